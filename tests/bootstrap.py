@@ -1,0 +1,164 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make the virtual environment that everything else here runs in.
+
+Needs nothing but the standard library, so that any Python of a fresh machine can start it. The environment is made
+from pinned packages and carries a stamp with the hash of all that went into it: as long as the stamp fits, nothing is
+done and no network is touched. It also holds the collections path, with kubernetes.core (taken out of a wheel, since
+that is reachable wherever Python packages are) and with a link to this repository as hardware.enablement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parent.parent
+REQUIREMENTS = REPO / "requirements"
+CONSTRAINTS = REQUIREMENTS / "constraints.txt"
+COLLECTIONS_WHEEL = REQUIREMENTS / "collections.txt"
+SLICE = "ansible_collections/kubernetes/"
+
+# The Pythons that each supported ansible-core runs on (its own documentation's support matrix).
+PYTHONS = {"2.16": ((3, 10), (3, 12)), "2.19": ((3, 11), (3, 13))}
+DEFAULT_CORE = "2.19"
+
+
+def main() -> int:
+    """Make or check the environment; exit code 1 and one sentence if that cannot be done."""
+    options = _options()
+    python = _fitting_python(options.core)
+    venv: Path = options.venv
+    files = _requirement_files(options.core)
+    started = time.monotonic()
+    stamp_file = venv / ".stamp"
+    stamp = _stamp(venv, python, [*files, CONSTRAINTS, COLLECTIONS_WHEEL])
+    if not (stamp_file.is_file() and stamp_file.read_text() == stamp):
+        print(f"==> {venv.name}: installing the pinned packages (once, about a minute)", flush=True)
+        _make(venv, python, files)
+        _slice_kubernetes_core(venv, options.cache)
+        stamp_file.write_text(stamp)
+        print(f"    {venv.name} ready in {time.monotonic() - started:.0f} s", flush=True)
+    _link_repository(venv)
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    cache = os.environ.get("HE_CACHE") or "~/.cache/hardware-enablement"
+    parser.add_argument("--venv", type=Path, default=REPO / ".venv")
+    parser.add_argument("--core", choices=sorted(PYTHONS), default=DEFAULT_CORE)
+    parser.add_argument("--cache", type=Path, default=Path(cache).expanduser())
+    options = parser.parse_args()
+    options.venv = options.venv.absolute()
+    return options
+
+
+def _requirement_files(core: str) -> list[Path]:
+    """The environment of another ansible-core only runs the collection and its tests, so it gets no linters."""
+    if core == DEFAULT_CORE:
+        names = ["ansible.txt", "run.txt", "test.txt", "lint.txt"]
+    else:
+        names = [f"ansible-{core}.txt", "run.txt", "test.txt"]
+    return [REQUIREMENTS / name for name in names]
+
+
+def _fitting_python(core: str) -> str:
+    """Path of a Python that this ansible-core supports: the running one, else the newest that fits on PATH."""
+    oldest, newest = PYTHONS[core]
+    candidates = [sys.executable]
+    candidates += [f"python3.{minor}" for minor in range(newest[1], oldest[1] - 1, -1)]
+    for candidate in candidates:
+        found = _real_interpreter(candidate)
+        if found and oldest <= found[1] <= newest:
+            return found[0]
+    raise SystemExit(
+        f"ansible-core {core} needs Python 3.{oldest[1]} to 3.{newest[1]}, and none was found: "
+        f"this is {sys.version.split()[0]}. Install one, or name it: make PYTHON=/path/to/python3 ..."
+    )
+
+
+def _real_interpreter(candidate: str) -> tuple[str, tuple[int, int]] | None:
+    """Path and (major, minor) of an interpreter, or None if it does not start (a shim of a missing version does not).
+
+    Asks for the base interpreter: an environment made from another environment would break with it.
+    """
+    code = "import sys; print(getattr(sys, '_base_executable', sys.executable), *sys.version_info[:2], sep='\\n')"
+    try:
+        answer = subprocess.run([candidate, "-I", "-c", code], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    path, major, minor = answer.split("\n")[:3]
+    return path, (int(major), int(minor))
+
+
+def _stamp(venv: Path, python: str, files: list[Path]) -> str:
+    """Hash of all that the environment depends on; its place counts because scripts in it carry their path."""
+    digest = hashlib.sha256(f"{venv}\n{python}\n".encode())
+    for file in [*files, Path(__file__)]:
+        digest.update(file.read_bytes())
+    return digest.hexdigest() + "\n"
+
+
+def _make(venv: Path, python: str, files: list[Path]) -> None:
+    if venv.exists():
+        shutil.rmtree(venv)
+    try:
+        subprocess.run([python, "-m", "venv", str(venv)], check=True)
+    except subprocess.CalledProcessError:
+        shutil.rmtree(venv, ignore_errors=True)
+        raise SystemExit(
+            f"{python} cannot make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv"
+        ) from None
+    requirements = [argument for file in files for argument in ("-r", str(file))]
+    _pip(venv, "install", "--quiet", *requirements, "-c", str(CONSTRAINTS))
+
+
+def _pip(venv: Path, *arguments: str) -> None:
+    command = [str(venv / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", *arguments]
+    try:
+        subprocess.run(command, check=True)
+    except subprocess.CalledProcessError as error:
+        raise SystemExit(f"pip could not do its part (exit code {error.returncode}), see above: {arguments}") from None
+
+
+def _slice_kubernetes_core(venv: Path, cache: Path) -> None:
+    """Unpack kubernetes.core into the environment's collections path; the slice stays in the cache for other venvs."""
+    key = hashlib.sha256(COLLECTIONS_WHEEL.read_bytes()).hexdigest()[:16]
+    cached = cache / "collections" / f"kubernetes.core-{key}"
+    if not cached.is_dir():
+        work = cached.with_name(f"{cached.name}.{os.getpid()}")
+        work.mkdir(parents=True)
+        try:
+            _pip(venv, "download", "--quiet", "--no-deps", "-r", str(COLLECTIONS_WHEEL), "-d", str(work))
+            _unpack(next(work.glob("*.whl")), work / "slice")
+            (work / "slice" / "ansible_collections" / "kubernetes").rename(cached)
+        finally:
+            shutil.rmtree(work)
+    shutil.copytree(cached, venv / "collections" / "ansible_collections" / "kubernetes")
+
+
+def _unpack(wheel: Path, target: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(target, [name for name in archive.namelist() if name.startswith(SLICE)])
+
+
+def _link_repository(venv: Path) -> None:
+    link = venv / "collections" / "ansible_collections" / "hardware" / "enablement"
+    if link.is_symlink() and link.resolve() == REPO:
+        return
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(REPO)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
