@@ -2,12 +2,59 @@
 
 # Any Python that is there; tests/bootstrap.py finds one that fits if this one does not.
 PYTHON ?= python3
+# For test-core: the ansible-core to run the default scenario on.
+CORE ?= 2.16
+# Name of the cluster that demo, cluster-up and cluster-down work on.
+CLUSTER ?= demo
+
+VENV_PYTHON := .venv/bin/python
+GATES := $(VENV_PYTHON) -m tests.gates
+LINT_STEPS := ruff mypy layers yamllint ansible-lint changelog
+TEST_STEPS := units ansible-units sanity docs-lint build integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv
+.PHONY: help venv venv-upgrade demo lint test cluster-up cluster-down test-core test-scale bench clean \
+	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+	@echo
+	@echo "  One gate at a time, with all its output: make NAME, where NAME is one of"
+	@echo "  $(LINT_STEPS) $(TEST_STEPS)"
+
+demo: venv ## a local control plane with simulated GPU nodes, enabled end to end
+	@CLUSTER=$(CLUSTER) tests/demo.sh
+
+test: venv ## all tests; ends with a line "N passed, N failed"
+	@$(GATES) test
+
+lint: venv ## style, types, layers, playbooks; quick
+	@$(GATES) lint
+
+$(LINT_STEPS) $(TEST_STEPS): venv
+	@$(GATES) $@
+
+cluster-up: venv ## the local cluster alone, without nodes (CLUSTER=name)
+	@$(VENV_PYTHON) -m tests.cluster up --name $(CLUSTER)
+
+cluster-down: venv ## stop it and remove its folder (CLUSTER=name)
+	@$(VENV_PYTHON) -m tests.cluster down --name $(CLUSTER)
+
+test-core: ## the default scenario on an older ansible-core, in its own venv (CORE=2.16)
+	@$(PYTHON) tests/bootstrap.py --core $(CORE) --venv .venv-core-$(CORE)
+	@.venv-core-$(CORE)/bin/python -m tests.gates molecule
+
+test-scale: venv ## 1000 simulated nodes
+	@$(GATES) scale
+
+bench: venv ## how fast, against kubernetes.core and kubectl
+	@$(VENV_PYTHON) -m tests.benchmarks
 
 venv: ## .venv with the pinned packages and collections; does nothing while they fit
 	@$(PYTHON) tests/bootstrap.py
+
+venv-upgrade: ## newest versions of what the pinned packages pull in, written to requirements/constraints.txt
+	@$(PYTHON) tests/bootstrap.py --renew-constraints
+
+clean: ## remove what was built here (caches in the home folder stay)
+	rm -rf .build .venv .venv-core-* .ansible

@@ -1,0 +1,47 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A copy of the repository in the folder layout that ansible-test, ansible-lint and antsibull-docs insist on."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from tests.gates.place import REPO, Place
+from tests.gates.runner import StepError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def refresh(place: Place) -> None:
+    """Make the copy anew: all files that git tracks or would track, in a git repository of its own.
+
+    ansible-test asks git which files there are, and the repository itself would list the caches' folders as well.
+    kubernetes.core is linked beside it, for the doc fragments.
+    """
+    root = place.build / "ansible_collections"
+    if root.exists():
+        shutil.rmtree(root)
+    place.copy.mkdir(parents=True)
+    env = place.environment()
+    for name in _git(env, "ls-files", "-coz", "--exclude-standard", cwd=str(REPO)).split("\0"):
+        source = REPO / name
+        if name and source.is_file():
+            target = place.copy / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target, follow_symlinks=False)
+    _git(env, "init", "--quiet", cwd=str(place.copy))
+    _git(env, "add", "--all", cwd=str(place.copy))
+    (root / "kubernetes").symlink_to(place.collections / "ansible_collections" / "kubernetes")
+
+
+def _git(env: Mapping[str, str], *arguments: str, cwd: str) -> str:
+    try:
+        result = subprocess.run(["git", *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        detail = getattr(error, "stderr", "") or str(error)
+        raise StepError(f"git {arguments[0]} failed in {cwd}: {detail.strip()}") from None
+    return result.stdout

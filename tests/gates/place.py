@@ -1,0 +1,62 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the gates work: paths, and an environment that owes nothing to the user's own Ansible or cluster settings."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parents[2]
+
+# What would point a test at the user's cluster or change how Ansible and Python behave.
+_FOREIGN = ("KUBECONFIG", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+_FOREIGN_PREFIXES = ("ANSIBLE_", "K8S_AUTH_", "MOLECULE_", "GIT_")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Folders of one run. The virtual environment is the one whose Python runs the gates."""
+
+    venv: Path = field(default_factory=lambda: Path(sys.prefix))
+    build: Path = REPO / ".build"
+    cache: Path = field(
+        default_factory=lambda: Path(os.environ.get("HE_CACHE") or "~/.cache/hardware-enablement").expanduser()
+    )
+
+    @property
+    def collections(self) -> Path:
+        """Collections path with kubernetes.core and a link to this repository."""
+        return self.venv / "collections"
+
+    @property
+    def copy(self) -> Path:
+        """The copy of this repository that tools get which insist on .../ansible_collections/<namespace>/<name>."""
+        return self.build / "ansible_collections" / "hardware" / "enablement"
+
+    @property
+    def logs(self) -> Path:
+        """Output of the steps, one file each."""
+        return self.build / "logs"
+
+    def environment(self) -> dict[str, str]:
+        """Environment variables for every command of a step.
+
+        HE_TEST_KUBECONFIG stays: it is the one way to name another cluster. Version managers' shim folders leave
+        PATH, since they hold commands of Python versions that do not start.
+        """
+        env = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in _FOREIGN and not name.startswith(_FOREIGN_PREFIXES)
+        }
+        path = [entry for entry in env.get("PATH", os.defpath).split(os.pathsep) if Path(entry).name != "shims"]
+        env["PATH"] = os.pathsep.join([str(self.venv / "bin"), *path])
+        env["ANSIBLE_COLLECTIONS_PATH"] = str(self.collections)
+        env["ANSIBLE_HOME"] = str(self.build / "ansible-home")
+        env["ANSIBLE_CONFIG"] = str(REPO / "ansible.cfg")
+        env["PYTHONUNBUFFERED"] = "1"
+        return env

@@ -1,0 +1,147 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The gates of `make lint` and `make test`, one generator each: prepare, then yield the commands."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+from tests.gates import ansible_test, collection_copy
+from tests.gates.place import Place
+from tests.gates.runner import Command, Step, StepError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+PLUGIN_FOLDERS = {"module": "modules", "inventory": "inventory", "filter": "filter", "lookup": "lookup"}
+
+
+def _ruff(place: Place) -> Iterator[Command]:
+    yield Command(["ruff", "check"])
+    yield Command(["ruff", "format", "--check"])
+
+
+def _mypy(place: Place) -> Iterator[Command]:
+    yield Command(["mypy"])
+
+
+def _layers(place: Place) -> Iterator[Command]:
+    yield Command(["lint-imports", "--no-cache", "--no-logo"], env={"PYTHONPATH": str(place.collections)})
+
+
+def _yamllint(place: Place) -> Iterator[Command]:
+    yield Command(["yamllint", "--strict", "."])
+
+
+def _ansible_lint(place: Place) -> Iterator[Command]:
+    collection_copy.refresh(place)
+    yield Command(["ansible-lint", "--offline", "--strict", "-q"], cwd=place.copy, env=_copy_first(place))
+
+
+def _changelog(place: Place) -> Iterator[Command]:
+    yield Command(["antsibull-changelog", "lint"])
+
+
+def _units(place: Place) -> Iterator[Command]:
+    report = place.build / "reports" / "units.xml"
+    yield Command(["pytest", "-q", "-n", "2", "tests/unit", f"--junit-xml={report}"], junit=report)
+
+
+def _ansible_units(place: Place) -> Iterator[Command]:
+    collection_copy.refresh(place)
+    yield Command(
+        ["ansible-test", "units", "--local", "--python", PYTHON, "--num-workers", "2"],
+        cwd=place.copy,
+        env={"HOME": str(ansible_test.home(place))},
+    )
+
+
+def _sanity(place: Place) -> Iterator[Command]:
+    collection_copy.refresh(place)
+    if ignored := sorted((place.copy / "tests" / "sanity").glob("ignore-*")):
+        raise StepError(f"{ignored[0].name} exists: this collection keeps no list of ignored sanity errors")
+    yield Command(
+        ["ansible-test", "sanity", "--local", "--python", PYTHON],
+        cwd=place.copy,
+        env={"HOME": str(ansible_test.home(place))},
+    )
+
+
+def _docs_lint(place: Place) -> Iterator[Command]:
+    collection_copy.refresh(place)
+    yield Command(
+        ["antsibull-docs", "lint-collection-docs", "--plugin-docs", "--skip-rstcheck", "."],
+        cwd=place.copy,
+        env=_copy_first(place),
+    )
+
+
+def _build(place: Place) -> Iterator[Command]:
+    """Pack, install the result into a clean folder, and read every plugin's documentation from there."""
+    collection_copy.refresh(place)
+    out = place.build / "dist"
+    installed = place.build / "installed"
+    for folder in (out, installed):
+        shutil.rmtree(folder, ignore_errors=True)
+    yield Command(["ansible-galaxy", "collection", "build", "--output-path", str(out)], cwd=place.copy)
+    slice_ = place.collections / "ansible_collections" / "kubernetes"
+    shutil.copytree(slice_, installed / "ansible_collections" / "kubernetes")
+    env = {"ANSIBLE_COLLECTIONS_PATH": str(installed)}
+    yield Command(
+        ["ansible-galaxy", "collection", "install", *map(str, out.glob("*.tar.gz")), "--offline", "-p", str(installed)],
+        env=env,
+    )
+    collection = installed / "ansible_collections" / "hardware" / "enablement"
+    documented = {kind: (collection / "plugins" / folder).glob("*.py") for kind, folder in PLUGIN_FOLDERS.items()}
+    documented["role"] = (collection / "roles").glob("*")
+    for kind, files in documented.items():
+        if names := sorted(f"hardware.enablement.{file.stem}" for file in files):
+            yield Command(["ansible-doc", "--json", "-t", kind, *names], env=env)
+
+
+def _integration(place: Place) -> Iterator[Command]:
+    report = place.build / "reports" / "integration.xml"
+    yield Command(["pytest", "-q", "-m", "not scale", "tests/integration", f"--junit-xml={report}"], junit=report)
+
+
+def _scale(place: Place) -> Iterator[Command]:
+    report = place.build / "reports" / "scale.xml"
+    yield Command(["pytest", "-q", "-m", "scale", "tests/integration", f"--junit-xml={report}"], junit=report)
+
+
+def _molecule(place: Place) -> Iterator[Command]:
+    yield Command(
+        ["molecule", "test", "--scenario-name", "default"],
+        env={"MOLECULE_GLOB": "molecule/*/molecule.yml"},
+    )
+
+
+def _copy_first(place: Place) -> dict[str, str]:
+    return {"ANSIBLE_COLLECTIONS_PATH": f"{place.build}:{place.collections}"}
+
+
+LINT = (
+    Step("ruff", "Python style and likely bugs", _ruff),
+    Step("mypy", "Python types, strict", _mypy),
+    Step("layers", "which layer may import which", _layers),
+    Step("yamllint", "YAML style", _yamllint),
+    Step("ansible-lint", "playbooks and roles, profile production", _ansible_lint),
+    Step("changelog", "changelog fragments", _changelog),
+)
+TEST = (
+    Step("units", "unit tests", _units),
+    Step("ansible-units", "the same unit tests as ansible-test runs them", _ansible_units),
+    Step("sanity", "ansible-test sanity, whole set, nothing ignored", _sanity),
+    Step("docs-lint", "documentation of modules and roles", _docs_lint),
+    Step("build", "pack the collection, install it elsewhere, read its documentation there", _build),
+    Step("integration", "the collection against the local cluster", _integration),
+    Step("molecule", "scenario default: create, converge, idempotence, verify, destroy", _molecule),
+)
+EXTRA = (Step("scale", "1000 simulated nodes", _scale),)
+
+GROUPS = {"lint": LINT, "test": TEST}
+STEPS = {step.name: step for step in (*LINT, *TEST, *EXTRA)}
