@@ -1,0 +1,94 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A recipe in memory: what every reader of recipes produces and everything downstream works on. Data, no behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Option:
+    """A value that the user may set. type is one of str, int, bool, list, dict; elements is the type of a list's items.
+
+    default is None where the recipe gives none. no_log values never show up in an error or a result.
+    """
+
+    name: str
+    type: str = "str"
+    default: Any = None
+    description: str = ""
+    choices: tuple[Any, ...] = ()
+    required: bool = False
+    elements: str = ""
+    no_log: bool = False
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One validation. spec holds the settings of its kind, with the defaults filled in."""
+
+    kind: str
+    spec: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Asset:
+    """Templates of a state: a glob, and the files of the recipe that it matches, sorted.
+
+    needs_api is "group/version/Kind" ("version/Kind" for the core group); the asset is left out where the cluster does
+    not serve it. "" means always.
+    """
+
+    pattern: str
+    files: tuple[str, ...]
+    needs_api: str = ""
+
+
+@dataclass(frozen=True)
+class State:
+    """One step of a stack.
+
+    per is "cluster" or "kernel". enabled names the bool option that turns the state on ("": always on). image is the
+    template of the image reference of a kernel group ("": the state resolves none). timeout is in seconds per node.
+    validate are the proofs of the deployed state, disabled_validate those that hold when it is disabled.
+    """
+
+    name: str
+    role: str
+    description: str = ""
+    requires: tuple[str, ...] = ()
+    per: str = "cluster"
+    enabled: str = ""
+    assets: tuple[Asset, ...] = ()
+    image: str = ""
+    timeout: int = 600
+    validate: tuple[Proof, ...] = ()
+    disabled_validate: tuple[Proof, ...] = ()
+
+    def proofs(self, enabled: bool) -> tuple[Proof, ...]:
+        """The proofs that count, given whether the state is enabled."""
+        return self.validate if enabled else self.disabled_validate
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A special resource's stack.
+
+    selector: label sets, any of which makes a node one of ours; a label's value None means that its presence is enough.
+    options: those of the recipe and the standard ones. states: in dependency order. files: every file of the recipe,
+    path relative to its folder -> text. source: where it came from, for messages.
+    """
+
+    name: str
+    namespace: str
+    description: str = ""
+    resources: tuple[str, ...] = ()
+    selector: tuple[Mapping[str, str | None], ...] = ()
+    options: Mapping[str, Option] = field(default_factory=dict)
+    states: Mapping[str, State] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
