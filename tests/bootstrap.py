@@ -38,6 +38,8 @@ def main() -> int:
     python = _fitting_python(options.core)
     venv: Path = options.venv
     files = _requirement_files(options.core)
+    if options.renew_constraints:
+        _renew_constraints(venv, python, files)
     started = time.monotonic()
     stamp_file = venv / ".stamp"
     stamp = _stamp(venv, python, [*files, CONSTRAINTS, COLLECTIONS_WHEEL])
@@ -57,6 +59,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--venv", type=Path, default=REPO / ".venv")
     parser.add_argument("--core", choices=sorted(PYTHONS), default=DEFAULT_CORE)
     parser.add_argument("--cache", type=Path, default=Path(cache).expanduser())
+    parser.add_argument("--renew-constraints", action="store_true", help="newest versions of what is not pinned itself")
     options = parser.parse_args()
     options.venv = options.venv.absolute()
     return options
@@ -108,6 +111,18 @@ def _stamp(venv: Path, python: str, files: list[Path]) -> str:
     return digest.hexdigest() + "\n"
 
 
+def _renew_constraints(venv: Path, python: str, files: list[Path]) -> None:
+    """Write down what pip chooses without constraints, below the comment lines at the top of the file."""
+    comments = [line for line in CONSTRAINTS.read_text().splitlines() if line.startswith("#")]
+    CONSTRAINTS.write_text("\n".join(comments) + "\n")
+    _make(venv, python, files)
+    freeze = [str(venv / "bin" / "python"), "-m", "pip", "freeze"]
+    frozen = subprocess.run(freeze, capture_output=True, text=True, check=True).stdout.splitlines()
+    # These differ between the supported versions of ansible-core, whose own requirement files name them.
+    frozen = [line for line in frozen if line.split("==")[0] not in ("ansible-core", "resolvelib")]
+    CONSTRAINTS.write_text("\n".join([*comments, *frozen]) + "\n")
+
+
 def _make(venv: Path, python: str, files: list[Path]) -> None:
     if venv.exists():
         shutil.rmtree(venv)
@@ -140,7 +155,8 @@ def _slice_kubernetes_core(venv: Path, cache: Path) -> None:
         try:
             _pip(venv, "download", "--quiet", "--no-deps", "-r", str(COLLECTIONS_WHEEL), "-d", str(work))
             _unpack(next(work.glob("*.whl")), work / "slice")
-            (work / "slice" / "ansible_collections" / "kubernetes").rename(cached)
+            if not cached.is_dir():  # another run of this script may have been quicker
+                (work / "slice" / "ansible_collections" / "kubernetes").rename(cached)
         finally:
             shutil.rmtree(work)
     shutil.copytree(cached, venv / "collections" / "ansible_collections" / "kubernetes")
