@@ -1,0 +1,116 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# ruff: noqa: N818  (an error is named as the API server names its reason)
+"""The errors of this collection: each is one sentence that says what, where, why and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+_ENDS = " .;:\n"
+
+
+class EnablementError(Exception):
+    """Something that a person has to act on. str() is one sentence.
+
+    what: what failed ("Cannot apply DaemonSet gpu/driver"). where: cluster, node, object or file. why: the cause.
+    todo: what to do about it. result may carry parts of a task's result that are worth showing although it failed.
+    """
+
+    def __init__(self, what: str, *, where: str = "", why: str = "", todo: str = "") -> None:
+        self.what = what.strip(_ENDS)
+        self.where = where.strip(_ENDS)
+        self.why = why.strip(_ENDS)
+        self.todo = todo.strip(_ENDS)
+        self.result: dict[str, Any] = {}
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        text = self.what
+        if self.where:
+            text += f" ({self.where})"
+        if self.why:
+            text += f": {self.why}"
+        if self.todo:
+            text += f"; {self.todo}"
+        return f"{text}."
+
+
+class InvalidInput(EnablementError):
+    """A recipe, an option or a connection setting is wrong."""
+
+
+class UnknownKind(EnablementError):
+    """The API server does not serve a kind."""
+
+
+class LockHeld(EnablementError):
+    """Another run has the lock, or has taken it over. holder, since and until say who and when (UTC, RFC 3339)."""
+
+    def __init__(self, what: str, *, holder: str, since: str, until: str, why: str = "", todo: str = "") -> None:
+        self.holder = holder
+        self.since = since
+        self.until = until
+        super().__init__(what, why=why, todo=todo)
+
+
+class ApiError(EnablementError):
+    """The API server refused a request.
+
+    status: HTTP status, 0 where there was no answer. reason: the Status object's reason ("Forbidden").
+    causes: "field: message" lines. verb and target: the request ("apply", "DaemonSet gpu/driver").
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str = "",
+        why: str = "",
+        todo: str = "",
+        status: int = 0,
+        reason: str = "",
+        causes: Sequence[str] = (),
+        verb: str = "",
+        target: str = "",
+    ) -> None:
+        self.status = status
+        self.reason = reason
+        self.causes = list(causes)
+        self.verb = verb
+        self.target = target
+        super().__init__(what, where=where, why=why, todo=todo)
+
+
+class NotFound(ApiError):
+    """404: the object, its namespace or its kind is not there."""
+
+
+class Conflict(ApiError):
+    """409: somebody else has changed the object."""
+
+
+class AlreadyExists(ApiError):
+    """409: an object of this name is there already."""
+
+
+class Forbidden(ApiError):
+    """403: the credentials lack a right, or admission or a quota refused."""
+
+
+class Unauthorized(ApiError):
+    """401: the API server does not accept the credentials."""
+
+
+class Invalid(ApiError):
+    """422: the object breaks a rule of its kind."""
+
+
+class Gone(ApiError):
+    """410: a resource version or a continue token has expired."""
+
+
+class Unreachable(ApiError):
+    """No answer, or only answers that say "later", for longer than the retries last."""
