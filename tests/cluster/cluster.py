@@ -1,0 +1,183 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cluster as tests and the command line see it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tests.cluster import audit, lifecycle, nodes
+from tests.cluster.api import Api
+from tests.cluster.dump import dump
+from tests.cluster.errors import ClusterError
+from tests.cluster.kubeconfig import write_kubeconfig
+from tests.cluster.lifecycle import Flavour, Record
+from tests.cluster.node_objects import Machine, parse_os
+from tests.cluster.paths import cluster_folder
+from tests.cluster.pki import Authority
+from tests.cluster.profiles import load_profile
+from tests.cluster.programs import Say, ensure_programs
+
+ADMIN = "admin"
+DEFAULT_KERNEL = "6.8.0-60-generic"
+DEFAULT_OS = "ubuntu:24.04"
+
+
+def _quiet(_line: str) -> None:
+    """Say nothing: what library callers want."""
+
+
+class Cluster:
+    """A running local cluster.
+
+    Make one with `Cluster.up(name)` (starts it unless it runs) or `Cluster.attach(name)` (it must run). As a context
+    manager it takes the cluster down at the end.
+    """
+
+    def __init__(self, name: str, say: Say = _quiet) -> None:
+        self.name = name
+        self.folder = cluster_folder(name)
+        self._say = say
+
+    @classmethod
+    def up(cls, name: str, *, openshift: bool = False, monitoring_crds: bool = True, say: Say = _quiet) -> Cluster:
+        """Start the cluster; one of that name which runs already is left as it is."""
+        lifecycle.up(name, Flavour(openshift=openshift, monitoring_crds=monitoring_crds), say)
+        return cls(name, say)
+
+    @classmethod
+    def attach(cls, name: str, *, say: Say = _quiet) -> Cluster:
+        """A cluster that runs; ClusterError if it does not."""
+        cluster = cls(name, say)
+        if Record.read(cluster.folder) is None or not cluster.kubeconfig.exists():
+            raise ClusterError(
+                f"There is no cluster {name} in {cluster.folder.parent}: "
+                f"start it with `python -m tests.cluster up --name {name}`."
+            )
+        return cluster
+
+    def down(self) -> None:
+        """Stop everything and remove the cluster's folder, logs included."""
+        self.__dict__.pop("api", None)
+        lifecycle.down(self.name, self._say)
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.down()
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The kubeconfig of the user `admin` (group system:masters)."""
+        return self.folder / "kubeconfig"
+
+    @property
+    def server(self) -> str:
+        """URL of the API server."""
+        return self.api.server
+
+    @cached_property
+    def api(self) -> Api:
+        """The tool's own small client, as admin."""
+        return Api(self.kubeconfig)
+
+    def kubeconfig_for(self, user: str, groups: Sequence[str] = ()) -> Path:
+        """Make a kubeconfig for any user; what the user may do is up to RBAC objects that the caller makes.
+
+        A user name of its own finds a run's requests in `audit(user=...)`.
+        """
+        authority = Authority(self.folder / "pki", "kubernetes")
+        file = self.folder / "users" / f"{user.replace('/', '_')}.yaml"
+        return write_kubeconfig(
+            file,
+            cluster=self.name,
+            server=self.server,
+            authority=authority.certificate_file,
+            user=user,
+            pair=authority.client(user, groups),
+        )
+
+    def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
+        """Run kubectl as admin and return what it prints; ClusterError with its message if it fails."""
+        result = subprocess.run(
+            [ensure_programs(self._say)["kubectl"], f"--cache-dir={self.folder / 'kubectl-cache'}", *arguments],
+            input=stdin,
+            env={**os.environ, "KUBECONFIG": str(self.kubeconfig)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if result.returncode != 0:
+            raise ClusterError(f"kubectl {' '.join(arguments)} failed: {result.stderr.strip()}")
+        return result.stdout
+
+    def add_nodes(
+        self,
+        count: int,
+        *,
+        profile: str = "gpu-h100",
+        kernel: str = DEFAULT_KERNEL,
+        os: str = DEFAULT_OS,
+        prefix: str | None = None,
+        runtime: str = "containerd",
+        timeout: float = 180,
+    ) -> list[str]:
+        """Add nodes PREFIX-1, PREFIX-2, ... (the prefix is the profile's name unless given); return their names.
+
+        Comes back when all are Ready and carry NFD's labels; ClusterError if that takes longer than `timeout` seconds.
+        """
+        kind = load_profile(profile)
+        os_id, os_version = parse_os(os)
+        names = nodes.free_names(self.api, prefix or profile, count)
+        machines = [Machine(name, kind, kernel, os_id, os_version, runtime) for name in names]
+        nodes.add_nodes(self.api, machines, say=self._say, timeout=timeout)
+        return names
+
+    def remove_nodes(self, *names: str) -> None:
+        """Take nodes away with their NodeFeatures."""
+        nodes.remove_nodes(self.api, names)
+
+    def reboot(self, node: str, kernel: str) -> None:
+        """The node boots another kernel: nodeInfo says so at once, its labels only after `relabel`."""
+        nodes.reboot(self.api, node, kernel)
+
+    def relabel(self, node: str) -> None:
+        """NFD looks at the node again; comes back when the node's kernel label is right."""
+        nodes.relabel(self.api, node)
+
+    def set_ready(self, node: str, ready: bool) -> None:
+        """Make a node NotReady (its kubelet silent) or Ready again."""
+        nodes.set_ready(self.api, node, ready)
+
+    def mark(self) -> int:
+        """A mark in the audit log, for `audit(since=...)`."""
+        return audit.position(self.folder / "audit.log")
+
+    def audit(self, *, user: str | None = None, since: int = 0) -> list[audit.Event]:
+        """Audit events after the mark (`verb`, `objectRef`, `requestURI`, `user`, `responseStatus`), oldest first.
+
+        Of the cluster's own components only changes are recorded, of everybody else everything.
+        """
+        return audit.events(self.folder / "audit.log", self.api, since=since, user=user)
+
+    def dump(self) -> dict[str, dict[str, Any]]:
+        """All objects but leases and events, as stored, by "GROUP/VERSION KIND NAMESPACE/NAME"."""
+        return dump(self.api)
+
+    def stop_daemon(self, program: str) -> None:
+        """Stop one of the cluster's programs, to see what happens without it."""
+        lifecycle.stop_daemon(self.folder, program)
+
+    def start_daemon(self, program: str) -> None:
+        """Start a stopped program again."""
+        lifecycle.start_daemon(self.folder, program)

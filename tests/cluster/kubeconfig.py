@@ -1,0 +1,44 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubeconfig files, complete in themselves (certificates inside)."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import yaml
+
+from tests.cluster.pki import KeyPair, write_secret
+
+
+def write_kubeconfig(file: Path, *, cluster: str, server: str, authority: Path, user: str, pair: KeyPair) -> Path:
+    """Write a kubeconfig with one context, readable by its owner only, and return its path."""
+    context = f"{user}@{cluster}"
+    authority_data = _text(authority.read_bytes())
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [
+            {"name": cluster, "cluster": {"server": server, "certificate-authority-data": authority_data}},
+        ],
+        "users": [
+            {
+                "name": user,
+                "user": {
+                    "client-certificate-data": _text(pair.certificate),
+                    "client-key-data": _text(pair.key),
+                },
+            }
+        ],
+        "contexts": [{"name": context, "context": {"cluster": cluster, "user": user}}],
+        "current-context": context,
+    }
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_secret(file, yaml.safe_dump(document, sort_keys=False).encode())
+    return file
+
+
+def _text(content: bytes) -> str:
+    return base64.b64encode(content).decode()

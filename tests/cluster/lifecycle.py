@@ -1,0 +1,278 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Start and stop one cluster. What runs is written down in its folder, so that any later process can stop it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from pathlib import Path
+
+import urllib3
+
+from tests.cluster import commands, processes
+from tests.cluster.api import Api
+from tests.cluster.commands import CONTROL_PLANE_NODE, NFD_NAMESPACE, Ports, Setup
+from tests.cluster.errors import ClusterError
+from tests.cluster.kubeconfig import write_kubeconfig
+from tests.cluster.locks import locked
+from tests.cluster.node_objects import control_plane_node, is_usable
+from tests.cluster.objects import create_crds, create_objects, read_objects
+from tests.cluster.paths import HERE, REPO, cluster_folder, clusters_folder
+from tests.cluster.pki import Authority, make_cluster_pki
+from tests.cluster.ports import free_ports
+from tests.cluster.processes import Process
+from tests.cluster.programs import Programs, Say, ensure_programs
+
+_CLIENTS = ("kube-controller-manager", "kube-scheduler", "kwok", "nfd-master", "simulation")
+_PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Flavour:
+    """What a cluster serves beyond Kubernetes itself."""
+
+    openshift: bool = False
+    monitoring_crds: bool = True
+
+
+@dataclass(frozen=True)
+class Record:
+    """cluster.json: what was asked for, and the ports that it got."""
+
+    name: str
+    flavour: Flavour
+    ports: Ports
+
+    @classmethod
+    def read(cls, folder: Path) -> Record | None:
+        """The record in a cluster's folder; None if there is none that can be read."""
+        try:
+            document = json.loads((folder / "cluster.json").read_text())
+            return cls(document["name"], Flavour(**document["flavour"]), Ports(**document["ports"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def write(self, folder: Path) -> None:
+        """Write the record; the folder is made when missing."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (folder / "cluster.json").write_text(json.dumps(asdict(self), indent=2))
+
+
+def up(name: str, flavour: Flavour, say: Say) -> Path:
+    """Make sure that the cluster runs and return its folder.
+
+    One that runs is left as it is; remains of one that does not are removed first. If the start fails, nothing stays
+    behind but its logs.
+    """
+    folder = cluster_folder(name)
+    programs = ensure_programs(say)
+    began = time.monotonic()
+    with _cluster_lock(name, say):
+        record = Record.read(folder)
+        if record is not None and runs(folder):
+            if record.flavour != flavour:
+                raise ClusterError(
+                    f"Cluster {name} runs already with other options ({record.flavour}): "
+                    "take it down first, or choose another name."
+                )
+            say(f"cluster {name} runs already at https://127.0.0.1:{record.ports.apiserver}")
+            return folder
+        if folder.exists():
+            say(f"cluster {name} is only partly there: removing what is left of it")
+            _stop(folder)
+            shutil.rmtree(folder, ignore_errors=True)
+        try:
+            _start(name, folder, flavour, programs)
+        except BaseException:
+            _stop(folder)
+            raise
+    say(f"cluster {name} is up after {time.monotonic() - began:.1f} s: export KUBECONFIG={folder / 'kubeconfig'}")
+    return folder
+
+
+def down(name: str, say: Say) -> None:
+    """Stop all that belongs to the cluster and remove its folder, whatever state it is in."""
+    folder = cluster_folder(name)
+    with _cluster_lock(name, say):
+        count = _stop(folder)
+        existed = folder.exists()
+        shutil.rmtree(folder, ignore_errors=True)
+    (clusters_folder() / f".{name}.lock").unlink(missing_ok=True)
+    say(f"cluster {name} is down ({count} processes stopped)" if existed else f"there is no cluster {name}")
+
+
+def runs(folder: Path) -> bool:
+    """True if every daemon that was started is alive and the API server says that it is ready."""
+    noted = processes.noted(folder)
+    complete = (folder / "complete").exists()
+    return complete and all(process.alive for process in noted) and Api(folder / "kubeconfig").ready()
+
+
+def stop_daemon(folder: Path, program: str) -> None:
+    """Stop one daemon of a cluster, for tests that want to see what happens without it."""
+    processes.stop([process for process in processes.noted(folder) if process.program == program], patience=5)
+
+
+def start_daemon(folder: Path, program: str) -> None:
+    """Start a stopped daemon of a cluster again."""
+    record = Record.read(folder)
+    if record is None:
+        raise ClusterError(f"There is no cluster in {folder}: start one with `python -m tests.cluster up`.")
+    _Starter(Setup(folder, record.ports, ensure_programs())).start(program)
+
+
+def _cluster_lock(name: str, say: Say) -> AbstractContextManager[None]:
+    return locked(
+        clusters_folder() / f".{name}.lock", on_wait=lambda: say(f"waiting: somebody else starts or stops {name}")
+    )
+
+
+def _start(name: str, folder: Path, flavour: Flavour, programs: Programs) -> None:
+    with locked(clusters_folder() / ".ports.lock"):
+        others = [record for path in clusters_folder().glob("*") if (record := Record.read(path))]
+        taken = {port for record in others for port in asdict(record.ports).values()}
+        record = Record(name, flavour, Ports(*free_ports(len(fields(Ports)), taken=taken)))
+        record.write(folder)
+    setup = Setup(folder, record.ports, programs)
+    starter = _Starter(setup)
+    make_cluster_pki(setup.pki)
+    _write_files(setup, name)
+    starter.start("etcd")
+    starter.start("kube-apiserver")
+    api = Api(folder / "kubeconfig")
+    starter.wait("the API server", api.ready)
+    with ThreadPoolExecutor(2) as executor:
+        # Filling the cluster and starting its controllers go side by side.
+        filling = executor.submit(_fill, api, flavour, setup)
+        starter.start("kube-controller-manager")
+        starter.start("kube-scheduler")
+        filling.result()
+    for program in ("kwok", "nfd-master", "simulation"):
+        starter.start(program)
+    for program in ("kube-controller-manager", "kube-scheduler", "kwok"):
+        starter.wait(program, partial(starter.healthy, program))
+    starter.wait("simulation", (folder / "simulation.json").exists)
+    # Pods are refused in a namespace until the controller manager has made its default account.
+    starter.wait("the default service account", lambda: _has_default_account(api))
+    starter.wait("the control-plane node", lambda: is_usable(api.get(f"/api/v1/nodes/{CONTROL_PLANE_NODE}")))
+    starter.check()
+    api.close()
+    (folder / "complete").touch()
+
+
+class _Starter:
+    """Starts the daemons of one cluster and notices when one of them ends too early."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._commands: dict[str, tuple[Callable[[Setup], list[str]], int | None]] = {
+            "etcd": (commands.etcd, setup.ports.etcd),
+            "kube-apiserver": (commands.apiserver, setup.ports.apiserver),
+            "kube-controller-manager": (commands.controller_manager, setup.ports.controller_manager),
+            "kube-scheduler": (commands.scheduler, setup.ports.scheduler),
+            "kwok": (commands.kwok, setup.ports.kwok),
+            "nfd-master": (commands.nfd_master, None),
+            "simulation": (commands.simulation, setup.ports.simulation),
+        }
+        self._pool = urllib3.PoolManager(ca_certs=str(setup.pki / "kubernetes.crt"), retries=False)
+
+    def start(self, program: str) -> None:
+        command, port = self._commands[program]
+        processes.start(
+            program,
+            command(self._setup),
+            folder=self._setup.folder,
+            port=port,
+            environment=commands.nfd_environment() if program == "nfd-master" else None,
+            directory=REPO if program == "simulation" else None,
+        )
+
+    def healthy(self, program: str) -> bool:
+        port = self._commands[program][1]
+        try:
+            answer = self._pool.request("GET", f"https://127.0.0.1:{port}/healthz", timeout=2)
+        except urllib3.exceptions.HTTPError:
+            return False
+        return answer.status == 200
+
+    def check(self) -> None:
+        for process in processes.noted(self._setup.folder):
+            if not process.alive:
+                log = self._setup.folder / "logs" / f"{process.program}.log"
+                last = (log.read_text(errors="replace").strip().splitlines() or ["(its log is empty)"])[-1]
+                raise ClusterError(f"{process.program} ended while the cluster started: {last} (all of it in {log})")
+
+    def wait(self, what: str, condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        while not condition():
+            self.check()
+            if time.monotonic() > deadline:
+                raise ClusterError(
+                    f"{what} was not ready within {_PATIENCE:.0f} s: see the logs in {self._setup.folder / 'logs'}."
+                )
+            time.sleep(0.05)
+
+
+def _write_files(setup: Setup, name: str) -> None:
+    folder = setup.folder
+    authority = Authority(setup.pki, "kubernetes")
+    server = f"https://127.0.0.1:{setup.ports.apiserver}"
+    masters = ["system:masters"]
+    users = {program: (f"system:{program}", [] if program.startswith("kube-") else masters) for program in _CLIENTS}
+    targets = {folder / "kubeconfig": ("admin", masters)}
+    targets.update({Path(setup.kubeconfig(program)): user for program, user in users.items()})
+    for file, (user, groups) in targets.items():
+        write_kubeconfig(
+            file,
+            cluster=name,
+            server=server,
+            authority=authority.certificate_file,
+            user=user,
+            pair=authority.client(user, groups),
+        )
+    (folder / "kwok.yaml").write_text(commands.kwok_configuration(setup))
+    (folder / "nfd-master.yaml").write_text("{}\n")
+    shutil.copy(HERE / "audit-policy.yaml", folder / "audit-policy.yaml")
+
+
+def _fill(api: Api, flavour: Flavour, setup: Setup) -> None:
+    """Definitions, stages, namespaces and the control-plane node."""
+    programs = setup.programs
+    crds = programs.objects("kwok-crds.json") + programs.objects("nfd-crds.json")
+    if flavour.monitoring_crds:
+        crds += read_objects(HERE / "crds" / "monitoring.yaml")
+    if flavour.openshift:
+        crds += read_objects(HERE / "openshift" / "crds.yaml")
+    create_crds(api, crds)
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NFD_NAMESPACE}}
+    create_objects(api, [namespace, *read_objects(HERE / "stages"), control_plane_node()])
+    if flavour.openshift:
+        create_objects(api, read_objects(HERE / "openshift" / "instances.yaml"))
+
+
+def _has_default_account(api: Api) -> bool:
+    return bool(api.get("/api/v1/namespaces/default/serviceaccounts?fieldSelector=metadata.name=default")["items"])
+
+
+def _stop(folder: Path) -> int:
+    """Stop every process of the cluster: controllers, then the API server, etcd last; return how many there were.
+
+    An API server whose etcd goes first hangs for minutes and keeps its port.
+    """
+    found = {process.pid: process for process in processes.marked(folder)}
+    found.update({process.pid: process for process in processes.noted(folder) if process.alive})
+    by_name = {"etcd": list[Process](), "kube-apiserver": list[Process](), "": list[Process]()}
+    for process in found.values():
+        by_name[process.program if process.program in by_name else ""].append(process)
+    processes.stop(by_name[""], patience=5)
+    processes.stop(by_name["kube-apiserver"], patience=5)
+    processes.stop(by_name["etcd"], patience=5)
+    return len(found)
