@@ -1,0 +1,45 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`python -m tests.cluster.simulation --kubeconfig F --folder D [--port P]`: play pods until SIGTERM."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import signal
+import threading
+from pathlib import Path
+
+from . import operands
+from .api import load_kubeconfig
+from .daemon import Simulation
+from .kubelet import LogServer
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.cluster.simulation", description=__doc__)
+    parser.add_argument("--kubeconfig", required=True, type=Path)
+    parser.add_argument("--folder", required=True, type=Path, help="the cluster's folder, for simulation.json")
+    parser.add_argument("--port", type=int, default=0, help="serves the nodes' logs; 0 = the last one, or a free one")
+    parser.add_argument("--workers", type=int, default=6)
+    args = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+    state = args.folder / "simulation.json"
+    last = json.loads(state.read_text()) if state.exists() else {}
+    server = LogServer(args.folder, args.port or last.get("port", 0))
+    simulation = Simulation(load_kubeconfig(args.kubeconfig), operands.load(), server.server_port, args.workers)
+    server.simulation = simulation
+    threading.Thread(target=server.serve_forever, name="logs", daemon=True).start()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: simulation.stop.set())
+    simulation.start()
+    state.write_text(json.dumps({"pid": os.getpid(), "port": server.server_port}))
+    simulation.stop.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The simulation's threads: two that watch, some that play nodes, and a queue of nodes between them."""
+
+from __future__ import annotations
+
+import heapq
+import http.client
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from .api import ApiError, Server, Session
+from .effects import MANAGED_BY
+from .model import Obj
+from .operands import Operands
+from .player import FEATURES, Player
+from .store import Store
+
+LOG = logging.getLogger(__name__)
+CANNOT_REACH = (OSError, http.client.HTTPException)
+
+
+class Simulation:
+    """Plays the pods of the simulated nodes of one cluster until `stop` is set."""
+
+    def __init__(self, server: Server, operands: Operands, port: int, workers: int = 6) -> None:
+        self.server = server
+        self.lock = threading.Condition()
+        self.store = Store(operands)
+        self.player = Player(self.store, self.lock, port, time.monotonic)
+        self.stop = threading.Event()
+        self.workers = workers
+        self.queue: deque[str] = deque()
+        self.queued: set[str] = set()
+        self.busy: set[str] = set()
+        self.again: set[str] = set()  # changed while a worker was at it
+        self.timers: list[tuple[float, str]] = []
+        self.due: dict[str, float] = {}
+
+    def start(self) -> None:
+        """Learn what an earlier daemon left, then start the threads."""
+        self._adopt_features()
+        store = self.store
+        nodes = partial(self._follow, "/api/v1/nodes", {}, store.replace_nodes, self._node_event)
+        bound = {"fieldSelector": "spec.nodeName!="}
+        pods = partial(self._follow, "/api/v1/pods", bound, store.replace_pods, self._pod_event)
+        threads: dict[str, Callable[[], None]] = {"nodes": nodes, "pods": pods}
+        threads.update({f"player-{number}": self._work for number in range(self.workers)})
+        for name, target in threads.items():
+            threading.Thread(target=target, name=name, daemon=True).start()
+
+    def _adopt_features(self) -> None:
+        """NodeFeatures of an earlier daemon: known, so that those whose pod is gone are taken away."""
+        selector = {"labelSelector": ",".join(f"{key}={value}" for key, value in MANAGED_BY.items())}
+        try:
+            items, _ = Session(self.server).list_all(FEATURES, selector)
+        except (ApiError, *CANNOT_REACH) as error:
+            LOG.info("no NodeFeatures yet: %s", error)
+            return
+        for item in items:
+            owner = item["metadata"]["ownerReferences"][0]["name"]
+            # Not equal to any wanted one, so it is written again or deleted.
+            self.player.features.setdefault(owner, {})[item["metadata"]["name"]] = {}
+
+    def _follow(
+        self,
+        path: str,
+        query: dict[str, str],
+        on_list: Callable[[list[Obj]], Iterable[str]],
+        on_event: Callable[[str, Obj], str | None],
+    ) -> None:
+        """List, then watch, for ever. After an error the list is read anew."""
+        session, failed = Session(self.server), False
+        while not self.stop.is_set():
+            try:
+                items, version = session.list_all(path, query)
+                with self.lock:
+                    for name in on_list(items):
+                        self._enqueue(name)
+                while not self.stop.is_set():
+                    for kind, obj in session.watch(path, query, version):
+                        failed = False
+                        version = obj["metadata"]["resourceVersion"]
+                        if kind != "BOOKMARK":
+                            with self.lock:
+                                changed = on_event(kind, obj)
+                                if changed:
+                                    self._enqueue(changed)
+            except (ApiError, ValueError, *CANNOT_REACH) as error:
+                session.close()
+                if not failed:
+                    LOG.warning("watch of %s: %s", path, error)
+                failed = True
+                self.stop.wait(1)
+
+    def _node_event(self, kind: str, obj: Obj) -> str | None:
+        if kind == "DELETED":
+            return self.store.remove_node(obj["metadata"]["name"])
+        return self.store.put_node(obj)
+
+    def _pod_event(self, kind: str, obj: Obj) -> str | None:
+        if kind == "DELETED":
+            return self.store.remove_pod(obj["metadata"]["uid"], obj["spec"]["nodeName"])
+        return self.store.put_pod(obj)
+
+    def _enqueue(self, name: str) -> None:
+        if name in self.busy:
+            self.again.add(name)
+        elif name not in self.queued and (name in self.store.nodes or name in self.store.removed):
+            self.queued.add(name)
+            self.queue.append(name)
+            self.lock.notify()
+
+    def _work(self) -> None:
+        session = Session(self.server)
+        while not self.stop.is_set():
+            name = self._next()
+            try:
+                due = self.player.play(name, session)
+            except CANNOT_REACH as error:
+                LOG.info("node %s: %s", name, error)
+                due = time.monotonic() + 2
+            except Exception:
+                LOG.exception("node %s cannot be played", name)
+                due = time.monotonic() + 5
+            with self.lock:
+                self.busy.discard(name)
+                if name in self.again:
+                    self.again.discard(name)
+                    self._enqueue(name)
+                elif due is not None:
+                    self._alarm(name, due)
+
+    def _alarm(self, name: str, due: float) -> None:
+        """Look at the node at that time; an earlier alarm is kept, a later one is left to find nothing to do."""
+        if due < self.due.get(name, float("inf")):
+            self.due[name] = due
+            heapq.heappush(self.timers, (due, name))
+            self.lock.notify()
+
+    def _next(self) -> str:
+        """The next node to play; waits for one."""
+        with self.lock:
+            while True:
+                now = time.monotonic()
+                while self.timers and self.timers[0][0] <= now:
+                    due, name = heapq.heappop(self.timers)
+                    if self.due.get(name) == due:
+                        del self.due[name]
+                        self._enqueue(name)
+                if self.queue:
+                    name = self.queue.popleft()
+                    self.queued.discard(name)
+                    self.busy.add(name)
+                    return name
+                self.lock.wait(self.timers[0][0] - now if self.timers else None)

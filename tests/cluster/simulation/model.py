@@ -1,0 +1,207 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the simulation keeps of pods and nodes: compact views of API objects, and the pods' plays."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Obj = dict[str, Any]
+
+SIM_DOMAIN = "sim.hardware-enablement.io"
+FAULTS_ANNOTATION = f"{SIM_DOMAIN}/faults"
+DEVICES_ANNOTATION = f"{SIM_DOMAIN}/devices"
+PREINSTALLED_ANNOTATION = f"{SIM_DOMAIN}/preinstalled"
+PLAY_PREFIX = "play.hardware-enablement.test/"
+KWOK_NODE = "kwok.x-k8s.io/node"
+
+PLAYS = ("normal", "slow", "run", "fail", "crash", "later-crash", "dead", "image-pull")
+# How annotation values name roles: what people say about a node (`driver,toolkit`) and the role's own name.
+ROLE_ALIASES = {"toolkit": "runtime-hook", "container-toolkit": "runtime-hook", "plugin": "device-plugin"}
+
+
+@dataclass(frozen=True)
+class Play:
+    """How a pod behaves.
+
+    seconds: slow's time to readiness or end; later-crash's and dead's time from readiness to the fault.
+    exit_code: of fail, crash and later-crash. message: the last log line, or the image-pull error; "" = a usual one.
+    restart_seconds: the crash loop's first back-off, doubled for each restart up to 16 times.
+    """
+
+    name: str = "normal"
+    seconds: float = 0.0
+    exit_code: int = 1
+    message: str = ""
+    restart_seconds: float = 2.0
+
+
+NORMAL = Play()
+
+
+def parse_play(values: Mapping[str, Any]) -> Play:
+    """Make a Play of {"play": name, "seconds": .., "exit_code": .., ...}; ValueError says what is wrong."""
+    name = str(values.get("play", "normal"))
+    if name not in PLAYS:
+        raise ValueError(f"unknown play {name!r}: expected one of {', '.join(PLAYS)}")
+    unknown = set(values) - {"play", "seconds", "exit_code", "message", "restart_seconds"}
+    if unknown:
+        raise ValueError(f"play {name!r} has unknown parameters: {', '.join(sorted(unknown))}")
+    return Play(
+        name=name,
+        seconds=float(values.get("seconds", 0)),
+        exit_code=int(values.get("exit_code", 1)),
+        message=str(values.get("message", "")),
+        restart_seconds=float(values.get("restart_seconds", 2.0)),
+    )
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An entry of operands.yaml; `requires` and `seconds` come from its role."""
+
+    name: str
+    stack: str
+    role: str
+    requires: tuple[str, ...] = ()
+    seconds: float = 0.2
+    kernel_in_image: bool = False
+    resources: tuple[re.Pattern[str], ...] = ()
+    logs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Container:
+    name: str
+    image: str
+    command: str
+    restarts_with_pod: bool = False  # an init container that keeps running (a sidecar)
+    log_on_error: bool = False  # terminationMessagePolicy FallbackToLogsOnError
+
+
+@dataclass
+class Pod:
+    """A bound pod. `status` is the API object's status; `version` its resourceVersion as a number."""
+
+    uid: str
+    namespace: str
+    name: str
+    node: str
+    version: int
+    deleting: bool
+    restart_policy: str
+    host_network: bool
+    containers: tuple[Container, ...]
+    inits: tuple[Container, ...]
+    extended: dict[str, int]
+    play: Play | None
+    status: Obj
+    operand: Operand
+    image: str  # of the container that made it this operand
+
+    @property
+    def phase(self) -> str:
+        return str(self.status.get("phase", "Pending"))
+
+    @property
+    def finished(self) -> bool:
+        return self.phase in ("Succeeded", "Failed")
+
+    @property
+    def ready(self) -> bool:
+        return condition(self.status, "Ready") == "True"
+
+    @property
+    def restarts(self) -> int:
+        statuses = self.status.get("containerStatuses") or [{}]
+        return int(statuses[0].get("restartCount", 0))
+
+
+@dataclass
+class Node:
+    """A simulated node. `faults`: operand name, role or "*" -> Play. `devices`: extended resource -> count."""
+
+    name: str
+    uid: str
+    version: int
+    ready: bool
+    kernel: str
+    boot_id: str
+    ip: str
+    cidr: str
+    port: int
+    devices: dict[str, int] = field(default_factory=dict)
+    preinstalled: frozenset[str] = frozenset()
+    faults: dict[str, Play] = field(default_factory=dict)
+    gpu: dict[str, str] = field(default_factory=dict)  # product, memory: what feature discovery reports
+    capacity: dict[str, str] = field(default_factory=dict)
+    allocatable: dict[str, str] = field(default_factory=dict)
+
+    def play_for(self, pod: Pod) -> Play:
+        """The pod's own play, else the node's for that operand, role or all; else normal."""
+        if pod.play is not None:
+            return pod.play
+        for key in (pod.operand.name, pod.operand.role, "*"):
+            if key in self.faults:
+                return self.faults[key]
+        return NORMAL
+
+
+def condition(status: Obj, kind: str) -> str:
+    """The status ("True", "False", "Unknown") of a condition, "" when it is not there."""
+    for item in status.get("conditions") or ():
+        if item["type"] == kind:
+            return str(item["status"])
+    return ""
+
+
+def is_simulated(node: Obj) -> bool:
+    """True for nodes that KWOK plays: the annotation or label kwok.x-k8s.io/node."""
+    meta = node["metadata"]
+    return KWOK_NODE in (meta.get("annotations") or {}) or KWOK_NODE in (meta.get("labels") or {})
+
+
+def parse_faults(text: str) -> dict[str, Play]:
+    """Read the faults annotation: a JSON object, operand or role -> {"play": ..., parameters}; ValueError if wrong."""
+    values = json.loads(text)
+    if not isinstance(values, dict):
+        raise ValueError("expected a JSON object: operand or role -> play")
+    # never-scheduled is in force before a pod comes to a node.
+    return {str(key): parse_play(value) for key, value in values.items() if value.get("play") != "never-scheduled"}
+
+
+def node_view(node: Obj) -> Node:
+    """Compact view of a Node object; ValueError when one of our annotations cannot be read."""
+    meta, status = node["metadata"], node.get("status") or {}
+    annotations = meta.get("annotations") or {}
+    info = status.get("nodeInfo") or {}
+    names = [name.strip() for name in annotations.get(PREINSTALLED_ANNOTATION, "").split(",") if name.strip()]
+    addresses = {item["type"]: item["address"] for item in status.get("addresses") or ()}
+    port = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port", 0)
+    return Node(
+        name=meta["name"],
+        uid=meta["uid"],
+        version=int(meta["resourceVersion"]),
+        ready=condition(status, "Ready") == "True",
+        kernel=info.get("kernelVersion", ""),
+        boot_id=info.get("bootID", ""),
+        ip=addresses.get("InternalIP", "127.0.0.1"),
+        cidr=(node.get("spec") or {}).get("podCIDR", ""),
+        port=int(port),
+        devices={key: int(count) for key, count in json.loads(annotations.get(DEVICES_ANNOTATION) or "{}").items()},
+        preinstalled=frozenset(ROLE_ALIASES.get(name, name) for name in names),
+        faults=parse_faults(annotations.get(FAULTS_ANNOTATION) or "{}"),
+        gpu={
+            key: annotations[f"{SIM_DOMAIN}/{key}"]
+            for key in ("product", "memory")
+            if f"{SIM_DOMAIN}/{key}" in annotations
+        },
+        capacity=dict(status.get("capacity") or {}),
+        allocatable=dict(status.get("allocatable") or {}),
+    )

@@ -1,0 +1,183 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which operand a pod is, from its images, commands and requests only (never from labels of the product under test)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from .model import PLAY_PREFIX, Container, Obj, Operand, Play, Pod, parse_play
+
+OPERANDS_FILE = Path(__file__).with_name("operands.yaml")
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What one vendor's operands share: texts of missing roles, and what its feature discovery reports."""
+
+    name: str
+    missing: dict[str, str] = field(default_factory=dict)
+    features: dict[str, str] = field(default_factory=dict)
+    defaults: dict[str, str] = field(default_factory=dict)
+    default_version: str = ""
+    devices: str = ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    operand: Operand
+    image: re.Pattern[str]
+    command: re.Pattern[str] | None
+    extended: bool | None
+
+
+class Operands:
+    """The table of operands.yaml."""
+
+    def __init__(self, rules: list[Rule], stacks: dict[str, Stack], other: Operand) -> None:
+        self.rules = rules
+        self.stacks = stacks
+        self.other = other
+        self.roles = {rule.operand.role for rule in rules} | {other.role}
+        self.names = {rule.operand.name for rule in rules}
+
+    def classify(self, containers: tuple[Container, ...], extended: bool) -> tuple[Operand, str]:
+        """(operand, image that decided) of a pod with these containers; (`other`, first image) when none fits."""
+        for rule in self.rules:
+            if rule.extended is not None and rule.extended != extended:
+                continue
+            for container in containers:
+                if not rule.image.search(container.image):
+                    continue
+                if rule.command is None or rule.command.search(container.command):
+                    return rule.operand, container.image
+        return self.other, containers[0].image if containers else ""
+
+
+def load(path: Path = OPERANDS_FILE) -> Operands:
+    """Read operands.yaml; KeyError or re.error when the file is wrong."""
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    stacks = {
+        name: Stack(
+            name=name,
+            missing=dict(values.get("missing", {})),
+            features=dict(values.get("features", {})),
+            defaults=dict(values.get("defaults", {})),
+            default_version=values.get("default_version", ""),
+            devices=values.get("devices", ""),
+        )
+        for name, values in data["stacks"].items()
+    }
+    rules = [
+        Rule(
+            operand=_operand(entry, data["roles"][entry["role"]]),
+            image=re.compile(entry["image"]),
+            command=re.compile(entry["command"]) if "command" in entry else None,
+            extended=entry.get("extended"),
+        )
+        for entry in data["operands"]
+    ]
+    other = _operand({"name": "other", "stack": "", "role": "other"}, data["roles"]["other"])
+    return Operands(rules, stacks, other)
+
+
+def _operand(entry: Mapping[str, Any], role: Mapping[str, Any]) -> Operand:
+    return Operand(
+        name=entry["name"],
+        stack=entry["stack"],
+        role=entry["role"],
+        requires=tuple(role["requires"]),
+        seconds=float(role["seconds"]),
+        kernel_in_image=bool(entry.get("kernel_in_image", False)),
+        resources=tuple(re.compile(pattern) for pattern in entry.get("resources", ())),
+        logs=tuple(entry.get("logs", ())),
+    )
+
+
+def fits_kernel(image: str, kernel: str) -> bool:
+    """True unless the image's last path component (name and tag) names another kernel.
+
+    Both sides are compared with everything but letters and digits turned into "-", since a tag cannot hold all that a
+    kernel release can. `5.15.0-1` is not found in `...-5.15.0-10`. An image that names no kernel at all (its driver is
+    compiled on the node, or it is referred to by digest) fits any.
+    """
+    component = image.rsplit("/", 1)[-1].partition("@")[0]
+    name, _, tag = component.partition(":")
+    beside_version = f"{name}-{re.sub(r'^v?[0-9.]+', '', tag)}"
+    if not re.search(r"[0-9]+\.[0-9]+\.[0-9]+", beside_version):
+        return True
+    return f"-{_plain(kernel)}-" in f"-{_plain(component)}-"
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower())
+
+
+def image_version(image: str) -> str:
+    """The number that an image's tag starts with ("580.95.05" of "driver:580.95.05-5.15.0-ubuntu22.04"), or ""."""
+    tag = image.rsplit("/", 1)[-1].partition(":")[2]
+    found = re.match(r"\d+(\.\d+)*", tag)
+    return found.group() if found else ""
+
+
+def pod_view(pod: Obj, operands: Operands) -> Pod:
+    """Compact view of a bound Pod object."""
+    meta, spec = pod["metadata"], pod["spec"]
+    containers = tuple(_container(item) for item in spec["containers"])
+    extended: dict[str, int] = {}
+    for item in spec["containers"]:
+        for name, amount in ((item.get("resources") or {}).get("limits") or {}).items():
+            if "/" in name and not name.startswith("kubernetes.io/"):
+                extended[name] = extended.get(name, 0) + int(amount)
+    operand, image = operands.classify(containers, bool(extended))
+    return Pod(
+        uid=meta["uid"],
+        namespace=meta["namespace"],
+        name=meta["name"],
+        node=spec["nodeName"],
+        version=int(meta["resourceVersion"]),
+        deleting="deletionTimestamp" in meta,
+        restart_policy=spec.get("restartPolicy", "Always"),
+        host_network=bool(spec.get("hostNetwork")),
+        containers=containers,
+        inits=tuple(_container(item) for item in spec.get("initContainers") or ()),
+        extended=extended,
+        play=_own_play(meta),
+        status=pod.get("status") or {},
+        operand=operand,
+        image=image,
+    )
+
+
+def _container(item: Obj) -> Container:
+    return Container(
+        name=item["name"],
+        image=item.get("image", ""),
+        command=" ".join([*(item.get("command") or ()), *(item.get("args") or ())]),
+        restarts_with_pod=item.get("restartPolicy") == "Always",
+        log_on_error=item.get("terminationMessagePolicy") == "FallbackToLogsOnError",
+    )
+
+
+def _own_play(meta: Obj) -> Play | None:
+    """The play that the pod's labels or annotations `play.hardware-enablement.test/<key>` ask for."""
+    values = {
+        key[len(PLAY_PREFIX) :].replace("-", "_"): value
+        for source in (meta.get("labels") or {}, meta.get("annotations") or {})
+        for key, value in source.items()
+        if key.startswith(PLAY_PREFIX)
+    }
+    if not values:
+        return None
+    try:
+        return parse_play(values)
+    except ValueError as error:
+        return Play(name="fail", exit_code=255, message=f"the simulation cannot play this pod: {error}")

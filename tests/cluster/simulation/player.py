@@ -1,0 +1,205 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plays one node: decides for all its pods, then writes what has to be written. One worker at a time per node."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+
+from . import effects
+from .api import MERGE, ApiError, Session
+from .decide import NOTHING, Decision, Event, decide
+from .model import Node, Obj, Pod
+from .status import Place
+from .store import Store
+
+LOG = logging.getLogger(__name__)
+FEATURES = f"/apis/nfd.k8s-sigs.io/v1alpha1/namespaces/{effects.NFD_NAMESPACE}/nodefeatures"
+DELETE_NOW: Obj = {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0}
+RETRY = 2.0  # seconds until a failed write is tried again
+
+
+@dataclass
+class Work:
+    """What one look at a node found to be done."""
+
+    pods: list[tuple[Pod, Decision]]
+    node: Obj | None
+    features: dict[str, Obj]
+    due: float | None
+
+
+class Player:
+    """Plays nodes from the store; `port` is where this process serves the nodes' logs."""
+
+    def __init__(self, store: Store, lock: threading.Condition, port: int, clock: Callable[[], float]) -> None:
+        self.store = store
+        self.lock = lock
+        self.port = port
+        self.clock = clock
+        self.features: dict[str, dict[str, Obj]] = {}  # node -> name -> NodeFeature as written
+        self.events: dict[tuple[str, str], int] = {}  # (pod uid, reason) -> count
+        self.writes = 0
+
+    def play(self, name: str, session: Session) -> float | None:
+        """Do what is due on the node; the time when it must be looked at again, None = after a change."""
+        with self.lock:
+            node = self.store.nodes.get(name)
+            pods = list(self.store.pods.get(name, {}).values())
+            if node is None:
+                gone = name in self.store.removed
+                self.features.pop(name, None)
+                work = Work([(pod, Decision(delete=True)) for pod in pods if gone], None, {}, None)
+            elif not node.ready:  # its kubelet is gone: nothing is played, nothing is taken away
+                return None
+            else:
+                work = self._look(node, pods)
+        try:
+            changed = [self._write_pod(pod, decision, session) for pod, decision in work.pods]
+            if node is not None:
+                if work.node:
+                    self._write_node(node, work.node, session)
+                self._write_features(node.name, work.features, session)
+        except ApiError as error:
+            LOG.warning("node %s: %s", name, error)
+            return self.clock() + RETRY
+        # What has just become ready may be what another pod waits for.
+        return self.clock() if any(changed) else work.due
+
+    def _look(self, node: Node, pods: list[Pod]) -> Work:
+        store, now = self.store, self.clock()
+        lost = frozenset(pod.uid for pod in pods if pod.uid in store.memory and store.memory[pod.uid].rebooted)
+        serving = effects.served(node, pods, store.operands.stacks, lost)
+        text = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        work = Work([], effects.node_patch(node, serving, self.port), {}, None)
+        work.features = self._features(node, serving, pods)
+        taken: list[Pod] = []
+        for pod in pods:
+            if pod.finished and not pod.deleting:
+                continue
+            missing = effects.missing(pod, serving, store.operands.stacks.get(pod.operand.stack), node.name)
+            place = Place(text, node.ip, "" if pod.status.get("podIP") else effects.free_ip(node, [*pods, *taken]))
+            short = effects.shortage(pod, node, pods) if pod.extended else ""
+            play = node.play_for(pod)
+            memory = store.remember(pod.uid)
+            decision = decide(pod, play, missing, short, node.kernel, memory, place, now)
+            if decision is not NOTHING and (decision.status is not None or decision.delete):
+                work.pods.append((pod, decision))
+                if decision.status is not None and not pod.status.get("podIP"):
+                    # The next pod of this look must not get the same address.
+                    taken.append(_with_status(pod, decision.status))
+            elif decision.due is not None:
+                work.due = decision.due if work.due is None else min(work.due, decision.due)
+        return work
+
+    def _features(self, node: Node, serving: effects.Served, pods: list[Pod]) -> dict[str, Obj]:
+        """What ready pods report, and what a pod that is not ready now has reported: it stays, as its file would."""
+        known = self.features.get(node.name, {})
+        present = [pod for pod in pods if pod.operand.role == "feature-discovery" and not pod.deleting]
+        names = {effects.feature_name(pod.operand.stack, node.name) for pod in present}
+        kept = {name: obj for name, obj in known.items() if name in names}
+        return {**kept, **effects.node_features(node, serving, self.store.operands)}
+
+    def missing(self, pod: Pod) -> list[str]:
+        """What the pod's node lacks for it, now. The caller holds the lock."""
+        node = self.store.nodes.get(pod.node)
+        if node is None:
+            return []
+        stacks = self.store.operands.stacks
+        serving = effects.served(node, self.store.pods[pod.node].values(), stacks, frozenset())
+        return effects.missing(pod, serving, stacks.get(pod.operand.stack), node.name)
+
+    def _write_pod(self, pod: Pod, decision: Decision, session: Session) -> bool:
+        path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
+        self.writes += 1
+        try:
+            if decision.delete:
+                answer = session.request("DELETE", path, {**DELETE_NOW, "preconditions": {"uid": pod.uid}})
+                with self.lock:
+                    if answer.get("kind") == "Pod" and not answer["metadata"].get("finalizers"):
+                        self.store.remove_pod(pod.uid, pod.node)
+                return False
+            body: Obj = {"metadata": {"uid": pod.uid}, "status": decision.status}
+            answer = session.request("PATCH", f"{path}/status", body, MERGE)
+        except ApiError as error:
+            if error.status in (404, 409):  # gone, or another pod of this name: the watch will say so
+                return False
+            raise
+        with self.lock:
+            self.store.put_pod(answer)
+        if decision.event:
+            self._write_event(pod, decision.event, session)
+        return True
+
+    def _write_node(self, node: Node, patch: Obj, session: Session) -> None:
+        self.writes += 1
+        try:
+            answer = session.request("PATCH", f"/api/v1/nodes/{node.name}/status", patch, MERGE)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            return
+        with self.lock:
+            self.store.put_node(answer)
+
+    def _write_features(self, node: str, wanted: dict[str, Obj], session: Session) -> None:
+        known = self.features.get(node, {})
+        if known == wanted:
+            return
+        for name in known.keys() - wanted.keys():
+            try:
+                session.request("DELETE", f"{FEATURES}/{name}")
+            except ApiError as error:
+                if error.status != 404:
+                    raise
+        for name, obj in wanted.items():
+            if known.get(name) == obj:
+                continue
+            try:
+                session.request("POST", FEATURES, obj)
+            except ApiError as error:
+                if error.status != 409:
+                    raise
+                session.request("PATCH", f"{FEATURES}/{name}", obj, MERGE)
+        self.writes += len(known.keys() | wanted.keys())
+        self.features[node] = wanted
+
+    def _write_event(self, pod: Pod, event: Event, session: Session) -> None:
+        """One Event object per pod and reason, counted up, as kubelets do."""
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        count = self.events[pod.uid, event.reason] = self.events.get((pod.uid, event.reason), 0) + 1
+        path = f"/api/v1/namespaces/{pod.namespace}/events"
+        name = f"{pod.name}.{hashlib.sha256(f'{pod.uid}{event.reason}'.encode()).hexdigest()[:16]}"
+        change = {"count": count, "lastTimestamp": now, "message": event.message}
+        reference = {"apiVersion": "v1", "kind": "Pod", "namespace": pod.namespace, "name": pod.name, "uid": pod.uid}
+        created: Obj = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": name, "namespace": pod.namespace},
+            "type": event.type,
+            "reason": event.reason,
+            "involvedObject": {**reference, "fieldPath": f"spec.containers{{{pod.containers[0].name}}}"},
+            "source": {"component": "kubelet", "host": pod.node},
+            "reportingComponent": "kubelet",
+            "reportingInstance": pod.node,
+            "firstTimestamp": now,
+            **change,
+        }
+        self.writes += 1
+        try:
+            if count == 1:
+                session.request("POST", path, created)
+            else:
+                session.request("PATCH", f"{path}/{name}", change, MERGE)
+        except ApiError as error:  # a namespace that is going away takes no events
+            LOG.info("event of pod %s/%s: %s", pod.namespace, pod.name, error)
+
+
+def _with_status(pod: Pod, status: Obj) -> Pod:
+    return Pod(**{**pod.__dict__, "status": status})
