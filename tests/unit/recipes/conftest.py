@@ -1,0 +1,156 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A recipe's folder, rendered by the real engine with the options that a test wants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderedState, RenderFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import (
+    check_recipe,
+    render_images,
+    render_pod,
+)
+
+Obj = dict[str, Any]
+
+REPO = Path(__file__).resolve().parents[3]
+
+CLUSTER_SCOPED = {"ClusterRoleBinding", "Namespace", "RuntimeClass", "SecurityContextConstraints"}
+MONITORING_APIS = frozenset({"monitoring.coreos.com/v1/ServiceMonitor", "monitoring.coreos.com/v1/PrometheusRule"})
+OPENSHIFT_APIS = frozenset({"security.openshift.io/v1/SecurityContextConstraints", "route.openshift.io/v1/Route"})
+
+
+@dataclass(frozen=True)
+class Group:
+    """A kernel group, as rendering sees it."""
+
+    id: str
+    kernel: str
+    os_id: str = "ubuntu"
+    os_version: str = "24.04"
+    arch: str = "amd64"
+    terms: Sequence[Mapping[str, Any]] = field(
+        default=({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]},)
+    )
+
+    @property
+    def kernel_label(self) -> str:
+        """What NFD writes into a label."""
+        return self.kernel.replace("+", "_")
+
+
+GROUPS = (
+    Group("6-8-0-60-generic-11aa22", "6.8.0-60-generic"),
+    Group("5-15-0-1-33bb44", "5.15.0-1+fips", os_version="22.04"),
+)
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """A whole recipe under one set of options."""
+
+    recipe: Recipe
+    facts: RenderFacts
+    states: Mapping[str, RenderedState]
+
+    def objects(self, kind: str = "", state: str = "") -> list[Obj]:
+        """The manifests, of one kind or one state or all."""
+        return [
+            item.manifest
+            for name, rendered in self.states.items()
+            if state in ("", name)
+            for item in rendered.objects
+            if kind in ("", item.manifest["kind"])
+        ]
+
+    def one(self, kind: str, name: str) -> Obj:
+        """The only object of that kind and name."""
+        (found,) = [item for item in self.objects(kind) if item["metadata"]["name"] == name]
+        return found
+
+    def skipped(self) -> dict[str, str]:
+        """Source file -> why it was left out."""
+        return {skipped.source: skipped.reason for state in self.states.values() for skipped in state.skipped}
+
+    def validation_pods(self) -> Iterator[tuple[str, Obj]]:
+        """(state, pod) of each workload proof that counts under these options."""
+        group = self.facts.groups[0]
+        for name, state in self.recipe.states.items():
+            enabled = not state.enabled or bool(self.facts.options[state.enabled])
+            for proof in state.proofs(enabled):
+                if proof.kind == "workload":
+                    yield name, render_pod(self.recipe, name, proof, self.facts, group, "node-1")
+
+    def pod(self, state: str) -> Obj:
+        """The validation pod of a state that has one."""
+        (found,) = [pod for name, pod in self.validation_pods() if name == state]
+        return found
+
+    def pod_specs(self) -> Iterator[tuple[str, Obj]]:
+        """(state, pod spec) of everything that runs containers."""
+        for name, rendered in self.states.items():
+            for item in rendered.objects:
+                if item.manifest["kind"] in ("DaemonSet", "Deployment"):
+                    yield name, item.manifest["spec"]["template"]["spec"]
+        for name, pod in self.validation_pods():
+            yield name, pod["spec"]
+
+    def images(self) -> dict[str, str]:
+        """Kernel group's id -> driver image."""
+        return render_images(self.recipe, "driver_container", self.facts)
+
+
+Render = Callable[..., Rendering]
+
+
+def read_bundle(folder: Path) -> dict[str, str]:
+    """The files of a recipe's folder as the engine takes them."""
+    return {str(path.relative_to(folder)): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def renderer(folder: Path) -> Render:
+    """A function (platform, apis, groups, options as keywords) -> Rendering for the recipe in a folder."""
+    recipe = load(read_bundle(folder), str(folder))
+
+    def render(
+        platform: str = "kubernetes",
+        apis: frozenset[str] | None = None,
+        groups: Sequence[Group] = GROUPS,
+        **options: Any,
+    ) -> Rendering:
+        served = MONITORING_APIS | (OPENSHIFT_APIS if platform == "openshift" else frozenset())
+        facts = RenderFacts(
+            namespace=recipe.namespace,
+            options=resolve(recipe, options),
+            groups=groups,
+            part_of="applyset-test",
+            namespaced=lambda _, kind: kind not in CLUSTER_SCOPED,
+            cluster={"platform": platform},
+            apis=served if apis is None else apis,
+        )
+        return Rendering(recipe, facts, check_recipe(recipe, facts))
+
+    return render
+
+
+@pytest.fixture(scope="session")
+def nvidia_gpu() -> Render:
+    """Renders recipes/nvidia-gpu."""
+    return renderer(REPO / "recipes" / "nvidia-gpu")
+
+
+@pytest.fixture(scope="session")
+def two_states() -> Render:
+    """Renders tests/recipes/two-states."""
+    return renderer(REPO / "tests" / "recipes" / "two-states")

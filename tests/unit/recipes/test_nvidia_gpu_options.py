@@ -1,0 +1,201 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the options of recipes/nvidia-gpu change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
+    Obj,
+    all_containers,
+    container,
+    env_of,
+    host_paths,
+    names,
+    pod_spec,
+)
+
+
+def test_driver_preinstalled(nvidia_gpu: Any) -> None:
+    rendering = nvidia_gpu(driver_enabled=False)
+    assert not rendering.objects("DaemonSet", "driver")
+    assert rendering.one("Namespace", "nvidia-gpu")
+    probe = rendering.pod("driver")["spec"]["containers"][0]
+    assert probe["command"][:2] == ["chroot", "/host"]
+    toolkit = container(pod_spec(rendering, "nvidia-container-toolkit"), "toolkit")
+    assert env_of(toolkit)["NVIDIA_DRIVER_ROOT"] == "/"
+    assert env_of(toolkit)["DRIVER_ROOT_CTR_PATH"] == "/host"
+    for daemonset in names(rendering, "DaemonSet"):
+        for init in pod_spec(rendering, daemonset)["initContainers"]:
+            assert ".driver-ctr-ready" not in init["args"][0]
+    assert host_paths(pod_spec(rendering, "nvidia-device-plugin"))["driver-root"] == "/"
+
+
+def test_toolkit_preinstalled(nvidia_gpu: Any) -> None:
+    rendering = nvidia_gpu(toolkit_enabled=False)
+    assert "nvidia-container-toolkit" not in names(rendering, "DaemonSet")
+    assert rendering.one("RuntimeClass", "nvidia")["handler"] == "nvidia"
+    assert rendering.pod("runtime_hook")["spec"]["containers"][0]["command"] == ["nvidia-smi", "-L"]
+    plugin = pod_spec(rendering, "nvidia-device-plugin")
+    assert "toolkit-ready" not in plugin["initContainers"][0]["args"][0]
+    assert env_of(container(plugin, "device-plugin"))["NVIDIA_CDI_HOOK_PATH"] == "/usr/bin/nvidia-cdi-hook"
+
+
+def test_driver_and_toolkit_preinstalled_leaves_nothing_to_wait_for(nvidia_gpu: Any) -> None:
+    rendering = nvidia_gpu(driver_enabled=False, toolkit_enabled=False)
+    assert not any("initContainers" in pod_spec(rendering, name) for name in names(rendering, "DaemonSet"))
+
+
+@pytest.mark.parametrize(
+    ("runtime", "drop_in", "has_socket"),
+    [
+        ("containerd", "/etc/containerd/conf.d/99-nvidia.toml", True),
+        ("cri-o", "/etc/crio/crio.conf.d/99-nvidia.conf", False),
+    ],
+)
+def test_container_runtime(nvidia_gpu: Any, runtime: str, drop_in: str, has_socket: bool) -> None:
+    spec = pod_spec(nvidia_gpu(container_runtime=runtime), "nvidia-container-toolkit")
+    env = env_of(container(spec, "toolkit"))
+    assert env["RUNTIME"] == runtime.replace("-", "")
+    assert env["RUNTIME_DROP_IN_CONFIG_HOST_PATH"] == drop_in
+    assert host_paths(spec)["runtime-drop-in"] == drop_in.rpartition("/")[0]
+    assert ("RUNTIME_SOCKET" in env) is has_socket
+    assert ("CRIO_CONFIG_MODE" in env) is not has_socket
+    assert (env["CDI_ENABLED"], env["NVIDIA_CONTAINER_RUNTIME_MODE"]) == ("true", "cdi")
+
+
+def test_another_place_for_the_runtimes_files(nvidia_gpu: Any) -> None:
+    spec = pod_spec(
+        nvidia_gpu(
+            runtime_config="/var/lib/rancher/k3s/agent/etc/containerd/config.toml",
+            runtime_drop_in="/var/lib/rancher/k3s/agent/etc/containerd/config.d/nvidia.toml",
+            runtime_socket="/run/k3s/containerd/containerd.sock",
+        ),
+        "nvidia-container-toolkit",
+    )
+    paths, env = host_paths(spec), env_of(container(spec, "toolkit"))
+    assert paths["runtime-config"] == "/var/lib/rancher/k3s/agent/etc/containerd"
+    assert paths["runtime-socket"] == "/run/k3s/containerd"
+    assert env["RUNTIME_SOCKET"] == "/runtime/sock-dir/containerd.sock"
+    assert env["RUNTIME_DROP_IN_CONFIG"] == "/runtime/config-dir.d/nvidia.toml"
+
+
+def test_runtime_class_of_another_owner_and_none_at_all(nvidia_gpu: Any) -> None:
+    rendering = nvidia_gpu(runtime_class_create=False)
+    assert not rendering.objects("RuntimeClass")
+    assert pod_spec(rendering, "nvidia-device-plugin")["runtimeClassName"] == "nvidia"
+    rendering = nvidia_gpu(runtime_class="")
+    assert not rendering.objects("RuntimeClass")
+    assert not any("runtimeClassName" in spec for _, spec in rendering.pod_specs())
+    env = env_of(container(pod_spec(rendering, "nvidia-container-toolkit"), "toolkit"))
+    assert env["NVIDIA_RUNTIME_SET_AS_DEFAULT"] == "true"
+
+
+def plugin_config(rendering: Any) -> Obj:
+    return yaml.safe_load(rendering.one("ConfigMap", "nvidia-device-plugin")["data"]["config.yaml"])
+
+
+def test_mig(nvidia_gpu: Any) -> None:
+    rendering = nvidia_gpu(mig_strategy="mixed", validation_resource="nvidia.com/mig-1g.10gb")
+    assert plugin_config(rendering)["flags"]["migStrategy"] == "mixed"
+    for daemonset, name in (
+        ("nvidia-device-plugin", "device-plugin"),
+        ("gpu-feature-discovery", "feature-discovery"),
+    ):
+        item = container(pod_spec(rendering, daemonset), name)
+        assert item["securityContext"]["capabilities"]["add"] == ["SYS_ADMIN"]
+        assert env_of(item)["NVIDIA_MIG_MONITOR_DEVICES"] == "all"
+    limits = rendering.pod("device_plugin_validation")["spec"]["containers"][0]["resources"]["limits"]
+    assert limits["nvidia.com/mig-1g.10gb"] == "1"
+    assert "nvidia.com/gpu" not in limits
+    rendering = nvidia_gpu("openshift", mig_strategy="single")
+    constraints = rendering.one("SecurityContextConstraints", "nvidia-gpu-device-plugin")
+    assert constraints["allowedCapabilities"] == ["SYS_ADMIN"]
+
+
+def test_time_slicing(nvidia_gpu: Any) -> None:
+    assert "sharing" not in plugin_config(nvidia_gpu())
+    shared = plugin_config(nvidia_gpu(time_slicing_replicas=4, time_slicing_rename=True))
+    assert shared["version"] == "v1"
+    assert shared["sharing"] == {
+        "timeSlicing": {
+            "renameByDefault": True,
+            "failRequestsGreaterThanOne": True,
+            "resources": [{"name": "nvidia.com/gpu", "replicas": 4}],
+        }
+    }
+
+
+def test_a_changed_configuration_restarts_who_reads_it(nvidia_gpu: Any) -> None:
+    def marks(**options: Any) -> list[str]:
+        rendering = nvidia_gpu(**options)
+        return [
+            rendering.one("DaemonSet", name)["spec"]["template"]["metadata"]["annotations"][
+                "hardware-enablement.io/configuration"
+            ]
+            for name in ("nvidia-device-plugin", "gpu-feature-discovery", "nvidia-dcgm-exporter")
+        ]
+
+    plain, sliced, metrics = marks(), marks(time_slicing_replicas=2), marks(exporter_profiling=False)
+    assert [a == b for a, b in zip(plain, sliced, strict=True)] == [False, False, True]
+    assert [a == b for a, b in zip(plain, metrics, strict=True)] == [True, True, False]
+
+
+def test_driver_image_by_version_reference_and_digest(nvidia_gpu: Any) -> None:
+    assert set(nvidia_gpu(driver_precompiled=False).images().values()) == {
+        "nvcr.io/nvidia/driver:595.91.07-ubuntu24.04",
+        "nvcr.io/nvidia/driver:595.91.07-ubuntu22.04",
+    }
+    digest = "registry.example.org/driver@sha256:" + "0" * 64
+    pinned = nvidia_gpu(driver_image="registry.example.org/driver:1", driver_images={"6.8.0-60-generic": digest})
+    assert pinned.images() == {
+        "6-8-0-60-generic-11aa22": digest,
+        "5-15-0-1-33bb44": "registry.example.org/driver:1",
+    }
+    driver = pod_spec(pinned, "nvidia-driver-6-8-0-60-generic-11aa22")
+    assert container(driver, "driver")["image"] == digest
+
+
+@pytest.mark.parametrize(
+    ("option", "used"),
+    [
+        ("toolkit_image", 2),
+        ("device_plugin_image", 3),
+        ("feature_discovery_image", 2),
+        ("exporter_image", 1),
+        ("validation_image", 2),
+        ("grafana_image", 1),
+    ],
+)
+def test_images_can_be_digests(nvidia_gpu: Any, option: str, used: int) -> None:
+    reference = "registry.example.org/thing@sha256:" + "f" * 64
+    rendering = nvidia_gpu(grafana="instance", **{option: reference})
+    images = [item["image"] for _, spec in rendering.pod_specs() for item in all_containers(spec)]
+    assert images.count(reference) == used
+
+
+def test_resources_env_and_log_level_of_an_operand(nvidia_gpu: Any) -> None:
+    rendering = nvidia_gpu(
+        resources={"device_plugin": {"requests": {"cpu": "1"}}},
+        env={"device_plugin": {"PASS_DEVICE_SPECS": "true", "FAIL_ON_INIT_ERROR": "false"}},
+        log_level="debug",
+    )
+    plugin = container(pod_spec(rendering, "nvidia-device-plugin"), "device-plugin")
+    assert plugin["resources"]["requests"]["cpu"] == "1"
+    listed = [entry["name"] for entry in plugin["env"]]
+    assert len(listed) == len(set(listed))
+    assert (env_of(plugin)["PASS_DEVICE_SPECS"], env_of(plugin)["FAIL_ON_INIT_ERROR"]) == ("true", "false")
+    toolkit = env_of(container(pod_spec(rendering, "nvidia-container-toolkit"), "toolkit"))
+    assert (toolkit["NVIDIA_CONTAINER_RUNTIME_LOG_LEVEL"], toolkit["TOOLKIT_DEBUG"]) == ("debug", "true")
+    assert env_of(container(pod_spec(rendering, "nvidia-dcgm-exporter"), "exporter"))["DCGM_EXPORTER_DEBUG"] == "true"
+
+
+def test_own_resources_leave_the_validation_pod_its_gpu(nvidia_gpu: Any) -> None:
+    rendering = nvidia_gpu(resources={"device_plugin_validation": {"limits": {"memory": "1Gi"}}})
+    limits = rendering.pod("device_plugin_validation")["spec"]["containers"][0]["resources"]["limits"]
+    assert limits == {"memory": "1Gi", "nvidia.com/gpu": "1"}

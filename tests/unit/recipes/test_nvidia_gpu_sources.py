@@ -1,0 +1,71 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The table of sources names every image, environment variable and host path of the recipe, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+TABLE = Path(__file__).resolve().parents[3] / "docs" / "recipes" / "nvidia-gpu-sources.md"
+ROW = re.compile(
+    r"^\| (?P<state>\w+) \| (?P<kind>image|env|path) \| `(?P<name>[^`]+)` \| (?P<source>\S+ \S+) \| (?P<version>\S+) \|"
+)
+# Together these make every part of the recipe show up.
+VARIANTS: tuple[dict[str, Any], ...] = (
+    {},
+    {"driver_enabled": False},
+    {"driver_precompiled": False},
+    {"toolkit_enabled": False},
+    {"container_runtime": "cri-o"},
+    {"mig_strategy": "mixed"},
+    {"grafana": "instance"},
+    {"grafana": "instance", "grafana_admin_secret": "grafana-admin"},
+    {"platform": "openshift", "grafana": "instance"},
+)
+
+
+def rows() -> dict[tuple[str, str, str], tuple[str, str]]:
+    found = {}
+    for line in TABLE.read_text().splitlines():
+        match = ROW.match(line)
+        if match:
+            key = (match["state"], match["kind"], match["name"])
+            assert key not in found, f"twice in the table: {key}"
+            found[key] = (match["source"], match["version"])
+    return found
+
+
+def general(image: str) -> str:
+    """The name of an image, with what differs between kernel groups left out."""
+    image = re.sub(r"(/driver:[0-9.]+)-.*-ubuntu[0-9.]+$", r"\1-<kernel>-<os>", image)
+    return re.sub(r"(/driver:[0-9.]+)-ubuntu[0-9.]+$", r"\1-<os>", image)
+
+
+def rendered(render: Any) -> set[tuple[str, str, str]]:
+    found = set()
+    for variant in VARIANTS:
+        for state, spec in render(**variant).pod_specs():
+            for item in [*spec.get("initContainers", []), *spec["containers"]]:
+                found.add((state, "image", general(item["image"])))
+                found.update((state, "env", entry["name"]) for entry in item.get("env", []))
+            for volume in spec.get("volumes", []):
+                if "hostPath" in volume:
+                    found.add((state, "path", volume["hostPath"]["path"]))
+    return found
+
+
+def test_the_table_and_the_recipe_name_the_same(nvidia_gpu: Any) -> None:
+    table, recipe = set(rows()), rendered(nvidia_gpu)
+    assert sorted(recipe - table) == [], "the recipe renders what the table does not name"
+    assert sorted(table - recipe) == [], "the table names what the recipe does not render"
+
+
+def test_each_row_names_a_repository_file_and_version() -> None:
+    for key, (source, version) in rows().items():
+        repository, _, path = source.partition(" ")
+        assert path, key
+        assert repository == "ours" or repository.count("/") == 1, key
+        assert version == "-" or re.fullmatch(r"v?[0-9][0-9.-]*|[0-9a-f]{8}", version), key
