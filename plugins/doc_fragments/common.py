@@ -1,0 +1,102 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options that several modules share: how to reach the cluster, which recipe, and what a module supports."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """The fragments; DOCUMENTATION holds the attributes that all modules have alike."""
+
+    DOCUMENTATION = r"""
+options: {}
+attributes:
+  action_group:
+    description: Use C(group/hardware.enablement.k8s) in C(module_defaults) to set defaults for this module.
+    support: full
+    membership:
+      - hardware.enablement.k8s
+  action:
+    description: Runs inside the controller process where the connection is local, else as a module on the target.
+    support: full
+  async:
+    description: Supports being used with the C(async) keyword.
+    support: none
+  platform:
+    description: Where it runs; it needs a network connection to the cluster's API server.
+    support: full
+    platforms: posix
+requirements:
+  - python >= 3.10
+  - kubernetes >= 26.1.0
+  - PyYAML >= 5.4
+  - jinja2 >= 3.0
+"""
+
+    WRITES = r"""
+options: {}
+attributes:
+  check_mode:
+    description: Can run in C(check_mode) and predict the changes without making them.
+    support: full
+  diff_mode:
+    description: Returns what changed, or would change, in diff mode.
+    support: full
+  idempotent:
+    description: When run twice, the second run changes nothing.
+    support: full
+"""
+
+    READS = r"""
+options: {}
+attributes:
+  check_mode:
+    description: Can run in C(check_mode); it only reads.
+    support: full
+  diff_mode:
+    description: Returns what changed in diff mode; nothing ever does.
+    support: N/A
+  idempotent:
+    description: It only reads.
+    support: full
+"""
+
+    RECIPE = r"""
+options:
+  recipe:
+    description:
+      - Name of the recipe, which is the name of its folder.
+    type: str
+  recipe_dir:
+    description:
+      - The folder that holds the recipe's folder.
+      - Without it, the recipes of this collection are used.
+    type: path
+  bundle:
+    description:
+      - The files of the recipe, path to text. Filled in by the action plugin, so that a target needs no files.
+    type: dict
+"""
+
+    OPTIONS = r"""
+options:
+  options:
+    description:
+      - Values for the recipe's options; see the recipe's documentation.
+    type: dict
+    default: {}
+  namespace:
+    description:
+      - The namespace for the recipe's objects, instead of the one that the recipe names.
+    type: str
+"""
+
+    RUN = r"""
+options:
+  holder:
+    description:
+      - The name of this run in the special resource's lock. Filled in by the action plugin, so that all tasks of one
+        C(ansible-playbook) process are one run.
+    type: str
+"""

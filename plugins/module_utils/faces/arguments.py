@@ -1,0 +1,86 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Argument specifications, shared by the two faces of each module: the module itself and its action plugin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
+
+Spec = dict[str, dict[str, Any]]
+
+CONNECTION: Spec = {name: dict(argument) for name, argument in AUTH_ARG_SPEC.items()}
+
+# bundle and holder are filled in by the action plugin: the recipe's files are on the controller, and the run's name
+# in the lock has to be the same in every task.
+RECIPE: Spec = {
+    "recipe": {"type": "str", "required": True},
+    "recipe_dir": {"type": "path"},
+    "bundle": {"type": "dict"},
+    "options": {"type": "dict", "default": {}},
+    "namespace": {"type": "str"},
+}
+
+RUN: Spec = {"holder": {"type": "str"}}
+
+NFD_INFO: Spec = {
+    **CONNECTION,
+    **{name: dict(argument, required=False) for name, argument in RECIPE.items() if name != "options"},
+    "selector": {"type": "list", "elements": "dict"},
+    "resources": {"type": "list", "elements": "str", "default": []},
+}
+
+STATE_APPLY: Spec = {
+    **CONNECTION,
+    **RECIPE,
+    **RUN,
+    "states": {"type": "list", "elements": "str"},
+    "played_by": {"type": "str"},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "discovery": {"type": "dict"},
+    "images": {"type": "dict"},
+    "adopt": {"type": "bool", "default": False},
+    "allow_empty": {"type": "bool", "default": False},
+    "recreate": {"type": "bool", "default": False},
+    "force": {"type": "bool", "default": False},
+    "wait_timeout": {"type": "int", "default": 300},
+}
+
+STATE_VALIDATE: Spec = {
+    **CONNECTION,
+    **RECIPE,
+    **RUN,
+    "states": {"type": "list", "elements": "str"},
+    "played_by": {"type": "str"},
+    "images": {"type": "dict"},
+    "wait": {"type": "bool", "default": True},
+    "failure_grace": {"type": "int", "default": 30},
+    "timeout": {"type": "int"},
+    "on_regress": {"type": "str", "choices": ["keep", "withdraw"], "default": "keep"},
+    "allow_empty": {"type": "bool", "default": False},
+    "require_ready": {"type": "bool", "default": True},
+    "report": {"type": "str", "choices": ["problems", "all"], "default": "problems"},
+    "show": {"type": "bool", "default": False},
+}
+
+SPECIAL_RESOURCE: Spec = {
+    **CONNECTION,
+    **RECIPE,
+    **RUN,
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "report": {"type": "dict"},
+    "delete_crd": {"type": "bool", "default": False},
+    "wait_timeout": {"type": "int", "default": 300},
+}
+
+SPECIAL_RESOURCE_INFO: Spec = {**CONNECTION, "name": {"type": "str"}}
+
+RUN_LOCK: Spec = {
+    **CONNECTION,
+    **RUN,
+    "recipe": {"type": "str", "required": True},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "force": {"type": "bool", "default": False},
+}

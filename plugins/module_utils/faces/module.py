@@ -1,0 +1,36 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module face: run a core in the module's process, wherever Ansible has put it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+
+Core = Callable[[Mapping[str, Any], RunContext], dict[str, Any]]
+
+
+def run_module(module: AnsibleModule, core: Core) -> None:
+    """Run a core with a module's parameters, and end the process with its result."""
+    params = dict(module.params)
+    context = RunContext(
+        check_mode=bool(module.check_mode),
+        diff=bool(getattr(module, "_diff", False)),
+        holder=params.get("holder") or "",
+        holder_info=params.get("holder") or "",
+    )
+    try:
+        if params.get("recipe_dir") and not params.get("bundle"):
+            params["bundle"] = read_bundle(Path(params["recipe_dir"]) / params["recipe"])
+        result = core(params, context)
+    except EnablementError as error:
+        module.fail_json(msg=str(error), **error.result)
+    module.exit_json(**result)

@@ -1,0 +1,50 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find the nodes of a recipe: paged lists that the server filters, one per label set. The core of nfd_info."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import discover
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import prepare
+
+Obj = dict[str, Any]
+Selector = Sequence[Mapping[str, str | None]]
+
+
+def list_nodes(client: Client, selector: Selector) -> list[Obj]:
+    """The nodes that match any of the label sets, each once, by name."""
+    kind = client.kind("v1", "Node")
+    found: dict[str, Obj] = {}
+    for labels in selector:
+        for node in client.list(kind, labels=label_selector(labels)).items:
+            found[node["metadata"]["name"]] = node
+    return [found[name] for name in sorted(found)]
+
+
+def platform(client: Client) -> str:
+    """openshift where the cluster serves its version object, else kubernetes."""
+    return "openshift" if client.serves("config.openshift.io/v1", "ClusterVersion") else "kubernetes"
+
+
+def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
+    """nfd_info: facts about the nodes that a selector, or a recipe's, matches. Reads only."""
+    if params.get("recipe"):
+        recipe = prepare(params).recipe
+        selector: Selector = recipe.selector
+        resources: Sequence[str] = recipe.resources
+    elif params.get("selector"):
+        selector, resources = params["selector"], params.get("resources") or []
+    else:
+        raise InvalidInput("no nodes can be found", why="neither selector nor recipe is given", todo="give one of them")
+    client = connect(params)
+    nodes = list_nodes(client, selector)
+    discovery = discover(nodes, selector, resources)
+    return {"changed": False, **discovery.to_dict(), "cluster": {"platform": platform(client)}}

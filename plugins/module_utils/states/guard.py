@@ -1,0 +1,39 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The run's lock as cores use it: taken before the first write, kept while waiting, never taken by a mere look."""
+
+from __future__ import annotations
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.lock import RunLock
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+
+
+class Guard:
+    """before_write takes the lock or checks it; keep renews it where it was taken. In check mode both do nothing."""
+
+    def __init__(self, client: Client, recipe: str, context: RunContext) -> None:
+        self._lock = RunLock(client, recipe, context.holder, info=context.holder_info)
+        self._dry = context.check_mode
+        self._held = False
+
+    @property
+    def held(self) -> bool:
+        """Whether this task has the lock."""
+        return self._held
+
+    def before_write(self) -> None:
+        """Take the lock, or check that it is still this run's; raises LockHeld."""
+        if self._dry:
+            return
+        if self._held:
+            self._lock.check()
+        else:
+            self._lock.acquire()
+            self._held = True
+
+    def keep(self) -> None:
+        """Renew the lock in time, if it is held."""
+        if self._held:
+            self._lock.check()

@@ -1,0 +1,26 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Send patches to nodes, in parallel; a node that left meanwhile needs none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, NotFound
+
+WORKERS = 8
+
+
+def patch_nodes(client: Client, patches: Mapping[str, dict[str, Any]]) -> None:
+    """One merge patch per node; raises the first error after all have been sent."""
+    kind = client.kind("v1", "Node")
+
+    def call(name: str) -> Callable[[], Any]:
+        return lambda: client.patch(kind, name, None, patches[name])
+
+    for answer in client.parallel([call(name) for name in patches], workers=WORKERS):
+        if isinstance(answer, ApiError) and not isinstance(answer, NotFound):
+            raise answer

@@ -1,0 +1,95 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The common beginning of every core: the recipe checked, its options resolved, the states chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.applyset import applyset_id
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import enabled_states
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import GROUP, KIND
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A recipe with everything that a person may set, before the cluster is asked."""
+
+    recipe: Recipe
+    options: Mapping[str, Any]
+    namespace: str
+    part_of: str
+
+    def enabled(self) -> dict[str, bool]:
+        """Which states are deployed, by the options."""
+        return enabled_states(self.recipe, self.options)
+
+    def serves(self, resource: str) -> bool:
+        """Whether an extended resource is one of the recipe's."""
+        return any(fnmatchcase(resource, pattern) for pattern in self.recipe.resources)
+
+
+def prepare(params: Mapping[str, Any]) -> Prepared:
+    """Check recipe and options; raises InvalidInput before anything was sent."""
+    bundle = params.get("bundle")
+    if not bundle:
+        raise InvalidInput(
+            f"the recipe {params['recipe']!r} has no files here",
+            why="this module runs on another machine than the recipes, or without its action plugin",
+            todo="set recipe_dir to a folder on that machine",
+        )
+    recipe = load(bundle, str(params["recipe"]))
+    return Prepared(
+        recipe=recipe,
+        options=resolve(recipe, params.get("options") or {}),
+        namespace=params.get("namespace") or recipe.namespace,
+        part_of=applyset_id(recipe.name, "", KIND, GROUP),
+    )
+
+
+def choose(recipe: Recipe, names: Sequence[str] | None, played_by: str | None) -> list[State]:
+    """The states to work on, in dependency order: by name, by the role that plays them, or all."""
+    unknown = [name for name in names or () if name not in recipe.states]
+    if unknown:
+        raise InvalidInput(
+            f"recipe {recipe.name} has no state {', '.join(unknown)}",
+            todo=f"name one of {', '.join(recipe.states)}",
+        )
+    return [
+        state
+        for state in recipe.states.values()
+        if (names is None or state.name in names) and (played_by is None or state.role == played_by)
+    ]
+
+
+def render_facts(
+    prepared: Prepared, client: Client, discovery: Discovery, platform: str, images: Mapping[str, str] | None
+) -> RenderFacts:
+    """The facts that templates may use, with the API server behind the questions about kinds."""
+    return RenderFacts(
+        namespace=prepared.namespace,
+        options=prepared.options,
+        groups=discovery.groups,
+        cluster={"platform": platform},
+        apis=lambda api: serves(client, api),
+        namespaced=client.namespaced,
+        images=images,
+        part_of=prepared.part_of,
+    )
+
+
+def serves(client: Client, api: str) -> bool:
+    """Whether the cluster serves an API given as "group/version/Kind" ("version/Kind" for the core group)."""
+    api_version, _slash, kind = api.rpartition("/")
+    return client.serves(api_version, kind)

@@ -1,0 +1,54 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which of the objects that we own are no longer wanted, and which of those stay all the same. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import GROUP_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
+
+Obj = dict[str, Any]
+
+NEVER = ("Namespace", "CustomResourceDefinition")
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """What goes, and what stays although nothing wants it, with the reason."""
+
+    delete: tuple[ObjectKey, ...]
+    keep: Mapping[ObjectKey, str]
+
+
+def candidates(live: Mapping[ObjectKey, Obj], desired: Set[ObjectKey]) -> list[ObjectKey]:
+    """What we own and do not want, Namespaces and CRDs aside."""
+    return sorted(key for key in live if key not in desired and key.kind not in NEVER)
+
+
+def decide(
+    unwanted: list[ObjectKey],
+    live: Mapping[ObjectKey, Obj],
+    groups_in_use: Set[str],
+    nodes_match: bool,
+    allow_empty: bool,
+) -> Pruning:
+    """groups_in_use: the kernel groups of all nodes of the cluster by nodeInfo, with or without the hardware.
+
+    Labels that vanish (NFD restarting, a removed DaemonSet) must not take drivers down: a kernel that still runs on a
+    node keeps its objects, and where no node matches at all, everything stays unless allow_empty.
+    """
+    delete, keep = [], {}
+    for key in unwanted:
+        group = ((live[key].get("metadata") or {}).get("labels") or {}).get(GROUP_LABEL)
+        if not nodes_match and not allow_empty:
+            keep[key] = "no node matches the selector; set allow_empty to remove it"
+        elif group and group in groups_in_use and not allow_empty:
+            keep[key] = f"a node still runs the kernel of group {group}"
+        else:
+            delete.append(key)
+    return Pruning(tuple(delete), keep)

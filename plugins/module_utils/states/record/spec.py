@@ -1,0 +1,97 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a SpecialResource says was asked for, and what it remembers of the objects that belong to it. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
+    APPLYSET_GROUP_KINDS_ANNOTATION,
+    APPLYSET_ID_LABEL,
+    APPLYSET_NAMESPACES_ANNOTATION,
+    APPLYSET_TOOLING_ANNOTATION,
+    DOMAIN,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import API_VERSION, KIND
+
+Obj = dict[str, Any]
+
+TOOLING = "hardware.enablement/v1"
+KINDS_ANNOTATION = f"{DOMAIN}/state-kinds"
+MADE_NAMESPACES_ANNOTATION = f"{DOMAIN}/made-namespaces"
+
+
+def make_spec(recipe: Recipe, namespace: str, options: Mapping[str, Any]) -> Obj:
+    """The spec: only options that differ from the recipe's defaults, and never one that is secret."""
+    secret = {option.name for option in recipe.options.values() if option.no_log}
+    defaults = {option.name: option.default for option in recipe.options.values()}
+    asked = {
+        name: value for name, value in sorted(options.items()) if name not in secret and value != defaults.get(name)
+    }
+    return {"recipe": recipe.name, "namespace": namespace, "options": asked}
+
+
+def state_kinds(record: Mapping[str, Any] | None) -> dict[str, list[str]]:
+    """For each state the kinds ("apps/v1/DaemonSet") that it has ever applied, as the record remembers them."""
+    annotations = ((record or {}).get("metadata") or {}).get("annotations") or {}
+    try:
+        found = json.loads(annotations.get(KINDS_ANNOTATION) or "{}")
+    except ValueError:
+        return {}
+    return {str(state): [str(kind) for kind in kinds] for state, kinds in found.items()}
+
+
+def made_namespaces(record: Mapping[str, Any] | None) -> list[str]:
+    """The namespaces that did not exist before this special resource was enabled."""
+    annotations = ((record or {}).get("metadata") or {}).get("annotations") or {}
+    return [name for name in (annotations.get(MADE_NAMESPACES_ANNOTATION) or "").split(",") if name]
+
+
+def namespaces(record: Mapping[str, Any] | None) -> list[str]:
+    """The namespaces that hold objects of this special resource."""
+    annotations = ((record or {}).get("metadata") or {}).get("annotations") or {}
+    return [name for name in (annotations.get(APPLYSET_NAMESPACES_ANNOTATION) or "").split(",") if name]
+
+
+def group_kind(name: str) -> str:
+    """ "apps/v1/DaemonSet" as ApplySets write it: "DaemonSet.apps"."""
+    api_version, _slash, kind = name.rpartition("/")
+    group, _slash, _version = api_version.rpartition("/")
+    return f"{kind}.{group}" if group else kind
+
+
+def make_record(
+    name: str,
+    applyset_id: str,
+    spec: Mapping[str, Any],
+    kinds: Mapping[str, Iterable[str]],
+    namespaces: Iterable[str],
+    made: Iterable[str],
+) -> Obj:
+    """The record as an object to apply. kinds: for each state, what it has ever applied ("apps/v1/DaemonSet")."""
+    remembered = {state: sorted(set(entries)) for state, entries in sorted(kinds.items()) if entries}
+    group_kinds = {group_kind(kind) for entries in remembered.values() for kind in entries}
+    annotations = {
+        APPLYSET_TOOLING_ANNOTATION: TOOLING,
+        APPLYSET_GROUP_KINDS_ANNOTATION: ",".join(sorted(group_kinds)),
+        APPLYSET_NAMESPACES_ANNOTATION: ",".join(sorted(set(namespaces))),
+        KINDS_ANNOTATION: json.dumps(remembered, separators=(",", ":")),
+        MADE_NAMESPACES_ANNOTATION: ",".join(sorted(set(made))),
+    }
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {"name": name, "labels": {APPLYSET_ID_LABEL: applyset_id}, "annotations": annotations},
+        "spec": dict(spec),
+    }
+
+
+def with_spec(record: Mapping[str, Any] | None, name: str, applyset_id: str, spec: Mapping[str, Any]) -> Obj:
+    """The record as it stands, but for the spec, as an object to apply."""
+    kinds = state_kinds(record)
+    return make_record(name, applyset_id, spec, kinds, namespaces(record), made_namespaces(record))

@@ -1,0 +1,118 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cores of special_resource and special_resource_info: the cluster's own record of what is enabled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import delete_and_wait
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import EnablementError, InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
+from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import clear_all_marks
+from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared, prepare
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import spec as record_spec
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import API_VERSION, KIND, NAME
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.status import make_status
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
+
+Obj = dict[str, Any]
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """special_resource: write the record from a validation report, or remove it and what is left of the resource."""
+    prepared = prepare(params)
+    client = connect(params)
+    if params["state"] == "absent":
+        return _remove(client, prepared, params, context)
+    report = params.get("report")
+    if not report or "states" not in report:
+        raise InvalidInput(
+            "the record cannot be written",
+            why="report is not a result of state_validate",
+            todo="register one and pass it",
+        )
+    return _write(client, prepared, report, context)
+
+
+def _write(client: Client, prepared: Prepared, report: Mapping[str, Any], context: RunContext) -> Obj:
+    live = store.read(client, prepared.recipe.name)
+    if live is None and context.check_mode:
+        return {"changed": True, "message": "the record would be created"}
+    guard = Guard(client, prepared.recipe.name, context)
+    spec = record_spec.make_spec(prepared.recipe, prepared.namespace, prepared.options)
+    changed = live is None or live.get("spec") != spec
+    if changed and not context.check_mode:
+        guard.before_write()
+        store.ensure_definition(client)
+        live = store.write(client, record_spec.with_spec(live, prepared.recipe.name, prepared.part_of, spec))
+    if live is None:
+        return {"changed": True}
+    before = live.get("status") or {}
+    status = make_status(report, before, int(live["metadata"].get("generation", 1)), timestamp(context.clock()))
+    if status != before:
+        changed = True
+        if not context.check_mode:
+            guard.before_write()
+            live = store.write_status(client, prepared.recipe.name, status)
+    result: Obj = {"changed": changed, "status": status}
+    if context.diff and changed:
+        result["diff"] = {"before": f"phase: {before.get('phase')}\n", "after": f"phase: {status['phase']}\n"}
+    return result
+
+
+def _remove(client: Client, prepared: Prepared, params: Mapping[str, Any], context: RunContext) -> Obj:
+    """Labels and annotations off the nodes, the record, the namespaces that enabling made, the CRD on request."""
+    name, write = prepared.recipe.name, not context.check_mode
+    served = client.serves(API_VERSION, KIND)
+    record = store.read(client, name) if served else None
+    keys = [ObjectKey(API_VERSION, KIND, "", name)] if record is not None else []
+    keys += [ObjectKey("v1", "Namespace", "", space) for space in record_spec.made_namespaces(record)]
+    if params["delete_crd"] and served:
+        _refuse_while_others_exist(client, name)
+        keys.append(ObjectKey("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", NAME))
+    guard = Guard(client, name, context)
+    removed = [f"marks of node {node}" for node in clear_all_marks(client, prepared.recipe, guard.before_write, write)]
+    if keys and write:
+        guard.before_write()
+        delete_and_wait(client, keys, timeout=float(params["wait_timeout"]), guard=guard.before_write)
+    removed += [str(key) for key in keys]
+    return {"changed": bool(removed), "removed": removed}
+
+
+def _refuse_while_others_exist(client: Client, name: str) -> None:
+    others = sorted({record["metadata"]["name"] for record in client.list(store.RECORD).items} - {name})
+    if others:
+        raise EnablementError(
+            "the CRD of SpecialResource is not removed",
+            why=f"{', '.join(others)} are enabled too",
+            todo="disable them first, or leave delete_crd out",
+        )
+
+
+def info(params: Mapping[str, Any], _context: RunContext) -> Obj:
+    """special_resource_info: the records, by name, as the API server has them without its own bookkeeping."""
+    client = connect(params)
+    if params.get("name"):
+        record = store.read(client, params["name"])
+        records = [record] if record else []
+    else:
+        records = client.list(store.RECORD).items if client.serves(API_VERSION, KIND) else []
+    return {
+        "changed": False,
+        "resources": [
+            {
+                "name": record["metadata"]["name"],
+                "spec": record.get("spec") or {},
+                "status": record.get("status") or {},
+                "created": record["metadata"].get("creationTimestamp"),
+            }
+            for record in records
+        ],
+    }

@@ -1,0 +1,133 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of state_validate: prove states on nodes, set the marks, and say what waits and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import NotFound
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import RECIPE_LABEL, VALIDATION_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import discover
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import render_pod, render_state
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.discover import list_nodes, platform
+from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
+from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import clear_stray_marks
+from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import choose, prepare, render_facts
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import table
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import StartPod
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.loop import Loop
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.plan import make_plans
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import seconds
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.progress import Progress
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.report import summarize
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.writer import Writer
+
+Obj = dict[str, Any]
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """Validate; the result is the report, with changed, failed and msg as Ansible wants them."""
+    prepared = prepare(params)
+    chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
+    client = connect(params)
+    recipe = prepared.recipe
+    nodes = list_nodes(client, recipe.selector)
+    discovery = discover(nodes, recipe.selector, recipe.resources)
+    facts = render_facts(prepared, client, discovery, platform(client), params.get("images"))
+    enabled = prepared.enabled()
+    rendered = {name: render_state(recipe, name, facts) for name in recipe.states}
+    # All states are planned, since a chosen one may require others; only the chosen ones are reported.
+    plans = make_plans(recipe, enabled, rendered, list(recipe.states))
+    guard = Guard(client, recipe.name, context)
+    settings = Settings(
+        recipe=recipe.name,
+        namespace=prepared.namespace,
+        failure_grace=float(params["failure_grace"]),
+        timeout=float(params["timeout"]) if params.get("timeout") is not None else None,
+    )
+    groups = {group.id: group for group in discovery.groups}
+
+    def make_pod(start: StartPod) -> Obj:
+        state = recipe.states[start.state]
+        proof = state.proofs(enabled[state.name])[start.proof]
+        pod = render_pod(recipe, state.name, proof, facts, groups[loop.snapshot.groups[start.node]], start.node)
+        pod["metadata"]["name"] = start.name
+        pod["metadata"].pop("generateName", None)
+        return pod
+
+    write = not context.check_mode
+    writer = Writer(client, plans, recipe.name, guard.before_write, dry=not write)
+    loop = Loop(
+        client=client,
+        plans=_with_requirements(plans, {state.name for state in chosen}),
+        selector=recipe.selector,
+        settings=settings,
+        answers=Answers(client, make_pod),
+        writer=writer,
+        progress=Progress(context.progress, context.clock()),
+        guard=guard.keep,
+        clock=context.clock,
+        write=write,
+        withdraw=params["on_regress"] == "withdraw",
+    )
+    if not loop.look_once(nodes):
+        loop.run(wait=bool(params["wait"]) and write)
+    names = {state.name for state in chosen}
+    results = {key: result for key, result in loop.results.items() if key[1] in names}
+    reported = [plan for plan in plans if plan.name in names]
+    report = summarize(reported, results, discovery.groups, loop.snapshot.groups, params["report"] == "all")
+    stray = clear_stray_marks(client, recipe, guard.before_write, write, bool(nodes) or bool(params["allow_empty"]))
+    if write and writer.changed:
+        _clear_validators(client, prepared.namespace, recipe.name)
+    report["table"] = table.render(recipe.name, report, context.clock(), seconds)
+    if params["show"]:
+        for line in report["table"]:
+            context.progress(line)
+    return _result(report, writer, stray, params, context)
+
+
+def _with_requirements(plans: list[Any], names: set[str]) -> list[Any]:
+    """The plans of the named states and of everything that they require."""
+    wanted = set(names)
+    for plan in reversed(plans):
+        if plan.name in wanted:
+            wanted.update(plan.requires)
+    return [plan for plan in plans if plan.name in wanted]
+
+
+def _clear_validators(client: Client, namespace: str, recipe: str) -> None:
+    """Remove the pods that have done their work; those that failed stay, for their logs."""
+    try:
+        client.delete_collection(
+            client.kind("v1", "Pod"),
+            namespace=namespace,
+            labels=f"{RECIPE_LABEL}={recipe},{VALIDATION_LABEL}",
+            fields="status.phase=Succeeded",
+        )
+    except NotFound:
+        return
+
+
+def _result(
+    report: Obj, writer: Writer, stray: Mapping[str, Any], params: Mapping[str, Any], context: RunContext
+) -> Obj:
+    changes = {**stray, **writer.changed}
+    result: Obj = {"changed": bool(changes), **report, "shown": bool(params["show"]) and context.has_screen}
+    if context.diff:
+        after = "".join(f"{node}: {_flat(patch)}\n" for node, patch in sorted(changes.items()))
+        result["diff"] = {"before": "", "after": after, "before_header": "nodes", "after_header": "nodes"}
+    if params["require_ready"] and not report["acceptable"] and not context.check_mode:
+        result.update(failed=True, msg=report["message"])
+    return result
+
+
+def _flat(patch: Mapping[str, Any]) -> str:
+    labels = (patch.get("metadata") or {}).get("labels") or {}
+    return ", ".join(f"{name}={value}" for name, value in sorted(labels.items())) or "proofs"

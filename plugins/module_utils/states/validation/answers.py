@@ -1,0 +1,77 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Do what proofs ask for: the only place where validation starts pods or reads logs, and always in parallel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import AlreadyExists, ApiError
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import (
+    Answer,
+    Ask,
+    ReadEvents,
+    ReadLogs,
+    ReadMetrics,
+    ReadObject,
+    RemovePod,
+    StartPod,
+)
+
+WORKERS = 8
+
+
+class Answers:
+    """Turns questions into requests. make_pod renders the validation pod of a StartPod."""
+
+    def __init__(self, client: Client, make_pod: Callable[[StartPod], dict[str, Any]]) -> None:
+        self._client = client
+        self._make_pod = make_pod
+
+    def fetch(self, asks: Sequence[Ask], clock: Callable[[], float]) -> dict[Ask, Answer]:
+        """The answers to all questions; an error of the API server is an answer too."""
+        calls = [self._call(ask) for ask in asks]
+        answers = {}
+        for ask, value in zip(asks, self._client.parallel(calls, workers=WORKERS), strict=True):
+            if isinstance(value, ApiError):
+                answers[ask] = Answer(None, clock(), str(value))
+            else:
+                answers[ask] = Answer(value, clock())
+        return answers
+
+    def _call(self, ask: Ask) -> Callable[[], Any]:
+        client = self._client
+        if isinstance(ask, StartPod):
+            return lambda: self._start(ask)
+        if isinstance(ask, RemovePod):
+            kind = client.kind("v1", "Pod")
+            return lambda: client.delete(kind, ask.name, ask.namespace, uid=ask.uid)
+        if isinstance(ask, ReadLogs):
+            return lambda: client.logs(
+                ask.namespace, ask.pod, container=ask.container, tail=ask.tail, previous=ask.previous
+            )
+        if isinstance(ask, ReadMetrics):
+            return lambda: client.pod_proxy(ask.namespace, ask.pod, ask.port, ask.path)
+        if isinstance(ask, ReadObject):
+            return lambda: self._read(ask)
+        return lambda: self._warning(ask)
+
+    def _start(self, ask: StartPod) -> bool:
+        try:
+            self._client.create(self._make_pod(ask))
+        except AlreadyExists:
+            return False
+        return True
+
+    def _read(self, ask: ReadObject) -> dict[str, Any] | None:
+        kind = self._client.kind(ask.api_version, ask.kind)
+        return self._client.get(kind, ask.name, ask.namespace if kind.namespaced else None)
+
+    def _warning(self, ask: ReadEvents) -> str:
+        fields = f"involvedObject.kind={ask.kind},involvedObject.name={ask.name},type=Warning"
+        events = self._client.list(self._client.kind("v1", "Event"), namespace=ask.namespace, fields=fields).items
+        newest = max(events, key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime")), default=None)
+        return f"{newest.get('reason')}: {newest.get('message')}" if newest else ""

@@ -1,0 +1,181 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Watch, walk, ask, write, until every state on every node has a final result.
+
+One thread: watch events and answers make nodes dirty, dirty nodes are walked, what they ask for and the patches that
+they need go out in parallel batches. A node that nothing happened to costs nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import marks
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import Ask, RemovePod, StartPod
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.mirror import Mirror
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+    Phase,
+    Result,
+    StatePlan,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.progress import Progress
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.snapshot import Snapshot
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings, Walker
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.writer import Writer
+
+TICK_S = 0.25
+CLUSTER = ""
+
+
+class Loop:
+    """One validation run. write: start pods and set marks; without it the run only looks."""
+
+    def __init__(
+        self,
+        client: Client,
+        plans: Sequence[StatePlan],
+        selector: Sequence[Mapping[str, str | None]],
+        settings: Settings,
+        answers: Answers,
+        writer: Writer,
+        progress: Progress,
+        guard: Callable[[], None],
+        clock: Callable[[], float],
+        write: bool,
+        withdraw: bool,
+    ) -> None:
+        self.client = client
+        self.plans = plans
+        self.settings = settings
+        self.answers = answers
+        self.writer = writer
+        self.progress = progress
+        self.guard = guard
+        self.clock = clock
+        self.write = write
+        self.withdraw = withdraw
+        self.snapshot = Snapshot()
+        self.mirror = Mirror(client, self.snapshot, plans, selector, settings.recipe, settings.namespace)
+        self.walker = Walker(plans, settings, self.snapshot, clock())
+        self._due: dict[str, float] = {}
+        self._cluster_plans = [plan for plan in plans if not plan.per_node]
+        self._node_plans = [plan for plan in plans if plan.per_node]
+
+    @property
+    def results(self) -> Mapping[tuple[str, str], Result]:
+        """The result of each (node, state); the node is "" for a state of the cluster."""
+        return self.walker.results
+
+    def look_once(self, nodes: Sequence[Mapping[str, Any]]) -> bool:
+        """The quick look, by nodes and the workloads' own counts: whether everything is ready, so nothing is left."""
+        self.mirror.take_nodes(nodes)
+        self.mirror.list_workloads()
+        asks = self._walk({CLUSTER, *self.snapshot.nodes})
+        if any(not _writes(ask) for ask in asks):
+            self._walk(self._answer(asks))
+        settled = all(result.phase is Phase.READY for result in self.results.values())
+        if settled:
+            self.writer.flush(final=lambda _name: True)
+        return settled
+
+    def run(self, wait: bool) -> None:
+        """Watch until every result is final; without wait, until everything has been looked at."""
+        self.walker.memory.clear()
+        self.walker.results.clear()
+        hub = WatchHub(self.client)
+        try:
+            self.mirror.watch(hub)
+            dirty = {CLUSTER, *self.snapshot.nodes}
+            while True:
+                self._forget_nodes()
+                asks = self._walk(dirty)
+                self.writer.flush(self._node_is_final)
+                dirty = self._answer(asks)
+                if not dirty and (not wait or self._all_final()):
+                    break
+                if self.write:
+                    self.guard()
+                self.progress.show(self.plans, self.results, self.clock())
+                dirty |= self.mirror.take_events(hub, 0.0 if dirty else TICK_S)
+                dirty |= self._overdue() | {CLUSTER}
+            self.writer.flush(final=lambda _name: True)
+        finally:
+            hub.close()
+
+    def _walk(self, dirty: set[str]) -> dict[Ask, set[str]]:
+        """Look at dirty nodes; returns what they ask, with who asked."""
+        now = self.clock()
+        asks: dict[Ask, set[str]] = defaultdict(set)
+        slots = self._slots()
+        self.walker.slots = slots
+        for name in sorted(dirty):
+            if name == CLUSTER:
+                walks = [self.walker.look_at_cluster(plan, now) for plan in self._cluster_plans]
+            else:
+                walks = [self._walk_node(name, now)]
+            self._due.pop(name, None)
+            for walk in walks:
+                if walk.again_at is not None:
+                    self._due[name] = min(walk.again_at, self._due.get(name, walk.again_at))
+                for ask in walk.wants:
+                    if isinstance(ask, StartPod):
+                        slots[ask.state] -= 1
+                    asks[ask].add(name)
+        return asks
+
+    def _walk_node(self, name: str, now: float) -> Any:
+        node, group = self.snapshot.nodes[name], self.snapshot.groups[name]
+        self.writer.seen(node)
+        before = self.writer.marks_of(node)
+        walk = self.walker.walk(node, group, before.proofs, frozenset(before.gates), now)
+        results = {plan.name: self.results[(name, plan.name)] for plan in self._node_plans}
+        after = marks.wanted(before, self._node_plans, results, node, group, timestamp(now), self.withdraw)
+        self.writer.want(name, before, after)
+        return walk
+
+    def _slots(self) -> dict[str, int]:
+        """How many more validation pods each state may run at once."""
+        slots = {}
+        for plan in self._node_plans:
+            limits = [int(proof.spec.get("parallel", 20)) for proof in plan.proofs if proof.kind == "workload"]
+            if limits:
+                slots[plan.name] = min(limits) - self.snapshot.running_validators(plan.name)
+        return slots
+
+    def _answer(self, asks: Mapping[Ask, set[str]]) -> set[str]:
+        """Do what is asked; returns who asked, since they have to be looked at again."""
+        allowed = {ask: who for ask, who in asks.items() if self.write or not _writes(ask)}
+        if not allowed:
+            return set()
+        if any(_writes(ask) for ask in allowed):
+            self.guard()
+        self.snapshot.answers.update(self.answers.fetch(list(allowed), self.clock))
+        return set().union(*allowed.values()) & {CLUSTER, *self.snapshot.nodes}
+
+    def _overdue(self) -> set[str]:
+        """Nodes whose time has come, and those that wait for another node."""
+        now = self.clock()
+        due = {name for name, moment in self._due.items() if moment <= now}
+        queued = {name for (name, _state), result in self.results.items() if result.reason in ("Queued", "Sampled")}
+        return (due | queued) & {CLUSTER, *self.snapshot.nodes}
+
+    def _forget_nodes(self) -> None:
+        for key in [key for key in self.walker.results if key[0] and key[0] not in self.snapshot.nodes]:
+            del self.walker.results[key]
+            self.walker.memory.pop(key, None)
+
+    def _node_is_final(self, name: str) -> bool:
+        return all(self.results[(name, plan.name)].final for plan in self._node_plans)
+
+    def _all_final(self) -> bool:
+        return all(result.final for result in self.results.values())
+
+
+def _writes(ask: Ask) -> bool:
+    return isinstance(ask, (StartPod, RemovePod))

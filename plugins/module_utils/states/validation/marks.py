@@ -1,0 +1,129 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a node carries of ours: gates, the summary label and the proofs. Pure: from results to the patch of one node."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
+    gate_label,
+    proofs_annotation,
+    summary_label,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+    Phase,
+    ProofRecord,
+    Result,
+    StatePlan,
+)
+
+READY, STALE, DEGRADED = "ready", "stale", "degraded"
+
+
+@dataclass
+class Marks:
+    """The labels and the proofs of one recipe on one node; None as a gate's value means no label."""
+
+    gates: dict[str, str] = field(default_factory=dict)
+    summary: str | None = None
+    proofs: dict[str, ProofRecord] = field(default_factory=dict)
+
+
+def read(node: NodeFacts, recipe: str) -> Marks:
+    """The marks that a node carries. An annotation that cannot be read counts as no proof."""
+    prefix = gate_label(recipe, "")
+    gates = {name[len(prefix) :]: value for name, value in node.labels.items() if name.startswith(prefix)}
+    return Marks(gates, node.labels.get(summary_label(recipe)), _parse(node.annotations.get(proofs_annotation(recipe))))
+
+
+def _parse(text: str | None) -> dict[str, ProofRecord]:
+    try:
+        found = json.loads(text or "{}")
+        texts = {state: {key: str(value) for key, value in proof.items()} for state, proof in found.items()}
+        return {state: ProofRecord(**proof) for state, proof in texts.items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}
+
+
+def wanted(
+    before: Marks,
+    plans: Sequence[StatePlan],
+    results: Mapping[str, Result],
+    node: NodeFacts,
+    group: str,
+    moment: str,
+    withdraw: bool,
+) -> Marks:
+    """The marks that the results call for. States without a result, and unknown ones, keep what they have."""
+    names = {plan.name for plan in plans}
+    marks = Marks(
+        {state: value for state, value in before.gates.items() if state not in names},
+        before.summary,
+        {state: proof for state, proof in before.proofs.items() if state not in names},
+    )
+    for plan in plans:
+        gate, proof = before.gates.get(plan.name), before.proofs.get(plan.name)
+        result = results.get(plan.name)
+        holds = proof is not None and proof.holds(plan.hash_for(group), node.kernel, node.boot_id)
+        if result is None or result.phase is Phase.UNKNOWN:
+            pass
+        elif result.phase is Phase.READY and result.restart_pending:
+            gate = STALE
+        elif result.phase is Phase.READY:
+            gate = READY
+            if plan.proofs and not holds:
+                proof = ProofRecord(plan.hash_for(group), node.kernel, node.boot_id, moment)
+        elif result.phase is Phase.WAITING:
+            gate = STALE if gate == READY and not holds else gate
+        elif gate is not None:
+            gate, proof = (None if withdraw else DEGRADED), None
+        if plan.gated and gate is not None:
+            marks.gates[plan.name] = gate
+        if proof is not None:
+            marks.proofs[plan.name] = proof
+    marks.summary = _summary(before.summary, plans, results)
+    return marks
+
+
+def _summary(before: str | None, plans: Sequence[StatePlan], results: Mapping[str, Result]) -> str | None:
+    """ready, or the first state that is not and how ("driver.waiting"); what is unknown changes nothing."""
+    found = [results[plan.name] for plan in plans if plan.name in results]
+    bad = [result for result in found if result.phase is not Phase.READY]
+    if not bad:
+        return READY if found else before
+    cause = next((result for result in bad if not result.reason.startswith("Requires.")), bad[0])
+    if cause.phase is Phase.UNKNOWN:
+        return before
+    return f"{cause.state}.{cause.phase.value}"[:63]
+
+
+def patch(before: Marks, after: Marks, recipe: str) -> dict[str, Any] | None:
+    """The merge patch of the node's metadata that turns one into the other, or None."""
+    labels: dict[str, str | None] = {}
+    for state in sorted(before.gates.keys() | after.gates.keys()):
+        if before.gates.get(state) != after.gates.get(state):
+            labels[gate_label(recipe, state)] = after.gates.get(state)
+    if before.summary != after.summary:
+        labels[summary_label(recipe)] = after.summary
+    metadata: dict[str, Any] = {"labels": labels} if labels else {}
+    if before.proofs != after.proofs:
+        proofs = {state: asdict(proof) for state, proof in sorted(after.proofs.items())}
+        text = json.dumps(proofs, separators=(",", ":")) if proofs else None
+        metadata["annotations"] = {proofs_annotation(recipe): text}
+    return {"metadata": metadata} if metadata else None
+
+
+def urgent(before: Marks, after: Marks, plans: Sequence[StatePlan]) -> bool:
+    """Whether pods wait for the difference, or it is bad news; everything else can wait for the node's last write."""
+    unlocking = {plan.name for plan in plans if plan.unlocks}
+    for state, value in after.gates.items():
+        old = before.gates.get(state)
+        if value != old and (value in (STALE, DEGRADED) or (state in unlocking and old is None)):
+            return True
+    return any(state not in after.gates for state in before.gates)

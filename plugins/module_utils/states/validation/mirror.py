@@ -1,0 +1,92 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keep the snapshot true: lists for one look, watches for a wait; says which nodes a change concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import RECIPE_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import group_id
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector, matches
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.snapshot import Snapshot
+
+Obj = dict[str, Any]
+
+
+class Mirror:
+    """Feeds one snapshot from one cluster, for the nodes of one selector and the objects of one recipe."""
+
+    def __init__(
+        self,
+        client: Client,
+        snapshot: Snapshot,
+        plans: Sequence[StatePlan],
+        selector: Sequence[Mapping[str, str | None]],
+        recipe: str,
+        namespace: str,
+    ) -> None:
+        self._client = client
+        self._snapshot = snapshot
+        self._selector = list(selector)
+        self._labels = f"{RECIPE_LABEL}={recipe}"
+        self._namespace = namespace
+        kinds = {key.kind for plan in plans for key in plan.workloads} | {"DaemonSet"}
+        self._kinds = [client.kind("apps/v1", kind) for kind in sorted(kinds)]
+
+    def take_nodes(self, nodes: Sequence[Mapping[str, Any]]) -> None:
+        """Take in nodes that somebody has listed."""
+        for node in nodes:
+            self._take_node(NodeFacts.from_object(node))
+
+    def list_workloads(self) -> None:
+        """Read the workloads, whose counts are enough for the quick look."""
+        for kind in self._kinds:
+            for workload in self._client.list(kind, namespace=self._namespace, labels=self._labels).items:
+                self._snapshot.put_workload({"apiVersion": kind.api_version, "kind": kind.kind, **workload})
+
+    def watch(self, hub: WatchHub) -> None:
+        """Start to watch, and return when everything has been seen once."""
+        for labels in self._selector:
+            hub.subscribe(self._client.kind("v1", "Node"), labels=label_selector(labels))
+        for kind in [*self._kinds, self._client.kind("v1", "Pod")]:
+            hub.subscribe(kind, namespace=self._namespace, labels=self._labels)
+        while not hub.synced:
+            self.take_events(hub, 0.25)
+        self._snapshot.pods_known = True
+
+    def take_events(self, hub: WatchHub, timeout: float) -> set[str]:
+        """Wait for events (seconds at most) and take them in; returns the names of the nodes that they concern."""
+        dirty: set[str] = set()
+        for event in hub.next(timeout):
+            gone, kind = event.type == "DELETED", event.object.get("kind")
+            if kind == "Node":
+                dirty.update(self._take_node_event(event.object, gone))
+            elif kind == "Pod":
+                dirty.update(self._snapshot.put_pod(event.object, gone))
+            else:
+                self._snapshot.put_workload(event.object, gone)
+                dirty.update(self._snapshot.nodes)
+        return dirty & self._snapshot.nodes.keys()
+
+    def _take_node(self, facts: NodeFacts) -> None:
+        self._snapshot.nodes[facts.name] = facts
+        self._snapshot.groups[facts.name] = group_id(facts)
+
+    def _take_node_event(self, obj: Obj, gone: bool) -> set[str]:
+        """A node leaves one label set's watch when its labels change, which does not mean that it left the others."""
+        facts = NodeFacts.from_object(obj)
+        known = self._snapshot.nodes.get(facts.name)
+        if gone:
+            if known is not None and not (matches(facts.labels, self._selector) and facts.uid != known.uid):
+                self._snapshot.forget_node(facts.name)
+            return set()
+        self._take_node(facts)
+        # A heartbeat changes nothing that validation looks at.
+        return set() if known is not None and known == facts else {facts.name}

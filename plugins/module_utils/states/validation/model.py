@@ -1,0 +1,127 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The words of validation: phases, verdicts, and what is known of one state before nodes are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Proof
+
+
+class Phase(str, Enum):
+    """The result of one state on one node (or on the cluster)."""
+
+    READY = "ready"
+    WAITING = "waiting"
+    DEGRADED = "degraded"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+class Outcome(Enum):
+    """What one proof says at one moment.
+
+    PENDING may still pass by itself. TROUBLE fails when it lasts longer than failure_grace. BLOCKED could not be
+    evaluated, and says nothing about the hardware: after failure_grace it ends as unknown.
+    """
+
+    PASS = "pass"
+    PENDING = "pending"
+    TROUBLE = "trouble"
+    BLOCKED = "blocked"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One proof's outcome. since is seconds since the epoch where the cluster itself says when it began."""
+
+    outcome: Outcome
+    reason: str = ""
+    message: str = ""
+    since: float | None = None
+    ran: bool = True
+
+    @property
+    def passed(self) -> bool:
+        """Whether the proof holds."""
+        return self.outcome is Outcome.PASS
+
+
+PASSED = Verdict(Outcome.PASS, "Proven")
+
+
+@dataclass(frozen=True)
+class StatePlan:
+    """One state as validation sees it.
+
+    requires lists the states that must be ready before, disabled ones resolved away. hashes maps a kernel group's id
+    to the hash of what is rendered for it ("" for a cluster-wide state). daemonsets maps the same ids to the
+    DaemonSets whose pods serve that group's nodes. workloads are Deployments and StatefulSets, which serve no node.
+    gated: another state's pods wait for this state's node label. unlocks: that label is what pods that the cluster
+    itself starts wait for, so it is worth a write of its own.
+    """
+
+    name: str
+    enabled: bool
+    requires: tuple[str, ...]
+    proofs: tuple[Proof, ...]
+    timeout: float
+    hashes: Mapping[str, str]
+    daemonsets: Mapping[str, tuple[ObjectKey, ...]]
+    workloads: tuple[ObjectKey, ...]
+    gated: bool
+    unlocks: bool
+    per_node: bool
+
+    def hash_for(self, group: str) -> str:
+        """The hash that a proof on a node of this kernel group must carry."""
+        return self.hashes.get(group) or self.hashes.get("", "")
+
+    def daemonsets_for(self, group: str) -> tuple[ObjectKey, ...]:
+        """The DaemonSets that should have a pod on a node of this kernel group."""
+        return self.daemonsets.get(group, ()) + self.daemonsets.get("", ()) if group else self.daemonsets.get("", ())
+
+
+@dataclass(frozen=True)
+class Result:
+    """One state on one node: since and the texts are what a person reads in the table."""
+
+    state: str
+    phase: Phase
+    reason: str = ""
+    message: str = ""
+    since: float = 0.0
+    final: bool = False
+    proven: bool = False
+    restart_pending: bool = False
+
+
+@dataclass(frozen=True)
+class ProofRecord:
+    """A validation that passed, as kept in the node's annotation."""
+
+    hash: str
+    kernel: str
+    boot: str
+    time: str
+
+    def holds(self, wanted: str, kernel: str, boot: str) -> bool:
+        """Whether this proof is still about what is deployed, on this kernel, since this boot."""
+        return (self.hash, self.kernel, self.boot) == (wanted, kernel, boot)
+
+
+@dataclass
+class Memory:
+    """What validation remembers of one state on one node between two looks, in seconds since the epoch."""
+
+    runnable_since: float | None = None
+    trouble_since: float | None = None
+    trouble: Verdict | None = None
+    reason: str = ""
+    reason_since: float = 0.0
+    extra: dict[str, float] = field(default_factory=dict)

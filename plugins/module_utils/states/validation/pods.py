@@ -1,0 +1,124 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading one pod: is it ready, and if not, what is wrong with it, in the words of the kubelet or the scheduler."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Outcome, Verdict
+
+Obj = dict[str, Any]
+
+# Reasons after which a container does not start without somebody's help; blips are told apart by failure_grace.
+# Source: kubernetes/pkg/kubelet/images/types.go and pkg/kubelet/kuberuntime (reasons of ContainerStateWaiting).
+TERMINAL_REASONS = frozenset(
+    {
+        "CrashLoopBackOff",
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "ErrImageNeverPull",
+        "ErrImagePull",
+        "ImageInspectError",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "RunContainerError",
+        "SignatureValidationFailed",
+    }
+)
+IMAGE_REASONS = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
+
+
+def seconds(timestamp: str | None) -> float | None:
+    """An API timestamp as seconds since the epoch."""
+    if not timestamp:
+        return None
+    return datetime.fromisoformat(timestamp.replace("Z", "+00:00")).timestamp()
+
+
+def timestamp(moment: float) -> str:
+    """Seconds since the epoch as the API writes them."""
+    return datetime.fromtimestamp(moment, tz=timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def condition(obj: Obj, kind: str) -> Obj | None:
+    """One condition of an object's status."""
+    for entry in (obj.get("status") or {}).get("conditions") or []:
+        if entry.get("type") == kind:
+            return dict(entry)
+    return None
+
+
+def is_ready(pod: Obj) -> bool:
+    """Whether a pod is Ready and not on its way out."""
+    ready = condition(pod, "Ready")
+    return bool(ready and ready.get("status") == "True" and not pod["metadata"].get("deletionTimestamp"))
+
+
+def _statuses(pod: Obj) -> list[Obj]:
+    status = pod.get("status") or {}
+    return [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
+
+
+def crashed_container(pod: Obj) -> str | None:
+    """The container that ended with an error or is being restarted, if there is one."""
+    for status in _statuses(pod):
+        state, last = status.get("state") or {}, status.get("lastState") or {}
+        waiting = state.get("waiting") or {}
+        ended = state.get("terminated") or last.get("terminated") or {}
+        if waiting.get("reason") == "CrashLoopBackOff" or ended.get("exitCode"):
+            return str(status.get("name"))
+    return None
+
+
+def name(pod: Obj) -> str:
+    """A pod as a person names it."""
+    metadata = pod["metadata"]
+    return f"pod {metadata.get('namespace', 'default')}/{metadata['name']}"
+
+
+def judge(pod: Obj) -> Verdict:
+    """Why a pod is not ready yet: pending, or trouble with the reason that the cluster gives."""
+    status = pod.get("status") or {}
+    scheduled = condition(pod, "PodScheduled")
+    if scheduled and scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
+        return Verdict(
+            Outcome.TROUBLE,
+            "Unschedulable",
+            f"{name(pod)} finds no place: {scheduled.get('message', 'no reason given')}",
+            seconds(scheduled.get("lastTransitionTime")),
+        )
+    since = seconds((condition(pod, "Ready") or {}).get("lastTransitionTime"))
+    for container in _statuses(pod):
+        waiting = (container.get("state") or {}).get("waiting") or {}
+        reason = waiting.get("reason", "")
+        if reason in TERMINAL_REASONS:
+            ended = (container.get("lastState") or {}).get("terminated") or {}
+            detail = waiting.get("message") or ""
+            if reason == "CrashLoopBackOff":
+                detail = f"exit code {ended.get('exitCode', 'unknown')}, {container.get('restartCount', 0)} restarts"
+            text = f"{name(pod)} container {container.get('name')}: {reason}"
+            return Verdict(Outcome.TROUBLE, reason, f"{text} ({detail})" if detail else text, since)
+    if status.get("phase") == "Failed":
+        why = status.get("reason") or "Failed"
+        return Verdict(Outcome.TROUBLE, why, f"{name(pod)} failed: {status.get('message') or why}", since)
+    if pod["metadata"].get("deletionTimestamp"):
+        return Verdict(Outcome.PENDING, "Terminating", f"{name(pod)} is being replaced")
+    for container in _statuses(pod):
+        waiting = (container.get("state") or {}).get("waiting") or {}
+        ended = (container.get("lastState") or {}).get("terminated") or {}
+        if waiting.get("reason"):
+            return Verdict(
+                Outcome.PENDING,
+                str(waiting["reason"]),
+                f"{name(pod)} container {container.get('name')}: {waiting['reason']}",
+            )
+        if ended.get("exitCode") and not container.get("ready"):
+            return Verdict(
+                Outcome.PENDING,
+                "Restarted",
+                f"{name(pod)} container {container.get('name')} was restarted after exit code {ended['exitCode']}",
+            )
+    return Verdict(Outcome.PENDING, status.get("phase") or "Pending", f"{name(pod)} is not ready yet")

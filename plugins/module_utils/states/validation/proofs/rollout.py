@@ -1,0 +1,159 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""rollout: the state's workloads run, in their current version; on a node: the pod of each of its DaemonSets is ready.
+
+Where only the DaemonSets' own counts are known (the quick look of an unchanged run), counts that agree with the nodes
+that should be served are enough; any difference makes the loop read the pods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import ReadEvents, ReadLogs
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+    PASSED,
+    Outcome,
+    Verdict,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import (
+    crashed_container,
+    is_ready,
+    judge,
+    seconds,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.context import Look
+
+Obj = dict[str, Any]
+
+EVENTS_MAX_AGE_S = 5.0
+NO_POD_PATIENCE_S = 3.0
+RESTART_PENDING = "RestartPending"
+
+
+def evaluate(look: Look) -> Verdict:
+    """The verdict for one node (or for the cluster's own workloads where the look is not at a node)."""
+    for key in look.plan.workloads:
+        verdict = _workload(look, key)
+        if not verdict.passed:
+            return verdict
+    if look.node is None:
+        return PASSED
+    pending_restart = False
+    for key in look.plan.daemonsets_for(look.group):
+        verdict = _daemonset_on_node(look, key)
+        if verdict.passed and verdict.reason == RESTART_PENDING:
+            pending_restart = True
+        elif not verdict.passed:
+            return verdict
+    return Verdict(Outcome.PASS, RESTART_PENDING) if pending_restart else PASSED
+
+
+def _missing(key: ObjectKey) -> Verdict:
+    return Verdict(
+        Outcome.TROUBLE, "NotApplied", f"{key} is not in the cluster; run the playbook that applies it", ran=True
+    )
+
+
+def _workload(look: Look, key: ObjectKey) -> Verdict:
+    workload = look.snapshot.workloads.get(key)
+    if workload is None:
+        return _missing(key)
+    spec, status = workload.get("spec") or {}, workload.get("status") or {}
+    wanted = int(spec.get("replicas", 1))
+    current = int(status.get("observedGeneration", 0)) >= int(workload["metadata"].get("generation", 0))
+    updated, available = int(status.get("updatedReplicas", 0)), int(status.get("availableReplicas", 0))
+    if current and min(updated, available) >= wanted:
+        return PASSED
+    return Verdict(Outcome.PENDING, "Progressing", f"{key} has {available} of {wanted} replicas available")
+
+
+def counts_agree(daemonset: Obj, nodes: int) -> bool:
+    """Whether a DaemonSet says of itself that each of so many nodes runs an available pod of its newest version."""
+    status, generation = daemonset.get("status") or {}, daemonset["metadata"].get("generation", 0)
+    counts = {
+        int(status.get(field, 0))
+        for field in ("desiredNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady")
+    }
+    return counts == {nodes} and nodes > 0 and int(status.get("observedGeneration", 0)) >= int(generation)
+
+
+def _daemonset_on_node(look: Look, key: ObjectKey) -> Verdict:
+    daemonset = look.snapshot.workloads.get(key)
+    if daemonset is None:
+        return _missing(key)
+    if not look.snapshot.pods_known:
+        served = sum(1 for group in look.snapshot.groups.values() if key in look.plan.daemonsets_for(group))
+        if counts_agree(daemonset, served):
+            return PASSED
+        return Verdict(Outcome.PENDING, "NotRead", f"{key} has not settled")
+    node = look.node.name if look.node else ""
+    pods = [pod for pod in look.snapshot.pods_of(node, look.plan.name) if _owned_by(pod, daemonset)]
+    if not pods:
+        return _no_pod(look, key, daemonset)
+    for pod in pods:
+        if is_ready(pod):
+            return _ready(pod, daemonset, key)
+    pod = max(pods, key=lambda candidate: str(candidate["metadata"].get("creationTimestamp", "")))
+    return with_last_line(look, pod, judge(pod))
+
+
+def _owned_by(pod: Obj, daemonset: Obj) -> bool:
+    owners = pod["metadata"].get("ownerReferences") or []
+    return any(owner.get("uid") == daemonset["metadata"].get("uid") for owner in owners)
+
+
+def _ready(pod: Obj, daemonset: Obj, key: ObjectKey) -> Verdict:
+    """Ready, but of which version: the pod carries the DaemonSet's template generation as a label."""
+    status = daemonset.get("status") or {}
+    generation = (daemonset["metadata"].get("annotations") or {}).get("deprecated.daemonset.template.generation")
+    runs = (pod["metadata"].get("labels") or {}).get("pod-template-generation")
+    if int(status.get("observedGeneration", 0)) < int(daemonset["metadata"].get("generation", 0)):
+        return Verdict(Outcome.PENDING, "Progressing", f"{key} has a change that its controller has not seen yet")
+    if generation is None or runs is None or generation == runs:
+        return PASSED
+    if ((daemonset.get("spec") or {}).get("updateStrategy") or {}).get("type") == "OnDelete":
+        return Verdict(Outcome.PASS, RESTART_PENDING, f"{key} changed; the pod still runs the version before")
+    return Verdict(Outcome.PENDING, "Updating", f"{key} is being updated; the pod still runs the version before")
+
+
+def _no_pod(look: Look, key: ObjectKey, daemonset: Obj) -> Verdict:
+    facts = look.node
+    if facts is not None and facts.in_transition:
+        return Verdict(
+            Outcome.BLOCKED,
+            "KernelLabelStale",
+            f"the node runs kernel {facts.kernel}, but its label still says {facts.kernel_label}; NFD has yet to"
+            " label it again",
+        )
+    message = f"{key} has no pod on the node yet"
+    created = seconds(daemonset["metadata"].get("creationTimestamp")) or look.now
+    patience = max(created, look.started) + NO_POD_PATIENCE_S
+    if look.now < patience:
+        look.look_again(patience)
+        return Verdict(Outcome.PENDING, "NoPod", message)
+    answer = look.ask(ReadEvents(key.namespace, key.kind, key.name), EVENTS_MAX_AGE_S)
+    if answer is not None and answer.value:
+        return Verdict(Outcome.TROUBLE, "NoPod", f"{message}: {answer.value}")
+    return Verdict(Outcome.TROUBLE, "NoPod", f"{message}, and no event says why")
+
+
+def with_last_line(look: Look, pod: Obj, verdict: Verdict) -> Verdict:
+    """The verdict with the last line of the log of the container that crashed, as soon as that has been read."""
+    container = crashed_container(pod)
+    if verdict.outcome is not Outcome.TROUBLE or container is None:
+        return verdict
+    metadata = pod["metadata"]
+    waiting = verdict.reason == "CrashLoopBackOff"
+    answer = look.ask(ReadLogs(metadata["namespace"], metadata["name"], metadata["uid"], container, 20, waiting))
+    line = last_line(str(answer.value)) if answer is not None and not answer.error else ""
+    if not line:
+        return verdict
+    return Verdict(verdict.outcome, verdict.reason, f"{verdict.message}: {line}", verdict.since, verdict.ran)
+
+
+def last_line(text: str) -> str:
+    """The last line that says something, at most 300 characters."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else ""

@@ -1,0 +1,128 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""workload: a pod of the recipe, pinned to the node, runs to the end with exit code 0.
+
+A pod that finds no room says nothing about the hardware (blocked, not failed); one that ran and failed is tried again
+until failure_grace is over, since a driver may need some seconds after its pod is ready."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import (
+    ReadLogs,
+    RemovePod,
+    StartPod,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+    PASSED,
+    Outcome,
+    Verdict,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import (
+    IMAGE_REASONS,
+    judge,
+    name,
+    seconds,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.context import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.rollout import last_line
+
+Obj = dict[str, Any]
+
+RETRY_S = 5.0
+START_RETRY_S = 5.0
+
+
+def pod_name(look: Look, node: str) -> str:
+    """The name of the validation pod: the same in every run for the same node, boot and deployed state, so that what
+    a killed run left behind is found again."""
+    boot = look.node.boot_id if look.node else ""
+    key = "|".join([node, boot, look.plan.hash_for(look.group), look.plan.name, str(look.index)])
+    stem = f"validate-{look.plan.name.replace('_', '-')}"
+    return f"{stem[:45]}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+
+
+def evaluate(look: Look) -> Verdict:
+    """The verdict for one node."""
+    node = look.node
+    if node is None:
+        return PASSED
+    sampled = _sampled(look, node.name)
+    if sampled is not None:
+        return sampled
+    wanted = pod_name(look, node.name)
+    pod = look.snapshot.validators.get(wanted)
+    if pod is None:
+        return _start(look, StartPod(node.name, look.plan.name, look.index, wanted))
+    phase = (pod.get("status") or {}).get("phase")
+    if phase == "Succeeded":
+        return PASSED
+    if phase == "Failed":
+        return _failed(look, pod)
+    return _unfinished(look, pod)
+
+
+def _sampled(look: Look, node: str) -> Verdict | None:
+    """The verdict of a node that another one stands for, or None for a node that has to prove it itself."""
+    sampling = look.spec.get("sampling", "all")
+    if sampling == "all":
+        return None
+    chosen = look.siblings[: 1 if sampling == "per_group" else int(sampling)]
+    if node in chosen:
+        return None
+    if look.sibling_proven:
+        return PASSED
+    return Verdict(Outcome.PENDING, "Sampled", f"waits for the proof on {', '.join(chosen) or 'a node of its group'}")
+
+
+def _start(look: Look, start: StartPod) -> Verdict:
+    if look.slots.get(look.plan.name, 0) <= 0 and start not in look.snapshot.answers:
+        return Verdict(Outcome.PENDING, "Queued", "waits for other nodes' validation pods to finish")
+    answer = look.ask(start, START_RETRY_S)
+    if answer is None or not answer.error:
+        return Verdict(Outcome.PENDING, "Starting", "the validation pod is being started")
+    return Verdict(Outcome.TROUBLE, "ValidatorRefused", f"the validation pod cannot be made: {answer.error}", ran=False)
+
+
+def _failed(look: Look, pod: Obj) -> Verdict:
+    metadata = pod["metadata"]
+    statuses = (pod.get("status") or {}).get("containerStatuses") or []
+    ended = [(status.get("state") or {}).get("terminated") or {} for status in statuses]
+    finished = max([seconds(end.get("finishedAt")) or 0.0 for end in ended] or [0.0])
+    remove = RemovePod(metadata["namespace"], metadata["name"], metadata["uid"])
+    if 0 < finished < look.started - 1:
+        look.ask(remove)
+        return Verdict(Outcome.PENDING, "Starting", "a validation pod of an earlier run is being removed")
+    code = next((end["exitCode"] for end in ended if end.get("exitCode")), None)
+    container = next((status["name"] for status in statuses), None)
+    answer = look.ask(ReadLogs(metadata["namespace"], metadata["name"], metadata["uid"], container, 20))
+    line = last_line(str(answer.value)) if answer is not None and not answer.error else ""
+    text = f"{name(pod)} ended with exit code {code}" if code is not None else judge(pod).message
+    if answer is not None:
+        if look.now >= answer.at + RETRY_S:
+            look.ask(remove)
+        else:
+            look.look_again(answer.at + RETRY_S)
+    return Verdict(Outcome.TROUBLE, "ValidationFailed", f"{text}: {line}" if line else text, finished or None)
+
+
+def _unfinished(look: Look, pod: Obj) -> Verdict:
+    verdict = judge(pod)
+    if verdict.reason == "Unschedulable":
+        resource = look.spec.get("resource")
+        if resource and f"Insufficient {resource}" in verdict.message:
+            text = f"all {resource} of the node are in use by other pods, so the validation pod waits for one"
+            return Verdict(Outcome.BLOCKED, "DevicesBusy", text, verdict.since)
+        return Verdict(Outcome.BLOCKED, "NoRoom", verdict.message, verdict.since)
+    if verdict.outcome is Outcome.TROUBLE:
+        ran = verdict.reason not in IMAGE_REASONS
+        return Verdict(verdict.outcome, verdict.reason, verdict.message, verdict.since, ran)
+    age = look.now - (seconds(pod["metadata"].get("creationTimestamp")) or look.now)
+    limit = float(look.spec.get("timeout", 300))
+    if age > limit:
+        return Verdict(Outcome.TROUBLE, "ValidationTimeout", f"{name(pod)} has not finished within {limit:.0f} s")
+    look.look_again(look.now + limit - age + 1)
+    return verdict

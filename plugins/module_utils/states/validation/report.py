@@ -1,0 +1,144 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From results to what a person, a playbook and the SpecialResource record read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.advice import advice
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+    Phase,
+    Result,
+    StatePlan,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
+
+# From bad to good: the first phase that occurs is the phase of the whole.
+SEVERITY = (Phase.FAILED, Phase.DEGRADED, Phase.WAITING, Phase.UNKNOWN, Phase.READY)
+EMPTY = "empty"
+
+Results = Mapping[tuple[str, str], Result]
+
+
+def worst(results: Iterable[Result]) -> Phase:
+    """The phase of a set of results; READY where there is none."""
+    phases = {result.phase for result in results}
+    return next((phase for phase in SEVERITY if phase in phases), Phase.READY)
+
+
+def summarize(
+    plans: Sequence[StatePlan],
+    results: Results,
+    groups: Sequence[KernelGroup],
+    node_groups: Mapping[str, str],
+    all_nodes: bool,
+) -> dict[str, Any]:
+    """The result of state_validate: phase, one sentence, a row per state, the problems, worst first.
+
+    all_nodes adds the phase of each state on each node, which is left out otherwise since it grows with the cluster.
+    """
+    nodes = sorted(node_groups)
+    phases = _phases(results, nodes)
+    problems = _problems(results)
+    overall = worst(results.values()).value if nodes else EMPTY
+    ready = bool(nodes) and overall == Phase.READY.value
+    ready_nodes = sum(phase is Phase.READY for phase in phases.values())
+    report: dict[str, Any] = {
+        "phase": overall,
+        "ready": ready,
+        "acceptable": not nodes or all(_acceptable(result) for result in results.values()),
+        "nodes_total": len(nodes),
+        "nodes_ready": ready_nodes,
+        "kernels": sorted({group.kernel for group in groups}),
+        "states": [_state_row(plan, results, groups) for plan in plans],
+        "problems": problems,
+        "restarts_pending": sorted({node for (node, _s), result in results.items() if result.restart_pending}),
+    }
+    report["message"] = _sentence(report)
+    if all_nodes:
+        report["nodes"] = {
+            node: {
+                "phase": phases[node].value,
+                "states": {p.name: results[(node, p.name)].phase.value for p in plans if (node, p.name) in results},
+            }
+            for node in nodes
+        }
+    return report
+
+
+def _phases(results: Results, nodes: Sequence[str]) -> dict[str, Phase]:
+    found: dict[str, list[Result]] = {node: [] for node in nodes}
+    for (node, _state), result in results.items():
+        if node in found:
+            found[node].append(result)
+    return {node: worst(entries) for node, entries in found.items()}
+
+
+def _acceptable(result: Result) -> bool:
+    """Ready, or not to be told this time although it was proven before."""
+    return result.phase is Phase.READY or (result.phase is Phase.UNKNOWN and result.proven)
+
+
+def _state_row(plan: StatePlan, results: Results, groups: Sequence[KernelGroup]) -> dict[str, Any]:
+    found = {node: result for (node, state), result in results.items() if state == plan.name}
+    phase = worst(found.values())
+    cause = next((found[node] for node in sorted(found) if found[node].phase is phase), None)
+    row: dict[str, Any] = {
+        "name": plan.name,
+        "phase": phase.value,
+        "scope": "node" if plan.per_node else "cluster",
+        "ready": sum(result.phase is Phase.READY for result in found.values()),
+        "total": len(found),
+        "reason": cause.reason if cause and phase is not Phase.READY else "",
+        "message": cause.message if cause and phase is not Phase.READY else "",
+    }
+    if cause is not None and phase is not Phase.READY:
+        row["since"] = timestamp(cause.since)
+    if plan.per_node:
+        row["groups"] = []
+        for group in groups:
+            members = [found[node] for node in group.nodes if node in found]
+            ready = sum(result.phase is Phase.READY for result in members)
+            row["groups"].append({"id": group.id, "kernel": group.kernel, "ready": ready, "total": len(members)})
+    return row
+
+
+def _problems(results: Results) -> list[dict[str, Any]]:
+    """What is not ready for a reason of its own, the worst and longest first."""
+    own = [
+        (SEVERITY.index(result.phase), result.since, node, result)
+        for (node, _state), result in results.items()
+        if result.phase is not Phase.READY and not result.reason.startswith("Requires.")
+    ]
+    return [
+        {
+            "node": node,
+            "state": result.state,
+            "phase": result.phase.value,
+            "reason": result.reason,
+            "message": result.message,
+            "since": timestamp(result.since),
+            "todo": advice(result.reason),
+        }
+        for _severity, _since, node, result in sorted(own, key=lambda entry: entry[:3])
+    ]
+
+
+def _sentence(report: Mapping[str, Any]) -> str:
+    total, ready = report["nodes_total"], report["nodes_ready"]
+    if not total:
+        return "no node matches the recipe's selector, so there is nothing to enable"
+    if report["ready"]:
+        return f"all {total} nodes are ready"
+    problems = report["problems"]
+    head = f"{ready} of {total} nodes are ready"
+    if not problems:
+        return head
+    first = problems[0]
+    where = f"node {first['node']}" if first["node"] else "the cluster"
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{head}; {where}, state {first['state']} {first['phase']}: {first['message']}{more}; {first['todo']}"

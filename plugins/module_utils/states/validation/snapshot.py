@@ -1,0 +1,101 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What validation knows of the cluster right now: a mirror of nodes, pods and workloads that watch events keep true."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import STATE_LABEL, VALIDATION_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import Answer, Ask
+
+Obj = dict[str, Any]
+
+
+@dataclass
+class Snapshot:
+    """Nodes by name, pods of DaemonSets by node and state, validation pods by name, workloads by key.
+
+    pods_known is false as long as only the DaemonSets' own counts have been read. answers holds what was asked.
+    """
+
+    nodes: dict[str, NodeFacts] = field(default_factory=dict)
+    groups: dict[str, str] = field(default_factory=dict)
+    workloads: dict[ObjectKey, Obj] = field(default_factory=dict)
+    pods: dict[tuple[str, str], dict[str, Obj]] = field(default_factory=lambda: defaultdict(dict))
+    validators: dict[str, Obj] = field(default_factory=dict)
+    pods_known: bool = False
+    answers: dict[Ask, Answer] = field(default_factory=dict)
+    _places: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def put_workload(self, workload: Obj, deleted: bool = False) -> None:
+        """Take in a DaemonSet, Deployment or StatefulSet."""
+        key = key_of(workload)
+        if deleted:
+            self.workloads.pop(key, None)
+        else:
+            self.workloads[key] = workload
+
+    def forget_node(self, name: str) -> None:
+        """Drop a node that is gone or no longer has the hardware."""
+        self.nodes.pop(name, None)
+        self.groups.pop(name, None)
+
+    def put_pod(self, pod: Obj, deleted: bool = False) -> set[str]:
+        """Take in a pod; returns the nodes that it concerns."""
+        metadata = pod["metadata"]
+        labels = metadata.get("labels") or {}
+        if VALIDATION_LABEL in labels:
+            if deleted:
+                self.validators.pop(metadata["name"], None)
+            else:
+                self.validators[metadata["name"]] = pod
+            node = node_of(pod)
+            return {node} if node else set()
+        uid = metadata["uid"]
+        place = (node_of(pod) or "", labels.get(STATE_LABEL, ""))
+        before = self._places.pop(uid, None)
+        if before is not None and (deleted or before != place):
+            self.pods[before].pop(uid, None)
+        if not deleted:
+            self._places[uid] = place
+            self.pods[place][uid] = pod
+        return {node for node in (place[0], before[0] if before else "") if node}
+
+    def running_validators(self, state: str) -> int:
+        """How many validation pods of a state have not ended yet."""
+        return sum(
+            1
+            for pod in self.validators.values()
+            if (pod["metadata"].get("labels") or {}).get(VALIDATION_LABEL) == state
+            and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
+        )
+
+    def pods_of(self, node: str, state: str) -> Iterable[Obj]:
+        """The pods that one state runs on one node."""
+        return self.pods.get((node, state), {}).values()
+
+
+def node_of(pod: Obj) -> str | None:
+    """The node of a pod, or the one that it is meant for while it is unscheduled.
+
+    The DaemonSet controller, and our own validation pods, pin a pod by a node affinity on metadata.name
+    (kubernetes/pkg/controller/daemon/util, ReplaceDaemonSetPodNodeNameNodeAffinity).
+    """
+    spec = pod.get("spec") or {}
+    if spec.get("nodeName"):
+        return str(spec["nodeName"])
+    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ) or {}
+    for term in required.get("nodeSelectorTerms") or []:
+        for match in term.get("matchFields") or []:
+            if match.get("key") == "metadata.name" and match.get("values"):
+                return str(match["values"][0])
+    return None

@@ -1,0 +1,59 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A report as a short table: a row for each state and kernel, then what is wrong and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+MAX_PROBLEMS = 10
+
+
+def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Any) -> list[str]:
+    """The lines. seconds turns an API timestamp into seconds since the epoch."""
+    kernels = report["kernels"]
+    head = f"{recipe}: {report['phase']}, {report['nodes_ready']}/{report['nodes_total']} nodes"
+    lines = [head + (f", {len(kernels)} kernel{'s' if len(kernels) != 1 else ''}" if kernels else "")]
+    rows: list[Sequence[str]] = [("STATE", "KERNEL", "NODES", "PHASE", "REASON")]
+    for state in report["states"]:
+        groups = [group for group in state.get("groups", []) if group["total"]]
+        differ = len({(group["ready"] == group["total"]) for group in groups}) > 1
+        if differ:
+            for group in groups:
+                good = group["ready"] == group["total"]
+                phase, reason = ("ready", "") if good else (state["phase"], state["reason"])
+                rows.append((state["name"], group["kernel"], f"{group['ready']}/{group['total']}", phase, reason))
+        else:
+            nodes = f"{state['ready']}/{state['total']}" if state["scope"] == "node" else "-"
+            kernel = "all" if state["scope"] == "node" else "-"
+            rows.append((state["name"], kernel, nodes, state["phase"], state["reason"]))
+    lines += _aligned(rows)
+    problems = report["problems"][:MAX_PROBLEMS]
+    for problem in problems:
+        where = f"node {problem['node']}" if problem["node"] else "cluster"
+        age = max(now - (seconds(problem["since"]) or now), 0)
+        lines.append(f"! {where}, {problem['state']} {problem['phase']} for {duration(age)}: {problem['message']}")
+        lines.append(f"  -> {problem['todo']}")
+    more = len(report["problems"]) - len(problems)
+    if more:
+        lines.append(f"  and {more} more problems (report: all lists every node)")
+    if report["restarts_pending"]:
+        names = ", ".join(report["restarts_pending"][:3])
+        count = len(report["restarts_pending"])
+        lines.append(f"~ {count} nodes run the driver version before, until it is restarted: {names}")
+    return lines
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person says them: 42 s, 7 min, 3 h, 2 d."""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds // size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,254 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Walk one node through the states: a pure function of what is known now and what was remembered of the last look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import Ask
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+    PASSED,
+    Memory,
+    Outcome,
+    Phase,
+    ProofRecord,
+    Result,
+    StatePlan,
+    Verdict,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.context import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.registry import KINDS
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.rollout import (
+    RESTART_PENDING,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.snapshot import Snapshot
+
+RESTART_TEXT = "the driver changed; its pod keeps running the version before until it is restarted (see upgrade)"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a person may set: times in seconds; timeout overrides the states' own where it is given."""
+
+    recipe: str
+    namespace: str
+    failure_grace: float = 30.0
+    timeout: float | None = None
+
+
+@dataclass
+class Walker:
+    """Everything that stays the same, or is remembered, while nodes are walked."""
+
+    plans: Sequence[StatePlan]
+    settings: Settings
+    snapshot: Snapshot
+    started: float
+    memory: dict[tuple[str, str], Memory] = field(default_factory=dict)
+    results: dict[tuple[str, str], Result] = field(default_factory=dict)
+    slots: dict[str, int] = field(default_factory=dict)
+
+    def walk(
+        self, node: NodeFacts, group: str, records: Mapping[str, ProofRecord], gates: frozenset[str], now: float
+    ) -> Walk:
+        """Look at every state on one node, in the order of their requirements.
+
+        records are the proofs in the node's annotation, gates the names of the states whose gate label it carries.
+        """
+        walk = Walk()
+        for plan in self.plans:
+            if not plan.per_node:
+                continue
+            result = self._look(plan, node, group, records, gates, now, walk)
+            self.results[(node.name, plan.name)] = result
+        return walk
+
+    def look_at_cluster(self, plan: StatePlan, now: float) -> Walk:
+        """Look at a state that serves no node."""
+        walk = Walk()
+        unmet = self._unmet_on_cluster(plan)
+        memory = self.memory.setdefault(("", plan.name), Memory())
+        if unmet:
+            result = self._waits(plan, memory, unmet, now)
+        else:
+            verdict = self._prove(plan, None, "", False, now, walk)
+            result = self._judge(plan, memory, verdict, False, now, walk)
+        self.results[("", plan.name)] = result
+        return walk
+
+    def _look(
+        self,
+        plan: StatePlan,
+        node: NodeFacts,
+        group: str,
+        records: Mapping[str, ProofRecord],
+        gates: frozenset[str],
+        now: float,
+        walk: Walk,
+    ) -> Result:
+        memory = self.memory.setdefault((node.name, plan.name), Memory())
+        record = records.get(plan.name)
+        holds = record is not None and record.holds(plan.hash_for(group), node.kernel, node.boot_id)
+        unmet = self._unmet(plan, node.name)
+        if unmet and not holds:
+            return self._waits(plan, memory, unmet, now)
+        if not node.ready:
+            text = f"the node is NotReady: {node.ready_message or 'its kubelet does not answer'}"
+            verdict = Verdict(Outcome.BLOCKED, "NodeNotReady", text, node.ready_since)
+        else:
+            verdict = self._prove(plan, node, group, holds, now, walk)
+        if unmet and not verdict.passed:
+            return self._waits(plan, memory, unmet, now)
+        return self._judge(plan, memory, verdict, plan.name in gates, now, walk)
+
+    def _unmet(self, plan: StatePlan, node: str) -> Result | None:
+        """The first required state that is not ready on this node."""
+        for required in plan.requires:
+            result = self.results.get((node, required)) or self.results.get(("", required))
+            if result is None or result.phase is not Phase.READY:
+                return result or Result(required, Phase.WAITING, "NotLooked", "it has not been looked at yet")
+        return None
+
+    def _unmet_on_cluster(self, plan: StatePlan) -> Result | None:
+        """A state of the cluster waits until one node, at least, has each required state."""
+        for required in plan.requires:
+            found = [result for (_node, state), result in self.results.items() if state == required]
+            if found and not any(result.phase is Phase.READY for result in found):
+                return found[0]
+        return None
+
+    def _prove(
+        self, plan: StatePlan, node: NodeFacts | None, group: str, holds: bool, now: float, walk: Walk
+    ) -> Verdict:
+        """Evaluate the proofs in order; the first one that does not pass decides."""
+        restart_pending = False
+        for index, proof in enumerate(plan.proofs):
+            kind = KINDS[proof.kind]
+            if holds and not kind.observed:
+                continue
+            siblings = self._siblings(plan, group) if "sampling" in proof.spec else ()
+            look = Look(
+                plan=plan,
+                index=index,
+                node=node,
+                group=group,
+                snapshot=self.snapshot,
+                namespace=self.settings.namespace,
+                recipe=self.settings.recipe,
+                now=now,
+                started=self.started,
+                slots=self.slots,
+                siblings=siblings,
+                sibling_proven=any(self._ready(plan.name, name) for name in siblings),
+            )
+            verdict = kind.evaluate(look)
+            walk.take(look)
+            if not verdict.passed:
+                return verdict
+            restart_pending = restart_pending or verdict.reason == RESTART_PENDING
+        return Verdict(Outcome.PASS, RESTART_PENDING, RESTART_TEXT) if restart_pending else PASSED
+
+    def _siblings(self, plan: StatePlan, group: str) -> tuple[str, ...]:
+        """The nodes of a kernel group whose requirements hold, those that have been proven first."""
+        names = [name for name, its_group in self.snapshot.groups.items() if its_group == group]
+        able = [name for name in names if self._unmet(plan, name) is None]
+        return tuple(sorted(able, key=lambda name: (not self._ready(plan.name, name), name)))
+
+    def _ready(self, state: str, node: str) -> bool:
+        result = self.results.get((node, state))
+        return result is not None and result.phase is Phase.READY
+
+    def _waits(self, plan: StatePlan, memory: Memory, unmet: Result, now: float) -> Result:
+        """Waiting for another state; final as soon as that one will not become ready in this run."""
+        memory.runnable_since = None
+        text = f"requires {unmet.state}, which is {unmet.phase.value}"
+        return self._result(plan, memory, Phase.WAITING, f"Requires.{unmet.state}", text, now, unmet.final)
+
+    def _judge(
+        self, plan: StatePlan, memory: Memory, verdict: Verdict, had_gate: bool, now: float, walk: Walk
+    ) -> Result:
+        """Turn a verdict into a result: patience first, then a final word."""
+        if memory.runnable_since is None:
+            memory.runnable_since = now
+        if verdict.passed:
+            memory.trouble = memory.trouble_since = None
+            pending = verdict.reason == RESTART_PENDING
+            return self._result(
+                plan, memory, Phase.READY, verdict.reason, verdict.message, now, True, restart_pending=pending
+            )
+        limit = self.settings.timeout if self.settings.timeout is not None else plan.timeout
+        deadline = memory.runnable_since + limit
+        if verdict.outcome is Outcome.PENDING:
+            # A crashing container runs for a moment between two crashes: the trouble that was seen goes on counting.
+            if memory.trouble is not None and memory.trouble_since is not None:
+                verdict = memory.trouble
+            elif now >= deadline:
+                text = f"{verdict.message}; not ready within {limit:.0f} s"
+                return self._failed(plan, memory, "Timeout", text, True, had_gate, now)
+            else:
+                walk.look_again(deadline)
+                return self._result(plan, memory, Phase.WAITING, verdict.reason, verdict.message, now, False)
+        if memory.trouble_since is None or (memory.trouble and memory.trouble.outcome is not verdict.outcome):
+            memory.trouble_since = max(verdict.since or now, 0.0) if (verdict.since or now) <= now else now
+        memory.trouble = verdict
+        patience = memory.trouble_since + self.settings.failure_grace
+        if now < patience:
+            walk.look_again(patience)
+            return self._result(plan, memory, Phase.WAITING, verdict.reason, verdict.message, now, False)
+        if verdict.outcome is Outcome.BLOCKED:
+            return self._result(plan, memory, Phase.UNKNOWN, verdict.reason, verdict.message, now, True)
+        return self._failed(plan, memory, verdict.reason, verdict.message, verdict.ran, had_gate, now)
+
+    def _failed(
+        self, plan: StatePlan, memory: Memory, reason: str, message: str, ran: bool, had_gate: bool, now: float
+    ) -> Result:
+        """Failed; degraded where the state was proven before, unknown where nothing ran that could disprove that."""
+        phase = Phase.FAILED
+        if had_gate:
+            phase = Phase.DEGRADED if ran else Phase.UNKNOWN
+        return self._result(plan, memory, phase, reason, message, now, True)
+
+    def _result(
+        self,
+        plan: StatePlan,
+        memory: Memory,
+        phase: Phase,
+        reason: str,
+        message: str,
+        now: float,
+        final: bool,
+        restart_pending: bool = False,
+    ) -> Result:
+        if memory.reason != reason:
+            memory.reason, memory.reason_since = reason, memory.trouble_since or now
+        return Result(
+            state=plan.name,
+            phase=phase,
+            reason=reason,
+            message=message,
+            since=memory.reason_since,
+            final=final,
+            restart_pending=restart_pending,
+        )
+
+
+@dataclass
+class Walk:
+    """What came out of a walk besides the results: questions, and when to look again without an event."""
+
+    wants: list[Ask] = field(default_factory=list)
+    again_at: float | None = None
+
+    def take(self, look: Look) -> None:
+        """Take over what one proof wants."""
+        self.wants.extend(look.wants)
+        if look.again_at is not None:
+            self.look_again(look.again_at)
+
+    def look_again(self, moment: float) -> None:
+        """Look again at the latest at a moment (seconds since the epoch)."""
+        self.again_at = moment if self.again_at is None else min(self.again_at, moment)

@@ -1,0 +1,72 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Write marks to nodes: one patch per node that changes, in parallel, and only when somebody waits for it or at the
+node's end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.states.node_patches import patch_nodes
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import marks
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
+
+
+class Writer:
+    """Holds what every node carries and should carry. With dry, nothing is sent, and changed says what would be."""
+
+    def __init__(
+        self, client: Client, plans: Sequence[StatePlan], recipe: str, guard: Callable[[], None], dry: bool
+    ) -> None:
+        self._client = client
+        self._plans = plans
+        self._recipe = recipe
+        self._guard = guard
+        self._dry = dry
+        self._wanted: dict[str, tuple[marks.Marks, marks.Marks]] = {}
+        self._sent: dict[str, marks.Marks] = {}
+        self.changed: dict[str, dict[str, Any]] = {}
+
+    def marks_of(self, node: NodeFacts) -> marks.Marks:
+        """What a node carries, the last write included even where its event has not come yet."""
+        return self._sent.get(node.name) or marks.read(node, self._recipe)
+
+    def seen(self, node: NodeFacts) -> None:
+        """A node's event came: what was sent is in it once they agree."""
+        if self._sent.get(node.name) == marks.read(node, self._recipe):
+            del self._sent[node.name]
+
+    def want(self, name: str, before: marks.Marks, after: marks.Marks) -> None:
+        """Note what a node should carry."""
+        self._wanted[name] = (before, after)
+
+    def flush(self, final: Callable[[str], bool]) -> None:
+        """Send the patches that are due: the urgent ones, and those of nodes that are final."""
+        due: dict[str, dict[str, Any]] = {}
+        for name, (before, after) in self._wanted.items():
+            patch = marks.patch(before, after, self._recipe)
+            if patch is not None and (final(name) or marks.urgent(before, after, self._plans)):
+                due[name] = patch
+        if not due:
+            return
+        for name, patch in due.items():
+            self.changed[name] = _merged(self.changed.get(name), patch)
+        if not self._dry:
+            self._guard()
+            patch_nodes(self._client, due)
+        for name in due:
+            self._sent[name] = self._wanted.pop(name)[1]
+
+
+def _merged(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
+    """Two merge patches of a node's metadata as one, for the report."""
+    if old is None:
+        return new
+    merged = {part: dict(entries) for part, entries in old["metadata"].items()}
+    for part, entries in new["metadata"].items():
+        merged.setdefault(part, {}).update(entries)
+    return {"metadata": merged}

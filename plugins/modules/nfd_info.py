@@ -1,0 +1,144 @@
+#!/usr/bin/python
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: nfd_info
+short_description: Find the nodes with some hardware, and their kernels
+version_added: 0.1.0
+author: hardware.enablement contributors
+description:
+  - Lists the nodes that carry the labels of a piece of hardware, as Node Feature Discovery (NFD) publishes them, and
+    returns compact facts about them. Kernel groups, devices, extended resources, nodes that rebooted into another
+    kernel and wait for their labels.
+  - The API server filters and pages the lists; there is one list for each label set and no request per node.
+  - Kernel and operating system come from the kubelet where NFD is absent, and the result says so.
+options:
+  recipe:
+    description: Take selector and resources from this recipe. One of O(recipe) and O(selector) is needed.
+  selector:
+    description:
+      - Label sets. A node matches when it carries all labels of any of them.
+      - An empty value means that the label has to be there, with whatever value.
+    type: list
+    elements: dict
+  resources:
+    description: Extended resources to sum up; the names may hold V(*).
+    type: list
+    elements: str
+    default: []
+  namespace:
+    description: Not used here; accepted so that one set of C(module_defaults) fits all modules.
+    type: str
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - hardware.enablement.common
+  - hardware.enablement.common.reads
+  - hardware.enablement.common.recipe
+"""
+
+EXAMPLES = r"""
+- name: Which nodes have an NVIDIA GPU, and which kernels do they run?
+  hardware.enablement.nfd_info:
+    selector:
+      - feature.node.kubernetes.io/pci-0302_10de.present: "true"
+      - feature.node.kubernetes.io/pci-0300_10de.present: "true"
+    resources: [nvidia.com/gpu]
+  register: gpus
+
+- name: Show a line for each kernel
+  ansible.builtin.debug:
+    msg: "{{ item.kernel }} on {{ item.nodes | join(', ') }}"
+  loop: "{{ gpus.groups }}"
+"""
+
+RETURN = r"""
+matched:
+  description: Number of nodes that match. Zero is a result, not an error.
+  type: int
+  returned: always
+  sample: 3
+groups:
+  description: Nodes that share kernel, operating system and architecture.
+  type: list
+  elements: dict
+  returned: always
+  contains:
+    id:
+      description: Stable id, fit for object names.
+      type: str
+      sample: 5-15-0-91-generic-1a2b3c
+    kernel:
+      description: The kernel as the kubelet reports it.
+      type: str
+      sample: 5.15.0-91-generic
+    kernel_label:
+      description: The kernel as NFD writes it into a label.
+      type: str
+    os_id:
+      description: ID of os-release.
+      type: str
+      sample: ubuntu
+    os_version:
+      description: VERSION_ID of os-release.
+      type: str
+      sample: "22.04"
+    arch:
+      description: Architecture.
+      type: str
+      sample: amd64
+    nodes:
+      description: Names of the nodes.
+      type: list
+      elements: str
+    count:
+      description: Number of nodes.
+      type: int
+    terms:
+      description: Node selector terms; each of them selects nodes of this group.
+      type: list
+      elements: dict
+devices:
+  description: PCI devices by C(class_vendor), with the number of nodes that have them.
+  type: dict
+  returned: always
+resources:
+  description: Extended resources with their capacity, allocatable amount and number of nodes.
+  type: dict
+  returned: always
+mixed:
+  description: Whether the nodes differ in kernel, operating system or architecture.
+  type: dict
+  returned: always
+transitions:
+  description: Nodes that run another kernel than their label says, since they rebooted and NFD has yet to look.
+  type: list
+  elements: dict
+  returned: always
+nfd:
+  description: Whether NFD's labels are there, and what was used instead of them.
+  type: dict
+  returned: always
+cluster:
+  description: The platform, C(kubernetes) or C(openshift).
+  type: dict
+  returned: always
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
+from ansible_collections.hardware.enablement.plugins.module_utils.states import discover
+
+
+def main() -> None:
+    """Run the module face."""
+    run_module(AnsibleModule(argument_spec=arguments.NFD_INFO, supports_check_mode=True), discover.run)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+#!/usr/bin/python
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: special_resource
+short_description: Write or remove the cluster's record of an enabled recipe
+version_added: 0.1.0
+author: hardware.enablement contributors
+description:
+  - A SpecialResource (C(kubectl get sr)) says what was asked for and what was found, with the conditions Ready,
+    Progressing and Degraded. This module writes it from a report of M(hardware.enablement.state_validate), and only
+    where something differs.
+  - Removing it also takes our labels off the nodes and deletes the namespaces that enabling made.
+options:
+  recipe:
+    required: true
+  state:
+    description: Whether the record should be there.
+    type: str
+    choices: [present, absent]
+    default: present
+  report:
+    description: A result of M(hardware.enablement.state_validate). Needed with O(state=present).
+    type: dict
+  delete_crd:
+    description: With O(state=absent), delete the CustomResourceDefinition too.
+    type: bool
+    default: false
+  wait_timeout:
+    description: With O(state=absent), seconds to wait until everything is gone.
+    type: int
+    default: 300
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - hardware.enablement.common
+  - hardware.enablement.common.writes
+  - hardware.enablement.common.recipe
+  - hardware.enablement.common.options
+  - hardware.enablement.common.run
+"""
+
+EXAMPLES = r"""
+- name: Validate
+  hardware.enablement.state_validate:
+    recipe: nvidia-gpu
+    require_ready: false
+  register: report
+
+- name: Keep what was found in the cluster
+  hardware.enablement.special_resource:
+    recipe: nvidia-gpu
+    report: "{{ report }}"
+"""
+
+RETURN = r"""
+status:
+  description: The status as it was, or would be, written.
+  type: dict
+  returned: with O(state=present)
+removed:
+  description: What was, or would be, removed.
+  type: list
+  elements: str
+  returned: with O(state=absent)
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
+from ansible_collections.hardware.enablement.plugins.module_utils.states import resource
+
+
+def main() -> None:
+    """Run the module face."""
+    run_module(AnsibleModule(argument_spec=arguments.SPECIAL_RESOURCE, supports_check_mode=True), resource.run)
+
+
+if __name__ == "__main__":
+    main()

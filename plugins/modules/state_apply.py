@@ -1,0 +1,146 @@
+#!/usr/bin/python
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: state_apply
+short_description: Apply or remove states of a recipe
+version_added: 0.1.0
+author: hardware.enablement contributors
+description:
+  - Renders states of a recipe, asks the API server by dry run what would differ, and applies only that, by server-side
+    apply with one field manager. Objects that a state owned and no longer contains are pruned.
+  - Nothing is written, and no lock is taken, while nothing differs.
+  - Namespaces and CustomResourceDefinitions go first, and are never pruned. Objects of a kernel that a node still runs
+    are never pruned, and nothing at all while no node matches the recipe's selector.
+options:
+  recipe:
+    required: true
+  states:
+    description: The states by name. Without this and O(played_by), all states of the recipe.
+    type: list
+    elements: str
+  played_by:
+    description: The states that the recipe gives to this role.
+    type: str
+  state:
+    description:
+      - V(present) applies; V(absent) removes what the states own, in reverse order, and waits until it is gone.
+    type: str
+    choices: [present, absent]
+    default: present
+  discovery:
+    description: A result of M(hardware.enablement.nfd_info), to save the lists of nodes.
+    type: dict
+  images:
+    description: Driver image for each kernel group's id, instead of what the recipe's template gives.
+    type: dict
+  adopt:
+    description:
+      - Take over objects that exist and are not ours, and go on where something else serves the same devices.
+    type: bool
+    default: false
+  allow_empty:
+    description: Prune also where no node matches the selector, or a node still runs the kernel.
+    type: bool
+    default: false
+  recreate:
+    description: Replace an object whose change is not possible in place, such as the selector of a DaemonSet.
+    type: bool
+    default: false
+  force:
+    description: With O(state=absent), remove also while pods hold the recipe's devices.
+    type: bool
+    default: false
+  wait_timeout:
+    description: With O(state=absent), seconds to wait until everything is gone.
+    type: int
+    default: 300
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - hardware.enablement.common
+  - hardware.enablement.common.writes
+  - hardware.enablement.common.recipe
+  - hardware.enablement.common.options
+  - hardware.enablement.common.run
+seealso:
+  - module: hardware.enablement.state_validate
+"""
+
+EXAMPLES = r"""
+- name: What would the driver state change?
+  hardware.enablement.state_apply:
+    recipe: nvidia-gpu
+    states: [driver]
+    options:
+      driver_version: "580"
+  check_mode: true
+  diff: true
+
+- name: Remove monitoring
+  hardware.enablement.state_apply:
+    recipe: nvidia-gpu
+    states: [monitoring]
+    state: absent
+"""
+
+RETURN = r"""
+states:
+  description: A row for each state.
+  type: list
+  elements: dict
+  returned: success
+  contains:
+    name:
+      description: Name of the state.
+      type: str
+    enabled:
+      description: Whether the options have it deployed.
+      type: bool
+    objects:
+      description: Number of objects that it consists of.
+      type: int
+    changes:
+      description: What was, or in check mode would be, done to which object.
+      type: list
+      elements: dict
+      sample: [{"action": "create", "object": "DaemonSet nvidia-gpu/nvidia-driver"}]
+    skipped:
+      description: Files that were left out, and why.
+      type: list
+      elements: dict
+    kept:
+      description: Objects that nothing wants and that stay all the same, and why.
+      type: list
+      elements: dict
+images:
+  description: The driver image of each kernel group's id, where a state resolves it.
+  type: dict
+  returned: when one of the states has an image template
+nodes:
+  description: Number of nodes that match the recipe's selector.
+  type: int
+  returned: with O(state=present)
+requests:
+  description: Number of requests to the API server by verb.
+  type: dict
+  returned: with O(state=present)
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
+from ansible_collections.hardware.enablement.plugins.module_utils.states import apply
+
+
+def main() -> None:
+    """Run the module face."""
+    run_module(AnsibleModule(argument_spec=arguments.STATE_APPLY, supports_check_mode=True), apply.run)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+#!/usr/bin/python
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: state_validate
+short_description: Prove that states of a recipe work on every node
+version_added: 0.1.0
+author: hardware.enablement contributors
+description:
+  - Looks at every node that matches the recipe's selector. As soon as the requirements of a state hold on a node, its
+    proofs are run there. Each node goes at its own pace.
+  - What was proven is written to the node. A gate label lets pods of later states run there, a summary label is for
+    users' own pods to select, an annotation keeps what was proven for which kernel and boot.
+  - A proof that still holds is not run again. A run that finds everything proven writes nothing.
+  - In check mode the module looks once, writes nothing and runs no validation pod.
+options:
+  recipe:
+    required: true
+  states:
+    description: The states by name. Without this and O(played_by), all states of the recipe.
+    type: list
+    elements: str
+  played_by:
+    description: The states that the recipe gives to this role.
+    type: str
+  images:
+    description: Driver image for each kernel group's id, as given to M(hardware.enablement.state_apply).
+    type: dict
+  wait:
+    description: Wait until every state is ready, failed, or past its deadline on every node. Else look once.
+    type: bool
+    default: true
+  failure_grace:
+    description: Seconds that a failure (a crashing pod, an image that cannot be pulled) has to last to count.
+    type: int
+    default: 30
+  timeout:
+    description: Seconds for each state and node, from when its requirements hold, instead of what the recipe says.
+    type: int
+  on_regress:
+    description:
+      - What happens to the gate of a state that was proven before and fails. V(keep) marks it C(degraded), which stops
+        no pod. V(withdraw) takes it away, so that no new pods of later states start there.
+    type: str
+    choices: [keep, withdraw]
+    default: keep
+  allow_empty:
+    description: Take our labels off nodes without the hardware even where no node has it any more.
+    type: bool
+    default: false
+  require_ready:
+    description: Fail where a state is not ready on a node in the end.
+    type: bool
+    default: true
+  report:
+    description: Whether the result lists every node or only the problems.
+    type: str
+    choices: [problems, all]
+    default: problems
+  show:
+    description: Print the table while the task runs, where the action plugin runs in the controller process.
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - hardware.enablement.common
+  - hardware.enablement.common.writes
+  - hardware.enablement.common.recipe
+  - hardware.enablement.common.options
+  - hardware.enablement.common.run
+seealso:
+  - module: hardware.enablement.state_apply
+"""
+
+EXAMPLES = r"""
+- name: Wait until every GPU node has passed every proof
+  hardware.enablement.state_validate:
+    recipe: nvidia-gpu
+
+- name: How are the drivers right now?
+  hardware.enablement.state_validate:
+    recipe: nvidia-gpu
+    states: [driver]
+    wait: false
+    require_ready: false
+  check_mode: true
+  register: drivers
+"""
+
+RETURN = r"""
+phase:
+  description:
+    - The worst phase that occurs, one of V(failed), V(degraded), V(waiting), V(unknown) and V(ready), or V(empty)
+      where no node matches.
+  type: str
+  returned: always
+ready:
+  description: Whether every state is ready on every node, and there is a node.
+  type: bool
+  returned: always
+acceptable:
+  description: Like RV(ready), but an unknown that was proven before counts as ready, and so does an empty cluster.
+  type: bool
+  returned: always
+message:
+  description: The same in one sentence.
+  type: str
+  returned: always
+nodes_total:
+  description: Number of nodes that match.
+  type: int
+  returned: always
+nodes_ready:
+  description: Number of nodes on which every state is ready.
+  type: int
+  returned: always
+kernels:
+  description: The kernels of these nodes.
+  type: list
+  elements: str
+  returned: always
+states:
+  description: A row for each state with phase, counts, the reason of the worst node, and counts for each kernel group.
+  type: list
+  elements: dict
+  returned: always
+table:
+  description: The report as the lines of a short table.
+  type: list
+  elements: str
+  returned: always
+shown:
+  description: Whether the table was printed.
+  type: bool
+  returned: always
+problems:
+  description: What is not ready for a reason of its own, the worst and longest first, and what to do about it.
+  type: list
+  elements: dict
+  returned: always
+  sample:
+    - node: gpu-2
+      state: driver
+      phase: failed
+      reason: CrashLoopBackOff
+      message: "pod nvidia-gpu/nvidia-driver-x7k2p container driver: CrashLoopBackOff (exit code 1, 4 restarts)"
+      since: "2026-11-20T10:00:00Z"
+      todo: read the pod's log (kubectl logs --previous), mend the cause, run again
+restarts_pending:
+  description: Nodes whose driver pod runs the version before, until it is restarted.
+  type: list
+  elements: str
+  returned: always
+nodes:
+  description: The phase of every node, and of every state on it.
+  type: dict
+  returned: with O(report=all)
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
+from ansible_collections.hardware.enablement.plugins.module_utils.states import validate
+
+
+def main() -> None:
+    """Run the module face."""
+    run_module(AnsibleModule(argument_spec=arguments.STATE_VALIDATE, supports_check_mode=True), validate.run)
+
+
+if __name__ == "__main__":
+    main()

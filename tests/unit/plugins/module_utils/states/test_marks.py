@@ -1,0 +1,106 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a node carries after results: gates appear only by proof, and go only where somebody decided that."""
+
+from __future__ import annotations
+
+import json
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
+    gate_label,
+    proofs_annotation,
+    summary_label,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import marks
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.marks import Marks
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+    Phase,
+    ProofRecord,
+    Result,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import GROUP
+
+PLANS = [world.plan("driver"), world.plan("plugin", requires=("driver",), gated=False, unlocks=False)]
+PROOF = ProofRecord("hash-driver", world.KERNEL, world.BOOT, "before")
+
+
+def wanted(before: Marks, withdraw: bool = False, **phases: Result) -> Marks:
+    """The marks for these results."""
+    return marks.wanted(before, PLANS, phases, world.node(), GROUP, "now", withdraw)
+
+
+def result(phase: Phase, state: str = "driver", **more: bool) -> Result:
+    """A result."""
+    return Result(state, phase, "Because", **more)
+
+
+def test_first_proof_makes_gate_and_proof_but_no_gate_that_nobody_waits_for() -> None:
+    after = wanted(Marks(), driver=result(Phase.READY), plugin=result(Phase.READY, "plugin"))
+    assert after.gates == {"driver": "ready"}
+    assert set(after.proofs) == {"driver", "plugin"}
+    assert after.summary == "ready"
+
+
+def test_waiting_and_failing_make_no_gate() -> None:
+    for phase in (Phase.WAITING, Phase.FAILED, Phase.UNKNOWN):
+        after = wanted(Marks(), driver=result(phase))
+        assert (after.gates, after.proofs) == ({}, {})
+
+
+def test_unknown_changes_nothing() -> None:
+    before = Marks({"driver": "ready"}, "ready", {"driver": PROOF})
+    assert wanted(before, driver=result(Phase.UNKNOWN)) == before
+
+
+def test_failure_after_proof_degrades_and_withdraws_only_on_request() -> None:
+    before = Marks({"driver": "ready"}, "ready", {"driver": PROOF})
+    assert wanted(before, driver=result(Phase.DEGRADED)).gates == {"driver": "degraded"}
+    assert wanted(before, driver=result(Phase.DEGRADED)).summary == "driver.degraded"
+    assert wanted(before, withdraw=True, driver=result(Phase.DEGRADED)).gates == {}
+
+
+def test_a_proof_that_no_longer_holds_is_stale_until_proven_again() -> None:
+    old = ProofRecord("another-hash", world.KERNEL, world.BOOT, "before")
+    before = Marks({"driver": "ready"}, "ready", {"driver": old})
+    assert wanted(before, driver=result(Phase.WAITING)).gates == {"driver": "stale"}
+    again = wanted(before, driver=result(Phase.READY))
+    assert again.gates == {"driver": "ready"}
+    assert again.proofs["driver"] == ProofRecord("hash-driver", world.KERNEL, world.BOOT, "now")
+
+
+def test_a_pending_restart_is_stale_but_the_node_stays_ready_for_users() -> None:
+    before = Marks({"driver": "ready"}, "ready", {"driver": ProofRecord("old", world.KERNEL, world.BOOT, "t")})
+    after = wanted(before, driver=result(Phase.READY, restart_pending=True), plugin=result(Phase.READY, "plugin"))
+    assert (after.gates, after.summary) == ({"driver": "stale"}, "ready")
+
+
+def test_an_unchanged_proof_needs_no_patch() -> None:
+    before = Marks({"driver": "ready"}, "ready", {"driver": PROOF})
+    after = wanted(before, driver=result(Phase.READY))
+    assert marks.patch(before, after, "demo") is None
+
+
+def test_patch_round_trips_through_a_node() -> None:
+    after = wanted(Marks(), driver=result(Phase.READY), plugin=result(Phase.WAITING, "plugin"))
+    patch = marks.patch(Marks(), after, "demo")
+    assert patch is not None
+    metadata = patch["metadata"]
+    assert metadata["labels"] == {gate_label("demo", "driver"): "ready", summary_label("demo"): "plugin.waiting"}
+    node = world.node(labels=metadata["labels"], annotations=metadata["annotations"])
+    assert marks.read(node, "demo") == after
+    assert json.loads(metadata["annotations"][proofs_annotation("demo")])["driver"]["hash"] == "hash-driver"
+
+
+def test_a_broken_annotation_is_no_proof() -> None:
+    for text in ("{", "[]", '{"driver": 1}', '{"driver": {"hash": "x"}}'):
+        node = world.node(annotations={proofs_annotation("demo"): text})
+        assert marks.read(node, "demo").proofs == {}
+
+
+def test_only_what_somebody_waits_for_is_urgent() -> None:
+    new_gate = Marks({"driver": "ready"}, "plugin.waiting", {"driver": PROOF})
+    assert marks.urgent(Marks(), new_gate, PLANS)
+    assert not marks.urgent(new_gate, Marks({"driver": "ready"}, "ready", {"driver": PROOF}), PLANS)
+    assert marks.urgent(new_gate, Marks({"driver": "degraded"}, "driver.degraded", {}), PLANS)

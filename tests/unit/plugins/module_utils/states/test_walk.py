@@ -1,0 +1,251 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One node through the states: what is ready, what waits, when patience ends, and what is never believed."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import (
+    Answer,
+    ReadEvents,
+    ReadLogs,
+    RemovePod,
+    StartPod,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+    Phase,
+    ProofRecord,
+    Result,
+    StatePlan,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.snapshot import Snapshot
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings, Walk, Walker
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import GROUP, NOW
+
+NONE: frozenset[str] = frozenset()
+WORKLOAD = Proof("workload", {"pod": "p.yaml.j2", "resource": None, "sampling": "all", "parallel": 5, "timeout": 60})
+
+
+class Rig:
+    """A walker over one node, and the clock."""
+
+    def __init__(self, *plans: StatePlan, **node: object) -> None:
+        self.snapshot = Snapshot(pods_known=True)
+        self.node = world.node(**node)  # type: ignore[arg-type]
+        self.walker = Walker(plans, Settings("demo", "demo"), self.snapshot, NOW, slots={p.name: 5 for p in plans})
+        for plan in plans:
+            self.snapshot.put_workload(world.daemonset(plan.name))
+        self.snapshot.nodes[self.node.name] = self.node
+        self.snapshot.groups[self.node.name] = GROUP
+        self.records: dict[str, ProofRecord] = {}
+        self.gates = NONE
+        self.walk = Walk()
+
+    def look(self, after: float = 0.0) -> dict[str, Result]:
+        """The results by state, so many seconds after the start."""
+        self.walk = self.walker.walk(self.node, GROUP, self.records, self.gates, NOW + after)
+        return {state: result for (_node, state), result in self.walker.results.items()}
+
+    def answer(self, ask: object, value: object, error: str = "", at: float = 0.0) -> None:
+        """Put in an answer."""
+        self.snapshot.answers[ask] = Answer(value, NOW + at, error)  # type: ignore[index]
+
+
+def test_a_ready_pod_makes_ready_and_opens_the_way() -> None:
+    rig = Rig(world.plan("driver"), world.plan("plugin", requires=("driver",)))
+    rig.snapshot.put_pod(world.pod("driver"))
+    results = rig.look()
+    assert results["driver"].phase is Phase.READY
+    assert results["plugin"].phase is Phase.WAITING
+    assert results["plugin"].reason != "Requires.driver"
+
+
+def test_no_pod_is_never_ready() -> None:
+    rig = Rig(world.plan("driver"))
+    result = rig.look()["driver"]
+    assert (result.phase, result.reason, result.final) == (Phase.WAITING, "NoPod", False)
+
+
+def test_no_pod_fails_after_the_grace_with_the_event() -> None:
+    rig = Rig(world.plan("driver"))
+    rig.look()
+    rig.look(4)
+    rig.answer(ReadEvents("demo", "DaemonSet", "driver"), "FailedCreate: exceeded quota", at=4)
+    rig.look(5)
+    rig.answer(ReadEvents("demo", "DaemonSet", "driver"), "FailedCreate: exceeded quota", at=40)
+    result = rig.look(41)["driver"]
+    assert result.phase is Phase.FAILED
+    assert "exceeded quota" in result.message
+
+
+def test_a_crash_fails_after_the_grace_although_the_container_runs_in_between() -> None:
+    rig = Rig(world.plan("driver"), world.plan("plugin", requires=("driver",)))
+    crashing = world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}, restarts=2, exit_code=3)
+    rig.snapshot.put_pod(crashing)
+    assert rig.look()["driver"].phase is Phase.WAITING
+    rig.snapshot.put_pod(world.pod("driver", ready=False))
+    assert rig.look(20)["driver"].phase is Phase.WAITING
+    rig.snapshot.put_pod(crashing)
+    rig.answer(ReadLogs("demo", "driver-n1", "pod-driver-n1", "main", 20, True), "booting\nno such device\n")
+    results = rig.look(31)
+    assert results["driver"].phase is Phase.FAILED
+    assert results["driver"].message.endswith("no such device")
+    assert (results["plugin"].phase, results["plugin"].final) == (Phase.WAITING, True)
+
+
+def test_a_crash_of_a_proven_state_degrades() -> None:
+    rig = Rig(world.plan("driver"))
+    rig.gates = frozenset({"driver"})
+    rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}))
+    rig.look()
+    assert rig.look(31)["driver"].phase is Phase.DEGRADED
+
+
+def test_trouble_that_passes_is_forgotten() -> None:
+    rig = Rig(world.plan("driver"))
+    rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "ImagePullBackOff"}))
+    rig.look()
+    rig.snapshot.put_pod(world.pod("driver"))
+    assert rig.look(10)["driver"].phase is Phase.READY
+    rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "ImagePullBackOff"}))
+    assert rig.look(35)["driver"].phase is Phase.WAITING
+
+
+def test_a_slow_pod_has_until_its_timeout() -> None:
+    rig = Rig(world.plan("driver", timeout=100))
+    rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "ContainerCreating"}))
+    assert rig.look()["driver"].phase is Phase.WAITING
+    assert rig.look(99)["driver"].phase is Phase.WAITING
+    result = rig.look(101)["driver"]
+    assert (result.phase, result.reason) == (Phase.FAILED, "Timeout")
+
+
+def test_a_node_that_is_not_ready_is_unknown_and_not_degraded() -> None:
+    rig = Rig(world.plan("driver"), ready=False)
+    rig.gates = frozenset({"driver"})
+    rig.look()
+    result = rig.look(31)["driver"]
+    assert (result.phase, result.reason) == (Phase.UNKNOWN, "NodeNotReady")
+
+
+@pytest.mark.parametrize(("strategy", "phase"), [("OnDelete", Phase.READY), ("RollingUpdate", Phase.WAITING)])
+def test_a_pod_of_the_version_before(strategy: str, phase: Phase) -> None:
+    rig = Rig(world.plan("driver"))
+    rig.snapshot.put_workload(world.daemonset("driver", template_generation=2, strategy=strategy))
+    rig.snapshot.put_pod(world.pod("driver", generation=1))
+    result = rig.look()["driver"]
+    assert (result.phase, result.restart_pending) == (phase, strategy == "OnDelete")
+
+
+class TestWorkload:
+    """A validation pod on the node."""
+
+    def rig(self) -> Rig:
+        return Rig(world.plan("check", proofs=(WORKLOAD,), deployed=False))
+
+    def start(self, rig: Rig) -> StartPod:
+        rig.look()
+        (start,) = rig.walk.wants
+        assert isinstance(start, StartPod)
+        return start
+
+    def test_is_started_once_and_then_waited_for(self) -> None:
+        rig = self.rig()
+        start = self.start(rig)
+        rig.answer(start, True)
+        rig.look(1)
+        assert rig.walk.wants == []
+
+    def test_that_succeeds_proves(self) -> None:
+        rig = self.rig()
+        rig.snapshot.put_pod(world.validator(self.start(rig).name, "check"))
+        assert rig.look(1)["check"].phase is Phase.READY
+
+    def test_is_not_run_again_while_the_proof_holds(self) -> None:
+        rig = self.rig()
+        rig.records["check"] = ProofRecord("hash-check", world.KERNEL, world.BOOT, "t")
+        assert rig.look()["check"].phase is Phase.READY
+        assert rig.walk.wants == []
+
+    @pytest.mark.parametrize(
+        "record",
+        [("other", world.KERNEL, world.BOOT), ("hash-check", "6.2", world.BOOT), ("hash-check", world.KERNEL, "b2")],
+    )
+    def test_is_run_again_when_what_was_proven_changed(self, record: tuple[str, str, str]) -> None:
+        rig = self.rig()
+        rig.records["check"] = ProofRecord(*record, "t")
+        assert rig.look()["check"].phase is Phase.WAITING
+        assert rig.walk.wants
+
+    def test_that_fails_is_tried_again_and_ends_with_its_last_line(self) -> None:
+        rig = self.rig()
+        name = self.start(rig).name
+        status = {"containerStatuses": [{"name": "c", "state": {"terminated": {"exitCode": 1}}}]}
+        rig.snapshot.put_pod(world.validator(name, "check", phase="Failed", **status))
+        rig.look(1)
+        logs = ReadLogs("demo", name, f"uid-{name}", "c", 20)
+        assert rig.walk.wants == [logs]
+        rig.answer(logs, "hello\nno CUDA-capable device\n", at=1)
+        assert rig.look(2)["check"].phase is Phase.WAITING
+        rig.look(7)
+        assert rig.walk.wants == [RemovePod("demo", name, f"uid-{name}")]
+        result = rig.look(40)["check"]
+        assert result.phase is Phase.FAILED
+        assert "exit code 1: no CUDA-capable device" in result.message
+
+    @pytest.mark.parametrize(
+        ("message", "reason"),
+        [
+            ("0/3 nodes: 1 Insufficient x/gpu.", "DevicesBusy"),
+            ("node(s) had untolerated taint", "NoRoom"),
+        ],
+    )
+    def test_that_finds_no_room_is_unknown(self, message: str, reason: str) -> None:
+        proof = Proof("workload", {**WORKLOAD.spec, "resource": "x/gpu"})
+        rig = Rig(world.plan("check", proofs=(proof,), deployed=False))
+        rig.gates = frozenset({"check"})
+        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+        rig.snapshot.put_pod(world.validator(self.start(rig).name, "check", phase="Pending", conditions=[condition]))
+        rig.look(1)
+        result = rig.look(40)["check"]
+        assert (result.phase, result.reason) == (Phase.UNKNOWN, reason)
+
+    def test_waits_for_a_free_place(self) -> None:
+        rig = self.rig()
+        rig.walker.slots["check"] = 0
+        assert rig.look()["check"].reason == "Queued"
+        assert rig.walk.wants == []
+
+
+@pytest.mark.parametrize(
+    ("allocatable", "capacity", "phase", "reason"),
+    [
+        ({"x/gpu": "8"}, {"x/gpu": "8"}, Phase.READY, "Proven"),
+        ({"x/gpu": "0"}, {"x/gpu": "8"}, Phase.WAITING, "NotAllocatable"),
+        ({}, {}, Phase.WAITING, "NotAdvertised"),
+    ],
+)
+def test_allocatable(allocatable: dict[str, str], capacity: dict[str, str], phase: Phase, reason: str) -> None:
+    proof = Proof("allocatable", {"resource": "x/*", "at_least": 1})
+    rig = Rig(world.plan("plugin", proofs=(proof,), deployed=False), allocatable=allocatable, capacity=capacity)
+    result = rig.look()["plugin"]
+    assert (result.phase, result.reason) == (phase, reason)
+
+
+def test_sampling_per_group_proves_the_others() -> None:
+    proof = Proof("workload", {**WORKLOAD.spec, "sampling": "per_group"})
+    rig = Rig(world.plan("check", proofs=(proof,), deployed=False))
+    second = world.node("n2")
+    rig.snapshot.nodes["n2"], rig.snapshot.groups["n2"] = second, GROUP
+    rig.look()
+    (start,) = rig.walk.wants
+    rig.walker.walk(second, GROUP, {}, NONE, NOW)
+    assert rig.walker.results[("n2", "check")].reason == "Sampled"
+    rig.snapshot.put_pod(world.validator(start.name, "check"))  # type: ignore[union-attr]
+    rig.look(1)
+    rig.walker.walk(second, GROUP, {}, NONE, NOW + 1)
+    assert rig.walker.results[("n2", "check")].phase is Phase.READY

@@ -1,0 +1,157 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A small world for the engine's tests: nodes, pods and DaemonSets as the API server would give them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
+    RECIPE_LABEL,
+    STATE_LABEL,
+    VALIDATION_LABEL,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
+
+Obj = dict[str, Any]
+
+RECIPE = "demo"
+NAMESPACE = "demo"
+KERNEL = "6.1.0-1"
+BOOT = "boot-1"
+NOW = 1_800_000_000.0
+GROUP = "group-1"
+
+
+def node(
+    name: str = "n1",
+    ready: bool = True,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    allocatable: Mapping[str, str] | None = None,
+    capacity: Mapping[str, str] | None = None,
+    kernel: str = KERNEL,
+    boot: str = BOOT,
+) -> NodeFacts:
+    """One node."""
+    return NodeFacts.from_object(
+        {
+            "metadata": {
+                "name": name,
+                "uid": f"uid-{name}",
+                "labels": {"feature.node.kubernetes.io/kernel-version.full": KERNEL, **(labels or {})},
+                "annotations": dict(annotations or {}),
+            },
+            "status": {
+                "nodeInfo": {"kernelVersion": kernel, "bootID": boot, "osImage": "Debian 12", "architecture": "amd64"},
+                "conditions": [{"type": "Ready", "status": "True" if ready else "False", "message": "kubelet stopped"}],
+                "allocatable": dict(allocatable or {}),
+                "capacity": dict(capacity or allocatable or {}),
+            },
+        }
+    )
+
+
+def daemonset(name: str, template_generation: int = 1, strategy: str = "RollingUpdate") -> Obj:
+    """A DaemonSet that has settled."""
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {
+            "name": name,
+            "namespace": NAMESPACE,
+            "uid": f"uid-{name}",
+            "generation": 1,
+            "annotations": {"deprecated.daemonset.template.generation": str(template_generation)},
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+        },
+        "spec": {"updateStrategy": {"type": strategy}},
+        "status": {
+            "observedGeneration": 1,
+            "desiredNumberScheduled": 1,
+            "updatedNumberScheduled": 1,
+            "numberAvailable": 1,
+            "numberReady": 1,
+        },
+    }
+
+
+def pod(
+    state: str,
+    node_name: str = "n1",
+    ready: bool = True,
+    waiting: Obj | None = None,
+    restarts: int = 0,
+    exit_code: int | None = None,
+    generation: int = 1,
+) -> Obj:
+    """A pod of a state's DaemonSet; its uid is made of what it is about."""
+    status: Obj = {"name": "main", "ready": ready, "restartCount": restarts, "state": {"running": {}}, "lastState": {}}
+    if waiting:
+        status["state"] = {"waiting": waiting}
+    if exit_code is not None:
+        status["lastState"] = {"terminated": {"exitCode": exit_code}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": f"{state}-{node_name}",
+            "namespace": NAMESPACE,
+            "uid": f"pod-{state}-{node_name}",
+            "labels": {RECIPE_LABEL: RECIPE, STATE_LABEL: state, "pod-template-generation": str(generation)},
+            "ownerReferences": [{"uid": f"uid-{state}"}],
+        },
+        "spec": {"nodeName": node_name},
+        "status": {
+            "phase": "Running",
+            "conditions": [{"type": "Ready", "status": "True" if ready else "False"}],
+            "containerStatuses": [status],
+        },
+    }
+
+
+def validator(name: str, state: str, node_name: str = "n1", phase: str = "Succeeded", **status: Any) -> Obj:
+    """A validation pod."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": NAMESPACE,
+            "uid": f"uid-{name}",
+            "labels": {RECIPE_LABEL: RECIPE, VALIDATION_LABEL: state},
+        },
+        "spec": {"nodeName": node_name},
+        "status": {"phase": phase, **status},
+    }
+
+
+def plan(
+    name: str,
+    requires: tuple[str, ...] = (),
+    proofs: tuple[Proof, ...] = (Proof("rollout"),),
+    unlocks: bool = True,
+    gated: bool = True,
+    timeout: float = 600.0,
+    deployed: bool = True,
+) -> StatePlan:
+    """A state that has one DaemonSet of its own name."""
+    key = ObjectKey("apps/v1", "DaemonSet", NAMESPACE, name)
+    return StatePlan(
+        name=name,
+        enabled=True,
+        requires=requires,
+        proofs=proofs,
+        timeout=timeout,
+        hashes={"": f"hash-{name}"},
+        daemonsets={"": (key,)} if deployed else {},
+        workloads=(),
+        gated=gated,
+        unlocks=unlocks,
+        per_node=True,
+    )
