@@ -5,18 +5,32 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import LabelSet
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts, quantity
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup, kernel_groups
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import LabelSet, matches
+
+FEATURE_PREFIX = "feature.node.kubernetes.io/"
+_PCI = re.compile(rf"^{re.escape(FEATURE_PREFIX)}pci-([^.]+)\.present$")
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """Facts about the matched nodes together. facts holds them one by one; it is not part of the answer."""
+    """Facts about the matched nodes together. facts holds them one by one, sorted by name; it is no part of the answer.
+
+    matched, nodes_total: numbers of nodes, the latter None where it is not known. devices: PCI device as NFD names it
+    ("0302_10de": class and vendor) -> {"nodes": how many have it}. resources: extended resource -> {"capacity",
+    "allocatable", "nodes"}, summed over the nodes. mixed: {"kernel", "os", "arch"} -> whether there are several.
+    transitions: [{"node", "kernel", "label"}] for nodes that run another kernel than their label says. nfd: {"present",
+    "source": "labels" | "nodeinfo", "newest", "message"}.
+    """
 
     matched: int
     nodes_total: int | None
@@ -26,16 +40,46 @@ class Discovery:
     mixed: Mapping[str, bool]
     transitions: tuple[Mapping[str, str], ...]
     nfd: Mapping[str, Any]
-    facts: tuple[NodeFacts, ...] = field(default=(), compare=False)
+    facts: tuple[NodeFacts, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def group_of(self) -> dict[str, str]:
+        """Node name -> id of its kernel group."""
+        return {node: group.id for group in self.groups for node in group.nodes}
 
     def to_dict(self) -> dict[str, Any]:
-        """The shape that nfd_info returns."""
-        raise NotImplementedError
+        """The shape that nfd_info returns, of plain dicts and lists."""
+        return {
+            "matched": self.matched,
+            "nodes_total": self.nodes_total,
+            "groups": [_group_to_dict(group) for group in self.groups],
+            "devices": {name: dict(device) for name, device in self.devices.items()},
+            "resources": {name: dict(numbers) for name, numbers in self.resources.items()},
+            "mixed": dict(self.mixed),
+            "transitions": [dict(transition) for transition in self.transitions],
+            "nfd": dict(self.nfd),
+        }
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Discovery:
         """The other way round, without the facts of single nodes. Raises InvalidInput if it is not such a dict."""
-        raise NotImplementedError
+        try:
+            return cls(
+                matched=int(given["matched"]),
+                nodes_total=given["nodes_total"],
+                groups=tuple(_group_from_dict(group) for group in given["groups"]),
+                devices={str(name): dict(device) for name, device in given["devices"].items()},
+                resources={str(name): dict(numbers) for name, numbers in given["resources"].items()},
+                mixed=dict(given["mixed"]),
+                transitions=tuple(dict(transition) for transition in given["transitions"]),
+                nfd=dict(given["nfd"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidInput(
+                "this is not what hardware.enablement.nfd_info returns",
+                why=f"{type(error).__name__}: {error}",
+                todo="hand over the result of nfd_info unchanged",
+            ) from error
 
 
 def discover(
@@ -44,11 +88,103 @@ def discover(
     resources: Sequence[str] = (),
     *,
     nodes_total: int | None = None,
+    nfd_present: bool | None = None,
     newest: str | None = None,
 ) -> Discovery:
-    """Discovery of those Node objects (each name once) that match any of the label sets.
+    """Discovery of those Node objects that match any of the label sets; an object seen twice counts once.
 
-    resources: names of extended resources, which may hold *. nodes_total: number of nodes of the cluster where the
-    caller knows it. newest: time of the newest NodeFeature, where the caller knows it.
+    resources: names of extended resources, which may hold *. nodes_total, nfd_present, newest (time of the newest
+    NodeFeature): what the caller knows from elsewhere; without nfd_present the labels of the given nodes tell.
     """
-    raise NotImplementedError
+    seen = {str(node["metadata"]["name"]): node for node in nodes}
+    labelled = any(_has_features(node["metadata"].get("labels") or {}) for node in seen.values())
+    facts = [NodeFacts.from_object(seen[name]) for name in sorted(seen)]
+    matched = tuple(node for node in facts if matches(node.labels, any_of))
+    groups = kernel_groups(matched)
+    return Discovery(
+        matched=len(matched),
+        nodes_total=nodes_total,
+        groups=groups,
+        devices=_devices(matched),
+        resources=_resources(matched, resources),
+        mixed={
+            "kernel": len({node.kernel for node in matched}) > 1,
+            "os": len({(node.os_id, node.os_version) for node in matched}) > 1,
+            "arch": len({node.arch for node in matched}) > 1,
+        },
+        transitions=tuple(
+            {"node": node.name, "kernel": node.kernel, "label": node.kernel_label or ""}
+            for node in matched
+            if node.in_transition
+        ),
+        nfd=_nfd(matched, labelled if nfd_present is None else nfd_present, newest),
+        facts=matched,
+    )
+
+
+def _has_features(labels: Mapping[str, str]) -> bool:
+    return any(name.startswith(FEATURE_PREFIX) for name in labels)
+
+
+def _devices(nodes: Sequence[NodeFacts]) -> dict[str, dict[str, Any]]:
+    counts = Counter(
+        found[1]
+        for node in nodes
+        for name, value in node.labels.items()
+        if value == "true" and (found := _PCI.match(name))
+    )
+    return {device: {"nodes": counts[device]} for device in sorted(counts)}
+
+
+def _resources(nodes: Sequence[NodeFacts], patterns: Sequence[str]) -> dict[str, dict[str, float]]:
+    names = {
+        name for node in nodes for name in node.capacity if any(fnmatchcase(name, pattern) for pattern in patterns)
+    }
+    return {
+        name: {
+            "capacity": sum(quantity(node.capacity.get(name)) for node in nodes),
+            "allocatable": sum(quantity(node.allocatable.get(name)) for node in nodes),
+            "nodes": sum(1 for node in nodes if quantity(node.capacity.get(name)) > 0),
+        }
+        for name in sorted(names)
+    }
+
+
+def _nfd(nodes: Sequence[NodeFacts], present: bool, newest: str | None) -> dict[str, Any]:
+    by_label = [node for node in nodes if node.kernel_label]
+    if present and nodes and len(by_label) == len(nodes):
+        source, message = "labels", ""
+    elif present and nodes:
+        source = "labels" if by_label else "nodeinfo"
+        message = (
+            f"{len(nodes) - len(by_label)} of {len(nodes)} nodes have no kernel label of NFD and are taken by name"
+        )
+    elif nodes:
+        source = "nodeinfo"
+        message = "no node carries labels of Node Feature Discovery; kernel and OS are what the kubelets report"
+    else:
+        source = "nodeinfo"
+        message = "no node matches; if the hardware is there, see whether Node Feature Discovery runs and labels it"
+    return {"present": present, "source": source, "newest": newest, "message": message}
+
+
+def _group_to_dict(group: KernelGroup) -> dict[str, Any]:
+    return {
+        "id": group.id,
+        "kernel": group.kernel,
+        "kernel_label": group.kernel_label,
+        "os_id": group.os_id,
+        "os_version": group.os_version,
+        "arch": group.arch,
+        "nodes": list(group.nodes),
+        "count": len(group.nodes),
+        "terms": [dict(term) for term in group.terms],
+    }
+
+
+def _group_from_dict(given: Mapping[str, Any]) -> KernelGroup:
+    return KernelGroup(
+        **{name: str(given[name]) for name in ("id", "kernel", "kernel_label", "os_id", "os_version", "arch")},
+        nodes=tuple(str(node) for node in given["nodes"]),
+        terms=tuple(dict(term) for term in given["terms"]),
+    )

@@ -21,11 +21,8 @@ ARCH = "kubernetes.io/arch"
 
 _QUANTITY = re.compile(r"^([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)(m|u|n|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$")
 _FACTORS = {
-    **{
-        suffix: Decimal(10) ** power
-        for suffix, power in zip("numkMGTPE", (-9, -6, -3, 3, 6, 9, 12, 15, 18), strict=True)
-    },
-    **{suffix: Decimal(1024) ** (power + 1) for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"))},
+    **dict(zip("numkMGTPE", (Decimal(10) ** power for power in (-9, -6, -3, 3, 6, 9, 12, 15, 18)), strict=True)),
+    **{suffix: Decimal(1024) ** power for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), start=1)},
 }
 
 
@@ -93,7 +90,8 @@ class NodeFacts:
         kernel, kernel_label = str(info.get("kernelVersion", "")), labels.get(KERNEL)
         stale = bool(kernel_label) and kernel_label != label_form(kernel)
         os_id, os_version = os_of(labels, str(info.get("osImage", "")), stale)
-        ready = next((entry for entry in status.get("conditions") or [] if entry.get("type") == "Ready"), {})
+        conditions = {entry.get("type"): entry for entry in status.get("conditions") or []}
+        ready: Obj = conditions.get("Ready", {})
         is_ready = ready.get("status") == "True"
         message = "" if is_ready else str(ready.get("message") or ready.get("reason") or "")
         return cls(

@@ -11,12 +11,68 @@ from collections.abc import Mapping
 OS_ID = "feature.node.kubernetes.io/system-os_release.ID"
 OS_VERSION = "feature.node.kubernetes.io/system-os_release.VERSION_ID"
 
+# The kubelet reports os-release's PRETTY_NAME. What stands before the version, the ID, and how much of the version
+# os-release repeats in VERSION_ID.
+_MAJOR, _MINOR, _ALL = r"(\d+)", r"(\d+(?:\.\d+)?)", r"([0-9][0-9A-Za-z.+~-]*)"
+_PRETTY_NAMES = tuple(
+    (re.compile(pattern), os_id)
+    for pattern, os_id in (
+        (rf"Ubuntu {_MINOR}", "ubuntu"),
+        (rf"Debian GNU/Linux (?:{_MAJOR}\b)?", "debian"),
+        (rf"Red Hat Enterprise Linux CoreOS {_ALL}", "rhcos"),
+        (rf"Red Hat Enterprise Linux(?: Server)? {_MINOR}", "rhel"),
+        (rf"CentOS Stream {_MAJOR}", "centos"),
+        (rf"CentOS Linux {_MAJOR}", "centos"),
+        (rf"Fedora CoreOS {_MAJOR}", "fedora"),
+        (rf"Fedora Linux {_MAJOR}", "fedora"),
+        (rf"Rocky Linux {_MINOR}", "rocky"),
+        (rf"AlmaLinux {_MINOR}", "almalinux"),
+        (rf"Oracle Linux Server {_MINOR}", "ol"),
+        (rf"SUSE Linux Enterprise Server {_MAJOR}(?: SP(\d+))?", "sles"),
+        (rf"SUSE Linux Micro {_MINOR}", "sl-micro"),
+        (rf"openSUSE Leap {_MINOR}", "opensuse-leap"),
+        (rf"Flatcar Container Linux by Kinvolk {_ALL}", "flatcar"),
+        (rf"Amazon Linux {_MAJOR}", "amzn"),
+        (rf"Bottlerocket OS {_ALL}", "bottlerocket"),
+        (rf"Microsoft Azure Linux {_MINOR}", "azurelinux"),
+        (rf"CBL-Mariner/Linux(?: {_MINOR})?", "mariner"),
+        (rf"Talos \(v{_ALL}\)", "talos"),
+        (r"Container-Optimized OS", "cos"),
+    )
+)
+
 
 def label_form(value: str) -> str:
     """A value as NFD writes it into a label: other characters become "_", the ends are alphanumeric, at most 63."""
-    return re.sub(r"[^A-Za-z0-9_.-]", "_", value)[:63].strip("_.-")
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", value).strip("_.-")[:63].strip("_.-")
 
 
 def os_of(labels: Mapping[str, str], image: str, labels_stale: bool = False) -> tuple[str, str]:
-    """(ID, VERSION_ID) of the node's os-release, from NFD's labels, else from the pretty name in nodeInfo."""
-    raise NotImplementedError
+    """(ID, VERSION_ID) of the node's os-release, from NFD's labels, else from the pretty name in nodeInfo.
+
+    labels_stale: the node has rebooted since NFD wrote the labels, so the pretty name counts where it is understood.
+    ("", "") where neither says anything; the version alone may be empty (rolling distributions have none).
+    """
+    from_labels = (labels.get(OS_ID, ""), labels.get(OS_VERSION, ""))
+    if from_labels[0] and not labels_stale:
+        return from_labels
+    from_image = _parse(image)
+    return from_image if from_image[0] else from_labels
+
+
+def _parse(image: str) -> tuple[str, str]:
+    for pattern, os_id in _PRETTY_NAMES:
+        found = pattern.match(image)
+        if found:
+            version = ".".join(part for part in found.groups() if part)
+            return os_id, _coreos_version(version) if os_id == "rhcos" else version
+    return "", ""
+
+
+def _coreos_version(build: str) -> str:
+    """RHCOS names OpenShift's version in VERSION_ID: build 416.94.202410211619-0 is of 4.16.
+
+    From OpenShift 4.19 on the build starts with RHEL's version (9.6.20250523-0), which is then the VERSION_ID.
+    """
+    first, _dot, rest = build.partition(".")
+    return f"{first[0]}.{first[1:]}" if len(first) == 3 else f"{first}.{rest.split('.')[0]}"

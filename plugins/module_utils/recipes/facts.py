@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import builtin
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Proof
+
 Obj = dict[str, Any]
 
 
@@ -40,6 +43,12 @@ class Group(Protocol):
     def terms(self) -> Sequence[Mapping[str, Any]]: ...
 
 
+def builtin_scope(api_version: str, kind: str) -> bool | None:
+    """Whether a built-in kind lives in namespaces; None for other kinds."""
+    found = builtin(api_version, kind)
+    return None if found is None else found.namespaced
+
+
 @dataclass(frozen=True)
 class RenderFacts:
     """Everything that is not in the recipe.
@@ -47,7 +56,8 @@ class RenderFacts:
     options: as resolve() gives them. part_of: value of the label that makes an object a member of the recipe's
     ApplySet ("": the label is left out). cluster: {"platform": "kubernetes" | "openshift", ...}. apis: the served
     "group/version/Kind" ("version/Kind" for the core group), as a set or a function. namespaced: whether a kind
-    (api_version, kind) lives in namespaces, None where that is not known. images: kernel group's id -> image
+    (api_version, kind) lives in namespaces, None where that is not known: such an object stays as its template has it,
+    unless the state itself brings its CRD. images: kernel group's id -> image
     reference, instead of what the recipe's image template gives.
     """
 
@@ -55,7 +65,7 @@ class RenderFacts:
     options: Mapping[str, Any]
     groups: Sequence[Group]
     part_of: str
-    namespaced: Callable[[str, str], bool | None]
+    namespaced: Callable[[str, str], bool | None] = builtin_scope
     cluster: Mapping[str, Any] = field(default_factory=lambda: {"platform": "kubernetes"})
     apis: frozenset[str] | Callable[[str], bool] = frozenset()
     images: Mapping[str, str] | None = None
@@ -83,10 +93,16 @@ class Skipped:
 
 @dataclass(frozen=True)
 class RenderedState:
-    """One state. hashes: 16 hex digits per kernel group's id, and for "" (what concerns no group in particular)."""
+    """One state, under the given options.
+
+    proofs: those that count (of the enabled or of the disabled state), their templates rendered. hashes: 16 hex digits
+    per kernel group's id, and for "" (what concerns no group in particular), over objects, proofs and validation pods,
+    but not over which nodes there are.
+    """
 
     state: str
     enabled: bool
+    proofs: tuple[Proof, ...]
     objects: tuple[RenderedObject, ...]
     skipped: tuple[Skipped, ...]
     hashes: Mapping[str, str]

@@ -5,9 +5,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.documents import parse
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import (
+    Asset,
+    Option,
+    Proof,
+    Recipe,
+    State,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import Problems, describe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.proofs import DEFAULTS
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.references import (
+    check_references,
+    files_of,
+    in_order,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.schema import check_shape
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
 
 RECIPE_FILE = "recipe.yml"
 
@@ -17,4 +35,86 @@ def load(bundle: Mapping[str, str], source: str) -> Recipe:
 
     Raises InvalidInput that lists everything that is wrong with it.
     """
-    raise NotImplementedError
+    file = f"{source.rstrip('/')}/{RECIPE_FILE}" if source else RECIPE_FILE
+    if RECIPE_FILE not in bundle:
+        raise InvalidInput(f"{source} is no recipe", why=f"it holds no {RECIPE_FILE}", todo="name a recipe's folder")
+    documents = parse(bundle[RECIPE_FILE], file)
+    problems = Problems(file)
+    if len(documents) != 1 or not isinstance(documents[0], dict):
+        found = describe(documents[0]) if len(documents) == 1 else f"{len(documents)} documents"
+        problems.add("", "one document, a mapping", found)
+    else:
+        check_shape(documents[0], problems)
+        check_references(documents[0], bundle, problems)
+    problems.refuse("the recipe cannot be used", todo="correct it and run again")
+    return _recipe(documents[0], bundle, source)
+
+
+def _recipe(raw: Mapping[str, Any], files: Mapping[str, str], source: str) -> Recipe:
+    states = raw["states"]
+    return Recipe(
+        name=raw["name"],
+        namespace=raw["namespace"],
+        description=raw.get("description", ""),
+        resources=tuple(raw.get("resources", ())),
+        selector=tuple(raw["selector"]["any_of"]),
+        options=_options(raw.get("options", {})),
+        states={name: _state(name, states[name], files) for name in in_order(states)},
+        files=dict(files),
+        source=source,
+    )
+
+
+def _options(raw: Mapping[str, Any]) -> dict[str, Option]:
+    options = dict(STANDARD_OPTIONS)
+    for name, given in raw.items():
+        standard = STANDARD_OPTIONS.get(name, Option(name))
+        kind = given.get("type", standard.type)
+        options[name] = Option(
+            name=name,
+            type=kind,
+            default=given.get("default", standard.default),
+            description=given.get("description", standard.description),
+            choices=tuple(given.get("choices", standard.choices)),
+            required=given.get("required", False),
+            elements=given.get("elements", standard.elements),
+            no_log=given.get("no_log", False),
+        )
+    return options
+
+
+def _state(name: str, raw: Mapping[str, Any], files: Mapping[str, str]) -> State:
+    return State(
+        name=name,
+        role=raw["role"],
+        description=raw.get("description", ""),
+        requires=tuple(raw.get("requires", ())),
+        per=raw.get("per", "cluster"),
+        enabled=raw.get("enabled", ""),
+        assets=_assets(raw.get("assets", ()), files),
+        image=raw.get("image", ""),
+        timeout=raw.get("timeout", State.timeout),
+        validate=tuple(_proof(proof) for proof in raw.get("validate", ())),
+        disabled_validate=tuple(_proof(proof) for proof in raw.get("disabled_validate", ())),
+    )
+
+
+def _assets(raw: Sequence[str | Mapping[str, Any]], files: Mapping[str, str]) -> tuple[Asset, ...]:
+    """A file that is named belongs to where it is named, and not to a glob that matches it too."""
+    entries = [{"path": asset} if isinstance(asset, str) else asset for asset in raw]
+    named = {entry["path"] for entry in entries if entry["path"] in files}
+    return tuple(
+        Asset(
+            pattern=entry["path"],
+            files=(entry["path"],)
+            if entry["path"] in named
+            else tuple(path for path in files_of(entry["path"], files) if path not in named),
+            needs_api=entry.get("needs_api", ""),
+        )
+        for entry in entries
+    )
+
+
+def _proof(raw: Mapping[str, Any]) -> Proof:
+    ((kind, spec),) = raw.items()
+    return Proof(kind, {**DEFAULTS[kind], **(spec or {})})

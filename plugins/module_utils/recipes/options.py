@@ -1,19 +1,78 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of a recipe: those that every recipe has, and from what the user gave to typed values."""
+"""From the options that the user gave to typed values."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Option, Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import Problems, describe, suggest
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values import NotOfTypeError, convert
+
+PROXY_KEYS = ("http", "https", "no")
 
 
 def resolve(recipe: Recipe, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Every option of the recipe with its value: the given one converted to its type, else the default (or None).
 
-    Raises InvalidInput that lists unknown options, wrong types, values that are no choice, and missing required ones.
+    Texts are converted as Ansible's argument specs do ("yes", "5", JSON for lists and mappings), since surveys know
+    nothing else. null counts as not given. Raises InvalidInput that lists unknown options, wrong types, values that
+    are no choice, and missing required ones; values of no_log options are not shown.
     """
-    raise NotImplementedError
+    problems = Problems(f"options of recipe {recipe.name}")
+    values = {str(name): value for name, value in (given or {}).items() if value is not None}
+    for name in values:
+        if name not in recipe.options:
+            problems.add("", "only options that the recipe has", f"{name}{suggest(name, recipe.options)}")
+    resolved: dict[str, Any] = {}
+    for name, option in recipe.options.items():
+        if name in values:
+            resolved[name] = _value(option, values[name], problems)
+        else:
+            resolved[name] = copy.deepcopy(option.default)
+            if option.required:
+                problems.add(name, f"a value ({option.description or option.type})", "nothing")
+    if not problems:
+        _check_standard(recipe, resolved, problems)
+    problems.refuse(f"the options of recipe {recipe.name} cannot be used")
+    return resolved
+
+
+def _value(option: Option, value: Any, problems: Problems) -> Any:
+    shown = "something else (not shown)" if option.no_log else describe(value)
+    try:
+        converted = convert(value, option.type, option.elements)
+    except NotOfTypeError as error:
+        expected = option.type if option.no_log else str(error)
+        problems.add(option.name, expected, shown)
+        return None
+    chosen = converted if isinstance(converted, list) else [converted]
+    if option.choices and any(choice not in option.choices for choice in chosen):
+        problems.add(option.name, f"one of {', '.join(str(choice) for choice in option.choices)}", shown)
+    return converted
+
+
+def _check_standard(recipe: Recipe, resolved: Mapping[str, Any], problems: Problems) -> None:
+    for name in ("resources", "env"):
+        for state, value in resolved[name].items():
+            if state not in recipe.states:
+                problems.add(name, "names of states", f"{state}{suggest(state, recipe.states)}")
+            elif not isinstance(value, dict):
+                problems.add(f"{name}.{state}", "a mapping", describe(value))
+            elif name == "env":
+                _check_texts(f"env.{state}", value, problems)
+    for key in resolved["proxy"]:
+        if key not in PROXY_KEYS:
+            problems.add("proxy", "only the keys http, https and no", f"{key}{suggest(key, PROXY_KEYS)}")
+    _check_texts("proxy", resolved["proxy"], problems)
+    _check_texts("node_selector", resolved["node_selector"], problems)
+
+
+def _check_texts(path: str, values: Mapping[str, Any], problems: Problems) -> None:
+    for name, value in values.items():
+        if isinstance(value, (dict, list)) or value is None or isinstance(value, float):
+            problems.add(f"{path}.{name}", "text (in quotes)", describe(value))

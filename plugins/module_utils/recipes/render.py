@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import (
     Group,
     Obj,
@@ -15,7 +17,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts 
     RenderFacts,
     Skipped,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manifests import identity, title
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Proof, Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import suggest
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.renderer import StateRenderer
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.sample import SAMPLE_GROUPS
 
 __all__ = [
     "Group",
@@ -32,19 +38,49 @@ __all__ = [
 
 def render_state(recipe: Recipe, state_name: str, facts: RenderFacts) -> RenderedState:
     """The objects of one state; a disabled state has none. Raises InvalidInput with file and line."""
-    raise NotImplementedError
+    return _renderer(recipe, state_name, facts).state()
 
 
 def render_pod(recipe: Recipe, state_name: str, proof: Proof, facts: RenderFacts, group: Group, node: str) -> Obj:
-    """The validation pod of a workload proof for one node, pinned to it. The caller gives it its name."""
-    raise NotImplementedError
+    """The validation pod of a workload proof (one of RenderedState.proofs) for one node, pinned to it.
+
+    The caller gives it its name.
+    """
+    return _renderer(recipe, state_name, facts).pod(proof, group, node)
 
 
 def render_images(recipe: Recipe, state_name: str, facts: RenderFacts) -> dict[str, str]:
-    """The image reference per kernel group's id that a state with an image template resolves."""
-    raise NotImplementedError
+    """The image reference per kernel group's id that a state with an image template resolves, else empty."""
+    return _renderer(recipe, state_name, facts).images()
 
 
 def check_recipe(recipe: Recipe, facts: RenderFacts) -> Mapping[str, RenderedState]:
-    """Every state rendered, in dependency order. Raises InvalidInput also where two states hold the same object."""
-    raise NotImplementedError
+    """Every state rendered, in dependency order. Raises InvalidInput also where two states hold the same object.
+
+    Where there is no kernel group, what is rendered per group is tried with made-up groups, which leave no trace.
+    """
+    if not facts.groups:
+        _check_together(recipe, replace(facts, groups=SAMPLE_GROUPS))
+    return _check_together(recipe, facts)
+
+
+def _check_together(recipe: Recipe, facts: RenderFacts) -> dict[str, RenderedState]:
+    states = {name: render_state(recipe, name, facts) for name in recipe.states}
+    first: dict[tuple[str, str, str, str], tuple[str, str]] = {}
+    for name, state in states.items():
+        for item in state.objects:
+            other, source = first.setdefault(identity(item.manifest), (name, item.source))
+            if other != name:
+                raise InvalidInput(
+                    f"{title(item.manifest)} belongs to two states",
+                    where=recipe.source,
+                    why=f"{source} makes it for state {other}, and {item.source} for state {name}",
+                    todo="keep it in one of them",
+                )
+    return states
+
+
+def _renderer(recipe: Recipe, state_name: str, facts: RenderFacts) -> StateRenderer:
+    if state_name not in recipe.states:
+        raise InvalidInput(f"recipe {recipe.name} has no state {state_name}{suggest(state_name, recipe.states)}")
+    return StateRenderer(recipe, recipe.states[state_name], facts)

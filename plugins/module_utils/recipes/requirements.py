@@ -1,13 +1,15 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which states are on, and which ones a state has to wait for."""
+"""What the options make of a recipe: which nodes are meant, which states are on and what each waits for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.filters import string
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
 
 
@@ -29,3 +31,23 @@ def required_states(recipe: Recipe, enabled: Mapping[str, bool], name: str) -> t
         else:
             found.update(required_states(recipe, enabled, required))
     return tuple(state for state in recipe.states if state in found)
+
+
+def node_label_sets(recipe: Recipe, options: Mapping[str, Any]) -> tuple[dict[str, str | None], ...]:
+    """The label sets, any of which makes a node one of ours: those of the recipe, each with the user's node_selector.
+
+    Raises InvalidInput where no node can satisfy both.
+    """
+    wanted = {str(name): string(value) for name, value in options["node_selector"].items()}
+    sets: tuple[dict[str, str | None], ...] = tuple(
+        {**labels, **wanted}
+        for labels in recipe.selector
+        if all(labels.get(name) in (None, value) for name, value in wanted.items())
+    )
+    if not sets:
+        raise InvalidInput(
+            "option node_selector leaves no node",
+            why=f"it contradicts the selector of recipe {recipe.name}",
+            todo="remove the label that the recipe sets to another value",
+        )
+    return sets

@@ -1,0 +1,153 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the parts of a recipe.yml say of each other and of the recipe's files. Tolerates parts of a wrong shape, so that
+a person sees those problems and these at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import Problems, describe, suggest
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.shapes import join
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values import (
+    CONVERTERS,
+    NotOfTypeError,
+    convert,
+)
+
+
+def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems: Problems) -> None:
+    """Take down names and files that do not exist, defaults that do not fit their option, and cycles."""
+    options, states = _dict(raw.get("options")), _dict(raw.get("states"))
+    for name, option in options.items():
+        _check_option(str(name), _dict(option), join("options", name), problems)
+    for name, state in states.items():
+        _check_state(str(name), _dict(state), states, options, files, problems)
+    _check_cycles(states, problems)
+
+
+def files_of(pattern: str, files: Mapping[str, str]) -> tuple[str, ...]:
+    """The files of a recipe that a glob matches, sorted; * and ? do not match a slash."""
+    depth = pattern.count("/")
+    return tuple(sorted(path for path in files if path.count("/") == depth and fnmatchcase(path, pattern)))
+
+
+def in_order(states: Mapping[str, Any]) -> list[str]:
+    """Names of states so that each comes after those that it requires, else in the order given. No cycles, please."""
+    done: list[str] = []
+
+    def visit(name: str) -> None:
+        if name not in done:
+            for required in _list(_dict(states[name]).get("requires")):
+                visit(required)
+            done.append(name)
+
+    for name in states:
+        visit(name)
+    return done
+
+
+def _check_option(name: str, option: Mapping[str, Any], path: str, problems: Problems) -> None:
+    standard = STANDARD_OPTIONS.get(name)
+    if standard is not None:
+        for key in option.keys() - {"default", "description"}:
+            problems.add(join(path, key), "nothing but a default, since every recipe has this option", key)
+    kind = standard.type if standard is not None else option.get("type", "str")
+    if kind not in CONVERTERS:
+        return
+    if option.get("elements") and kind != "list":
+        problems.add(join(path, "elements"), "type list", f"type {kind}")
+    elements = standard.elements if standard is not None else str(option.get("elements") or "")
+    choices = list(standard.choices) if standard is not None else _list(option.get("choices"))
+    for index, choice in enumerate(choices):
+        _check_type(choice, elements or "str" if kind == "list" else kind, f"{path}.choices[{index}]", problems)
+    default = option.get("default")
+    if default is None:
+        return
+    if option.get("required"):
+        problems.add(join(path, "default"), "none for a required option", describe(default))
+    if _check_type(default, kind, join(path, "default"), problems, elements) and choices:
+        for value in default if isinstance(default, list) else [default]:
+            if value not in choices:
+                problems.add(join(path, "default"), f"one of {', '.join(map(str, choices))}", describe(value))
+
+
+def _check_type(value: Any, kind: str, path: str, problems: Problems, elements: str = "") -> bool:
+    """Stricter than for users: the author of a recipe writes the type itself."""
+    try:
+        fits = bool(convert(value, kind, elements) == value) and isinstance(value, bool) == (kind == "bool")
+        expected = f"type {kind}"
+    except NotOfTypeError as error:
+        fits, expected = False, str(error)
+    if not fits:
+        problems.add(path, expected, describe(value))
+    return fits
+
+
+def _check_state(
+    name: str,
+    state: Mapping[str, Any],
+    states: Mapping[str, Any],
+    options: Mapping[str, Any],
+    files: Mapping[str, str],
+    problems: Problems,
+) -> None:
+    path = join("states", name)
+    for index, required in enumerate(_list(state.get("requires"))):
+        if isinstance(required, str) and required not in states:
+            problems.add(f"{path}.requires[{index}]", "a state of the recipe", f"{required}{suggest(required, states)}")
+    _check_switch(state, options, path, problems)
+    if state.get("image") and state.get("per") != "kernel":
+        problems.add(join(path, "image"), "per: kernel, since an image is resolved per kernel", "per: cluster")
+    for index, asset in enumerate(_list(state.get("assets"))):
+        pattern = asset.get("path") if isinstance(asset, dict) else asset
+        if isinstance(pattern, str) and not files_of(pattern, files):
+            problems.add(f"{path}.assets[{index}]", "a file of the recipe", f"{pattern}{suggest(pattern, files, 0)}")
+    for key in ("validate", "disabled_validate"):
+        for index, proof in enumerate(_list(state.get(key))):
+            pod = _dict(_dict(proof).get("workload")).get("pod")
+            if isinstance(pod, str) and pod not in files:
+                where = f"{path}.{key}[{index}].workload.pod"
+                problems.add(where, "a file of the recipe", f"{pod}{suggest(pod, files, 0)}")
+
+
+def _check_switch(state: Mapping[str, Any], options: Mapping[str, Any], path: str, problems: Problems) -> None:
+    switch = state.get("enabled")
+    if isinstance(switch, str):
+        kind = _dict(options.get(switch)).get("type", "str") if switch in options else None
+        if kind is None:
+            known = [name for name, option in options.items() if _dict(option).get("type") == "bool"]
+            problems.add(join(path, "enabled"), "an option of type bool", f"{switch}{suggest(switch, known)}")
+        elif kind != "bool":
+            problems.add(join(path, "enabled"), "an option of type bool", f"{switch}, which is of type {kind}")
+    elif state.get("disabled_validate"):
+        problems.add(join(path, "disabled_validate"), "enabled with it, since this state is always on", "none")
+
+
+def _check_cycles(states: Mapping[str, Any], problems: Problems) -> None:
+    finished: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        if name in trail:
+            cycle = (*trail[trail.index(name) :], name)
+            problems.add(join("states", f"{name}.requires"), "no cycle of requirements", " -> ".join(cycle))
+        elif name in states and name not in finished:
+            for required in _list(_dict(states[name]).get("requires")):
+                if isinstance(required, str):
+                    visit(required, (*trail, name))
+            finished.add(name)
+
+    for name in states:
+        visit(name, ())
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,135 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The shape of recipe.yml, in tables. What it refers to is checked in references.py, recipes are built in load.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import Problems, describe, suggest
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.proofs import CHECKS, SECONDS
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.shapes import (
+    Check,
+    Key,
+    anything,
+    flag,
+    items,
+    mapping,
+    one_of,
+    optional,
+    record,
+    text,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values import CONVERTERS
+
+API_VERSION = "hardware-enablement.io/v1"
+DNS_LABEL = r"[a-z]([a-z0-9-]*[a-z0-9])?"
+
+# Our own labels are hardware-enablement.io/<one of these>, so no recipe's summary label may be called the same.
+RESERVED_RECIPES = ("recipe", "state", "kernel-group", "validation")
+# A state's image is seen in templates under the state's name.
+RESERVED_STATES = (
+    "options",
+    "namespace",
+    "recipe",
+    "state",
+    "cluster",
+    "kernel",
+    "os",
+    "arch",
+    "group",
+    "image",
+    "node",
+)
+
+_TYPES = one_of(*CONVERTERS)
+_LABEL_VALUE = optional(
+    text("a label's value in quotes, or null for any", r"[A-Za-z0-9]?|[A-Za-z0-9][A-Za-z0-9_.-]{0,61}[A-Za-z0-9]")
+)
+_LABEL_NAME = text("the name of a label", r"([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
+_FILE_PATTERN = text("a path inside the recipe's folder", r"(?!/)(?!.*\.\.)\S+")
+_API = text("group/version/Kind", r"([a-z0-9.-]+/)?v[0-9][a-z0-9]*/[A-Z][A-Za-z0-9]*")
+
+
+def _name(what: str, pattern: str, longest: int, reserved: Sequence[str]) -> Check:
+    matches = text(what, pattern)
+
+    def check(value: Any, path: str, problems: Problems) -> None:
+        matches(value, path, problems)
+        if isinstance(value, str) and len(value) > longest:
+            problems.add(path, f"at most {longest} characters", f"{len(value)} in {describe(value)}")
+        if value in reserved:
+            problems.add(path, "a name that is not taken", describe(value))
+
+    return check
+
+
+def _asset(value: Any, path: str, problems: Problems) -> None:
+    if isinstance(value, str):
+        _FILE_PATTERN(value, path, problems)
+    elif isinstance(value, dict):
+        _ASSET(value, path, problems)
+    else:
+        problems.add(path, "a path, or a mapping with path and needs_api", describe(value))
+
+
+def _proof(value: Any, path: str, problems: Problems) -> None:
+    if not isinstance(value, dict) or len(value) != 1:
+        problems.add(path, "a mapping with one key, the kind of proof", describe(value))
+        return
+    ((kind, spec),) = value.items()
+    if kind in CHECKS:
+        CHECKS[kind]({} if spec is None else spec, f"{path}.{kind}", problems)
+    else:
+        problems.add(path, "a kind of proof", f"{kind}{suggest(kind, CHECKS)}")
+
+
+_STATE_NAME = _name("lower-case letters, digits and _, a letter first", r"[a-z][a-z0-9_]*", 30, RESERVED_STATES)
+_ASSET = record({"path": Key(_FILE_PATTERN, required=True), "needs_api": Key(_API)})
+_OPTION = record(
+    {
+        "type": Key(_TYPES),
+        "default": Key(anything),
+        "description": Key(text()),
+        "choices": Key(items(anything, minimum=1)),
+        "required": Key(flag),
+        "elements": Key(one_of("str", "int", "bool", "dict")),
+        "no_log": Key(flag),
+    }
+)
+_STATE = record(
+    {
+        "role": Key(text("the name of a role", r"[a-z][a-z0-9_.]*"), required=True),
+        "description": Key(text()),
+        "requires": Key(items(text("the name of a state"))),
+        "per": Key(one_of("cluster", "kernel")),
+        "enabled": Key(text("the name of a bool option")),
+        "image": Key(text("the template of an image reference")),
+        "assets": Key(items(_asset)),
+        "timeout": Key(SECONDS),
+        "validate": Key(items(_proof)),
+        "disabled_validate": Key(items(_proof)),
+    }
+)
+_RECIPE = record(
+    {
+        "apiVersion": Key(one_of(API_VERSION), required=True),
+        "name": Key(_name("a DNS label", DNS_LABEL, 30, RESERVED_RECIPES), required=True),
+        "description": Key(text()),
+        "namespace": Key(_name("a DNS label", DNS_LABEL, 63, ()), required=True),
+        "resources": Key(items(text("example.com/device, in which * may stand", r"[a-z0-9.-]+/[A-Za-z0-9_.*-]+"))),
+        "selector": Key(
+            record({"any_of": Key(items(mapping(_LABEL_VALUE, _LABEL_NAME, 1), minimum=1), required=True)}),
+            required=True,
+        ),
+        "options": Key(mapping(_OPTION, text("lower-case letters, digits and _", r"[a-z][a-z0-9_]*"))),
+        "states": Key(mapping(_STATE, _STATE_NAME, minimum=1), required=True),
+    }
+)
+
+
+def check_shape(raw: Any, problems: Problems) -> None:
+    """Take down every key of a recipe.yml that is unknown, missing or of the wrong type."""
+    _RECIPE(raw, "", problems)

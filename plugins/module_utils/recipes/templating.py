@@ -1,0 +1,207 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Templates of recipes: Jinja2 in a sandbox, the same in every face and in tests.
+
+A recipe is data: no lookups, no access to anything but the variables given, only the recipe's own files to include,
+and only the listed filters. A value that could change the YAML around it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.filters import (
+    JINJA_FILTERS,
+    OWN_FILTERS,
+    RefusedError,
+    Rendered,
+    put_out,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import suggest
+
+try:
+    import jinja2
+    import jinja2.nodes
+    import jinja2.sandbox
+except ImportError:
+    jinja2 = None  # type: ignore[assignment]
+
+CACHED_TEMPLATES = 512
+
+# What filters and operators raise when they are given the wrong thing, besides Jinja2's own errors.
+_FAILURES = (RefusedError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+class Facts(dict[str, Any]):
+    """A mapping for templates that is called by its name when something in it is missing."""
+
+    def __init__(self, title: str, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        self._title = title
+
+
+class Templates:
+    """The templates of one recipe. source names the recipe in errors."""
+
+    def __init__(self, files: Mapping[str, str], source: str) -> None:
+        self._files = files
+        self._source = source.rstrip("/")
+        self._environment = _environment_class()(self._load)
+
+    def render(self, path: str, variables: Mapping[str, Any]) -> str:
+        """A file of the recipe with these variables. Raises InvalidInput with file and line."""
+        return self._render(path, self._files[path], variables)
+
+    def render_text(self, text: str, title: str, variables: Mapping[str, Any]) -> str:
+        """A text of recipe.yml; title says which (the path of its key)."""
+        return self._render(title, text, variables)
+
+    def names_in(self, path: str) -> frozenset[str]:
+        """The variables that a file of the recipe, or a file that it includes, may ask for."""
+        seen: set[str] = set()
+        names: set[str] = set()
+        left = [path]
+        while left:
+            name = left.pop()
+            if name in seen or name not in self._files:
+                continue
+            seen.add(name)
+            used, included = self._parse(name, self._files[name])
+            names |= used
+            left += self._files if None in included else [name for name in included if name is not None]
+        return frozenset(names)
+
+    def _render(self, name: str, text: str, variables: Mapping[str, Any]) -> str:
+        try:
+            template = self._environment.template(name, text)
+            return str(template.render(variables))
+        except (jinja2.TemplateError, *_FAILURES) as error:
+            raise self._explain(error, name, variables) from None
+
+    def _parse(self, name: str, text: str) -> tuple[frozenset[str], tuple[str | None, ...]]:
+        try:
+            return _names(name, text)
+        except jinja2.TemplateSyntaxError as error:
+            raise self._explain(error, name, {}) from None
+
+    def _load(self, name: str) -> str | None:
+        return self._files.get(name)
+
+    def _explain(self, error: Exception, name: str, variables: Mapping[str, Any]) -> InvalidInput:
+        file, line = _place(error, name, self._files)
+        why = str(getattr(error, "message", None) or error) or type(error).__name__
+        if isinstance(error, jinja2.TemplateNotFound):
+            why = f"there is no file {error.name} in the recipe{suggest(str(error.name), self._files)}"
+        elif why.startswith("No filter named"):
+            wanted = why.split("'")[1]
+            why = f"there is no filter {wanted}{suggest(wanted, (*JINJA_FILTERS, *OWN_FILTERS), listed=50)}"
+        elif isinstance(error, jinja2.UndefinedError) and why.startswith(_NO_VARIABLE):
+            why += suggest(why[len(_NO_VARIABLE) :], variables)
+        where = ", ".join([f"{self._source}/{file}" if self._source else file, *([f"line {line}"] if line else [])])
+        return InvalidInput(
+            "a template cannot be rendered", where=where, why=why, todo="correct the recipe or its options"
+        )
+
+
+_NO_VARIABLE = "there is no variable "
+
+
+def _place(error: Exception, name: str, files: Mapping[str, str]) -> tuple[str, int | None]:
+    """File and line of an error: where a syntax error is, else the innermost line of a template in the traceback."""
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        return error.filename or error.name or name, error.lineno
+    file, line, trace = name, None, error.__traceback__
+    while trace is not None:
+        found = trace.tb_frame.f_code.co_filename
+        if found == name or found in files:
+            file, line = found, trace.tb_lineno
+        trace = trace.tb_next
+    return file, line
+
+
+@lru_cache(maxsize=CACHED_TEMPLATES)
+def _code(name: str, text: str) -> Any:
+    return _compiler().compile(text, name, name)
+
+
+@lru_cache(maxsize=CACHED_TEMPLATES)
+def _names(name: str, text: str) -> tuple[frozenset[str], tuple[str | None, ...]]:
+    """The free variables of one file, and the files that it includes (None where only rendering would tell)."""
+    tree = _compiler().parse(text, name, name)
+    nodes = jinja2.nodes
+    loaded = {node.name for node in tree.find_all(nodes.Name) if node.ctx == "load"}
+    stored = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
+    references = list(tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)))
+    included = tuple(node.template.value if isinstance(node.template, nodes.Const) else None for node in references)
+    return frozenset(loaded - stored), included
+
+
+@lru_cache(maxsize=1)
+def _compiler() -> Any:
+    return _environment_class()(lambda _name: None)
+
+
+def _missing_class() -> Any:
+    """What an undefined variable is: an error that says what there is instead."""
+
+    class Missing(jinja2.StrictUndefined):
+        @property
+        def _undefined_message(self) -> str:
+            name = str(self._undefined_name)
+            if self._undefined_hint:
+                return self._undefined_hint
+            if self._undefined_obj is jinja2.utils.missing:
+                return _NO_VARIABLE + name
+            title = getattr(self._undefined_obj, "_title", "the mapping")
+            if not isinstance(self._undefined_obj, dict):
+                return f"{type(self._undefined_obj).__name__} has no {name}"
+            return f"{title} has no {name}" + suggest(name, map(str, self._undefined_obj))
+
+    return Missing
+
+
+@lru_cache(maxsize=1)
+def _environment_class() -> Any:
+    """The class of our environment, made when it is first needed: without Jinja2 there is nothing to inherit from."""
+    if jinja2 is None:
+        raise InvalidInput("templates cannot be rendered", why="Jinja2 is missing", todo="install the package Jinja2")
+
+    class Loader(jinja2.BaseLoader):
+        def __init__(self, text_of: Callable[[str], str | None]) -> None:
+            self._text_of = text_of
+
+        def load(self, environment: Any, name: str, globals: Any = None) -> Any:  # noqa: A002 - Jinja2's own signature
+            text = self._text_of(name)
+            if text is None:
+                raise jinja2.TemplateNotFound(name)
+            return environment.template(name, text, globals)
+
+    class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
+        # What macros and block assignments give has been looked at when it was written
+        concat = staticmethod(lambda parts: Rendered("".join(parts)))
+
+        def __init__(self, text_of: Callable[[str], str | None]) -> None:
+            super().__init__(
+                undefined=_missing_class(),
+                autoescape=False,
+                trim_blocks=True,
+                lstrip_blocks=True,
+                finalize=put_out,
+                loader=Loader(text_of),
+                cache_size=0,
+            )
+            self.globals = {"range": self.globals["range"]}
+            self.filters = {name: self.filters[name] for name in JINJA_FILTERS} | OWN_FILTERS
+
+        def getattr(self, obj: Any, attribute: str) -> Any:
+            if isinstance(obj, dict) and attribute in obj:
+                return obj[attribute]
+            return super().getattr(obj, attribute)
+
+        def template(self, name: str, text: str, variables: Any = None) -> Any:
+            return self.template_class.from_code(self, _code(name, text), self.make_globals(variables))
+
+    return Environment
