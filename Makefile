@@ -13,7 +13,7 @@ LINT_STEPS := ruff mypy layers yamllint ansible-lint changelog
 TEST_STEPS := units ansible-units sanity docs-lint build integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade demo lint test cluster-up cluster-down test-core test-scale bench clean \
+.PHONY: help venv venv-upgrade demo lint test cluster-up cluster-down test-core molecule-kind test-scale bench clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -43,6 +43,9 @@ cluster-down: venv ## stop it and remove its folder (CLUSTER=name)
 test-core: ## the default scenario on an older ansible-core, in its own venv (CORE=2.16)
 	@$(PYTHON) tests/bootstrap.py --core $(CORE) --venv .venv-core-$(CORE)
 	@.venv-core-$(CORE)/bin/python -m tests.gates molecule
+
+molecule-kind: venv ## the same scenario on kind (needs kind and a container engine)
+	@$(GATES) molecule-kind
 
 test-scale: venv ## 1000 simulated nodes
 	@$(GATES) scale

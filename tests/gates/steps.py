@@ -114,10 +114,20 @@ def _scale(place: Place) -> Iterator[Command]:
 
 
 def _molecule(place: Place) -> Iterator[Command]:
-    yield Command(
-        ["molecule", "test", "--scenario-name", "default"],
-        env={"MOLECULE_GLOB": "molecule/*/molecule.yml"},
-    )
+    yield _scenario(place, "default")
+
+
+def _molecule_kind(place: Place) -> Iterator[Command]:
+    yield _scenario(place, "kind")
+
+
+def _scenario(place: Place, name: str) -> Command:
+    env = {
+        "MOLECULE_GLOB": "molecule/*/molecule.yml",
+        "MOLECULE_EPHEMERAL_DIRECTORY": str(place.build / "molecule" / name),
+        "COLUMNS": "160",
+    }
+    return Command(["molecule", "test", "--scenario-name", name], env=env)
 
 
 def _copy_first(place: Place) -> dict[str, str]:
@@ -141,7 +151,10 @@ TEST = (
     Step("integration", "the collection against the local cluster", _integration),
     Step("molecule", "scenario default: create, converge, idempotence, verify, destroy", _molecule),
 )
-EXTRA = (Step("scale", "1000 simulated nodes", _scale),)
+EXTRA = (
+    Step("molecule-kind", "scenario kind: the same on kind", _molecule_kind),
+    Step("scale", "1000 simulated nodes", _scale),
+)
 
 GROUPS = {"lint": LINT, "test": TEST}
 STEPS = {step.name: step for step in (*LINT, *TEST, *EXTRA)}
