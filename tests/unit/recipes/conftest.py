@@ -80,15 +80,16 @@ class Rendering:
         return found
 
     def skipped(self) -> dict[str, str]:
-        """Source file -> why it was left out."""
-        return {skipped.source: skipped.reason for state in self.states.values() for skipped in state.skipped}
+        """Source file, below the recipe's folder -> why it was left out."""
+        folder = f"{self.recipe.source}/"
+        left_out = [skipped for state in self.states.values() for skipped in state.skipped]
+        return {skipped.source.removeprefix(folder): skipped.reason for skipped in left_out}
 
     def validation_pods(self) -> Iterator[tuple[str, Obj]]:
         """(state, pod) of each workload proof that counts under these options."""
         group = self.facts.groups[0]
-        for name, state in self.recipe.states.items():
-            enabled = not state.enabled or bool(self.facts.options[state.enabled])
-            for proof in state.proofs(enabled):
+        for name, state in self.states.items():
+            for proof in state.proofs:
                 if proof.kind == "workload":
                     yield name, render_pod(self.recipe, name, proof, self.facts, group, "node-1")
 

@@ -127,7 +127,7 @@ def test_the_driver_is_validated_without_the_extended_resource(nvidia_gpu: Any) 
 def test_the_device_plugin_is_validated_as_a_users_pod_would_use_it(nvidia_gpu: Any) -> None:
     spec = nvidia_gpu().pod("device_plugin_validation")["spec"]
     assert "runtimeClassName" not in spec
-    assert spec["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "1"
+    assert spec["containers"][0]["resources"]["limits"] == {"nvidia.com/gpu": 1}
     assert "env" not in spec["containers"][0] or "NVIDIA_VISIBLE_DEVICES" not in env_of(spec["containers"][0])
 
 

@@ -111,8 +111,7 @@ def test_mig(nvidia_gpu: Any) -> None:
         assert item["securityContext"]["capabilities"]["add"] == ["SYS_ADMIN"]
         assert env_of(item)["NVIDIA_MIG_MONITOR_DEVICES"] == "all"
     limits = rendering.pod("device_plugin_validation")["spec"]["containers"][0]["resources"]["limits"]
-    assert limits["nvidia.com/mig-1g.10gb"] == "1"
-    assert "nvidia.com/gpu" not in limits
+    assert limits == {"nvidia.com/mig-1g.10gb": 1}
     rendering = nvidia_gpu("openshift", mig_strategy="single")
     constraints = rendering.one("SecurityContextConstraints", "nvidia-gpu-device-plugin")
     assert constraints["allowedCapabilities"] == ["SYS_ADMIN"]
@@ -198,4 +197,4 @@ def test_resources_env_and_log_level_of_an_operand(nvidia_gpu: Any) -> None:
 def test_own_resources_leave_the_validation_pod_its_gpu(nvidia_gpu: Any) -> None:
     rendering = nvidia_gpu(resources={"device_plugin_validation": {"limits": {"memory": "1Gi"}}})
     limits = rendering.pod("device_plugin_validation")["spec"]["containers"][0]["resources"]["limits"]
-    assert limits == {"memory": "1Gi", "nvidia.com/gpu": "1"}
+    assert limits == {"memory": "1Gi", "nvidia.com/gpu": 1}
