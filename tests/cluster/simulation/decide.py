@@ -18,7 +18,7 @@ from .operands import fits_kernel
 from .status import Place
 
 # Seconds from a mode's begin: a crash, the first and second report of a failed pull, the report "waits for init".
-CRASH_AFTER, PULL_AFTER, PULL_BACK_OFF_AFTER, HELD_BACK_AFTER, RUNS_AFTER = 0.5, 0.3, 2.0, 2.0, 0.2
+CRASH_AFTER, PULL_AFTER, PULL_BACK_OFF_AFTER, HELD_BACK_AFTER, RUNS_AFTER = 0.5, 0.3, 2.0, 5.0, 0.2
 LONGEST_BACK_OFF = 16  # times the first one
 
 

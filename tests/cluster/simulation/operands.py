@@ -123,7 +123,7 @@ def _plain(text: str) -> str:
 
 def image_version(image: str) -> str:
     """The number that an image's tag starts with ("580.95.05" of "driver:580.95.05-5.15.0-ubuntu22.04"), or ""."""
-    tag = image.rsplit("/", 1)[-1].partition(":")[2]
+    tag = image.rsplit("/", 1)[-1].partition("@")[0].partition(":")[2]
     found = re.match(r"\d+(\.\d+)*", tag)
     return found.group() if found else ""
 

@@ -43,7 +43,7 @@ def running(pod: Pod, place: Place, *, ready: bool, restarts: int | None = None)
 
 
 def restarted(pod: Pod, place: Place) -> Obj:
-    """After a reboot of the node: every container was lost and starts again, init containers first; one restart more."""
+    """After a reboot: every container was lost and starts again, init containers first; one restart more."""
     lost = {"exitCode": 255, "reason": "Unknown", "startedAt": _since(pod, place), "finishedAt": place.now}
     status = held_back(pod, place) if pod.inits else running(pod, place, ready=False, restarts=pod.restarts + 1)
     for item in status["containerStatuses"]:

@@ -5,7 +5,8 @@
 
 An admission policy gives the operand's new pods for that node (a DaemonSet's pods name it in their affinity; others may
 do so, too, or in their node selector) a node selector that no node fits. The real scheduler then reports
-PodScheduled=False, reason Unschedulable. Existing pods are not touched. Needs Kubernetes 1.36 (MutatingAdmissionPolicy v1).
+PodScheduled=False, reason Unschedulable. Existing pods are not touched. Needs Kubernetes 1.36, which serves
+MutatingAdmissionPolicy v1.
 """
 
 from __future__ import annotations

@@ -1,0 +1,76 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from tests.cluster.simulation import effects
+from tests.cluster.simulation.model import Node, Pod
+from tests.unit.cluster.simulation.objects import CUDA, DRIVER, PLUGIN, TABLE, TOOLKIT, node, pod, ready_pod
+
+NVIDIA = TABLE.stacks["nvidia"]
+NOBODY: frozenset[str] = frozenset()
+
+
+def serving(on: Node, *pods: Pod) -> effects.Served:
+    return effects.served(on, pods, TABLE.stacks, NOBODY)
+
+
+def test_a_validator_misses_what_is_not_ready() -> None:
+    validator = pod(CUDA, gpus=1, restart="Never")
+    everything = effects.missing(validator, serving(node(), pod(DRIVER)), NVIDIA, "gpu-1")
+    assert len(everything) == 3
+    assert everything[0] == "CUDA error: no NVIDIA driver is loaded on node gpu-1"
+    ready = [ready_pod(DRIVER, name="d"), ready_pod(TOOLKIT, name="t"), ready_pod(PLUGIN, name="p")]
+    assert effects.missing(validator, serving(node(), *ready), NVIDIA, "gpu-1") == []
+    lost = effects.served(node(), ready, TABLE.stacks, frozenset({"uid-d"}))
+    assert len(effects.missing(validator, lost, NVIDIA, "gpu-1")) == 1
+
+
+def test_a_host_may_bring_driver_and_hook() -> None:
+    host = node(preinstalled="driver,toolkit")
+    assert effects.missing(pod(PLUGIN), serving(host), NVIDIA, "gpu-1") == []
+    smi = pod(CUDA, command=["chroot", "/host", "nvidia-smi"], restart="Never")
+    assert effects.missing(smi, serving(host), NVIDIA, "gpu-1") == []
+    # A driver container's files are not the host's.
+    assert effects.missing(smi, serving(node(), ready_pod(DRIVER)), NVIDIA, "gpu-1")
+
+
+def test_allocatable_follows_the_plugin_and_capacity_stays() -> None:
+    machine = node()
+    machine.port = 7
+    assert effects.node_patch(machine, serving(machine), 7) is None
+    up = effects.node_patch(machine, serving(machine, ready_pod(PLUGIN)), 7)
+    assert up == {"status": {"capacity": {"nvidia.com/gpu": "8"}, "allocatable": {"nvidia.com/gpu": "8"}}}
+    machine.capacity["nvidia.com/gpu"] = machine.allocatable["nvidia.com/gpu"] = "8"
+    assert effects.node_patch(machine, serving(machine, ready_pod(PLUGIN)), 7) is None
+    assert effects.node_patch(machine, serving(machine), 7) == {"status": {"allocatable": {"nvidia.com/gpu": "0"}}}
+    assert effects.node_patch(node(), serving(machine), 7) == {
+        "status": {"daemonEndpoints": {"kubeletEndpoint": {"Port": 7}}}
+    }
+
+
+def test_feature_discovery_reports_the_node() -> None:
+    machine = node(product="NVIDIA-A100-SXM4-40GB", memory="40960")
+    driver = ready_pod(DRIVER.replace("580.95.05", "580"), name="d")
+    found = ready_pod(PLUGIN, name="f", command=["gpu-feature-discovery"])
+    made = effects.node_features(machine, serving(machine, driver, found), TABLE)
+    labels = made["nvidia-features-for-gpu-1"]["spec"]["labels"]
+    assert labels["nvidia.com/gpu.product"] == "NVIDIA-A100-SXM4-40GB"
+    assert labels["nvidia.com/gpu.memory"] == "40960"
+    assert labels["nvidia.com/gpu.count"] == "8"
+    assert labels["nvidia.com/cuda.driver-version.full"] == "580.91.07"
+    assert effects.node_features(machine, serving(machine, driver), TABLE) == {}
+
+
+def test_a_kubelet_rejects_what_does_not_fit() -> None:
+    machine = node()
+    machine.allocatable["nvidia.com/gpu"] = "8"
+    holder = ready_pod("user", name="holder", gpus=8)
+    asks = pod(CUDA, gpus=1, restart="Never")
+    assert effects.shortage(asks, machine, [asks]) == ""
+    assert effects.shortage(asks, machine, [asks, holder]).startswith("OutOfnvidia.com/gpu: ")
+
+
+def test_addresses_are_free_ones() -> None:
+    assert effects.free_ip(node(), []) == "10.1.0.2"
+    assert effects.free_ip(node(), [ready_pod("x")]) == "10.1.0.3"
