@@ -155,3 +155,9 @@ def nvidia_gpu() -> Render:
 def two_states() -> Render:
     """Renders tests/recipes/two-states."""
     return renderer(REPO / "tests" / "recipes" / "two-states")
+
+
+@pytest.fixture(scope="session")
+def render_folder() -> Callable[[Path], Render]:
+    """Makes a renderer of the recipe in a folder."""
+    return renderer
