@@ -13,6 +13,7 @@ import base64
 import json
 import ssl
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -81,7 +82,14 @@ class Api:
         return content
 
     def get(self, path: str) -> Any:
-        """The object or list at this path."""
+        """The object or list at this path. Asks again if the server has no time, or has not caught up with itself."""
+        for pause in (0.2, 0.5, 1, 2):
+            try:
+                return self.request("GET", path)
+            except ApiError as error:
+                if error.status not in (429, 500, 503, 504):
+                    raise
+                time.sleep(pause)
         return self.request("GET", path)
 
     def create(self, path: str, body: Any, *, missing_ok: bool = True) -> Any:

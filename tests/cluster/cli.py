@@ -15,6 +15,7 @@ from tests.cluster.errors import ClusterError
 from tests.cluster.node_objects import RUNTIMES
 from tests.cluster.profiles import profile_names
 from tests.cluster.programs import ensure_programs
+from tests.cluster.simulation.cli import add_commands as add_fault_commands
 from tests.cluster.status import status_table
 
 DEFAULT_NAME = "local"
@@ -60,6 +61,10 @@ def parser() -> argparse.ArgumentParser:
     kubeconfig.set_defaults(run=_kubeconfig)
 
     _add_nodes_commands(commands.add_parser("nodes", help="add, change and remove simulated nodes"))
+
+    named = argparse.ArgumentParser(add_help=False)
+    _name(named)
+    add_fault_commands(commands, lambda options: Cluster.attach(options.name).kubeconfig, [named])
     return root
 
 
@@ -67,7 +72,11 @@ def _add_nodes_commands(nodes: argparse.ArgumentParser) -> None:
     _name(nodes)
     commands = nodes.add_subparsers(required=True, metavar="COMMAND")
 
-    add = commands.add_parser("add", help="add nodes and wait until they are Ready and labelled")
+    # `--name` is understood before and after the command; only the former has the default.
+    named = argparse.ArgumentParser(add_help=False)
+    named.add_argument("--name", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+
+    add = commands.add_parser("add", help="add nodes and wait until they are Ready and labelled", parents=[named])
     add.add_argument("--count", type=_positive, default=1)
     add.add_argument("--profile", choices=profile_names(), default="gpu-h100")
     add.add_argument("--kernel", default=DEFAULT_KERNEL)
@@ -77,18 +86,21 @@ def _add_nodes_commands(nodes: argparse.ArgumentParser) -> None:
     add.add_argument("--timeout", type=float, default=180, metavar="SECONDS")
     add.set_defaults(run=_nodes_add)
 
-    upgrade = commands.add_parser("upgrade-kernel", help="a node boots another kernel; NFD notices it later")
+    upgrade = commands.add_parser(
+        "upgrade-kernel", help="a node boots another kernel; NFD notices it later", parents=[named]
+    )
     upgrade.add_argument("node")
     upgrade.add_argument("--kernel", required=True)
     upgrade.add_argument("--label-delay", type=float, default=0, metavar="SECONDS", help="when NFD notices (default 0)")
     upgrade.set_defaults(run=_nodes_upgrade)
 
-    remove = commands.add_parser("remove", help="take nodes away")
+    remove = commands.add_parser("remove", help="take nodes away", parents=[named])
     remove.add_argument("node", nargs="+")
     remove.set_defaults(run=lambda options: Cluster.attach(options.name).remove_nodes(*options.node))
 
     for word, ready in (("ready", True), ("not-ready", False)):
-        command = commands.add_parser(word, help=f"make nodes {'Ready again' if ready else 'NotReady'}")
+        text = f"make nodes {'Ready again' if ready else 'NotReady'}"
+        command = commands.add_parser(word, help=text, parents=[named])
         command.add_argument("node", nargs="+")
         command.set_defaults(run=_nodes_ready, ready=ready)
 

@@ -56,11 +56,7 @@ class Cluster:
     def attach(cls, name: str, *, say: Say = _quiet) -> Cluster:
         """A cluster that runs; ClusterError if it does not."""
         cluster = cls(name, say)
-        if Record.read(cluster.folder) is None or not cluster.kubeconfig.exists():
-            raise ClusterError(
-                f"There is no cluster {name} in {cluster.folder.parent}: "
-                f"start it with `python -m tests.cluster up --name {name}`."
-            )
+        cluster.record  # noqa: B018 - raises if it is not there
         return cluster
 
     def down(self) -> None:
@@ -85,6 +81,17 @@ class Cluster:
     def server(self) -> str:
         """URL of the API server."""
         return self.api.server
+
+    @property
+    def record(self) -> Record:
+        """How the cluster was started, and its ports; ClusterError if it is gone."""
+        record = Record.read(self.folder)
+        if record is None:
+            raise ClusterError(
+                f"There is no cluster {self.name} in {self.folder.parent}: "
+                f"start it with `python -m tests.cluster up --name {self.name}`."
+            )
+        return record
 
     @cached_property
     def api(self) -> Api:
@@ -140,7 +147,7 @@ class Cluster:
         os_id, os_version = parse_os(os)
         names = nodes.free_names(self.api, prefix or profile, count)
         machines = [Machine(name, kind, kernel, os_id, os_version, runtime) for name in names]
-        nodes.add_nodes(self.api, machines, say=self._say, timeout=timeout)
+        nodes.add_nodes(self.api, machines, port=self.record.ports.simulation, say=self._say, timeout=timeout)
         return names
 
     def remove_nodes(self, *names: str) -> None:

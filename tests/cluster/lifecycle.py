@@ -42,6 +42,11 @@ class Flavour:
     openshift: bool = False
     monitoring_crds: bool = True
 
+    def __str__(self) -> str:
+        parts = ["OpenShift's kinds" if self.openshift else "plain Kubernetes"]
+        parts.append("monitoring CRDs" if self.monitoring_crds else "no monitoring CRDs")
+        return ", ".join(parts)
+
 
 @dataclass(frozen=True)
 class Record:
@@ -80,7 +85,7 @@ def up(name: str, flavour: Flavour, say: Say) -> Path:
         if record is not None and runs(folder):
             if record.flavour != flavour:
                 raise ClusterError(
-                    f"Cluster {name} runs already with other options ({record.flavour}): "
+                    f"Cluster {name} runs already, but as {record.flavour} instead of {flavour}: "
                     "take it down first, or choose another name."
                 )
             say(f"cluster {name} runs already at https://127.0.0.1:{record.ports.apiserver}")
@@ -105,15 +110,18 @@ def down(name: str, say: Say) -> None:
         count = _stop(folder)
         existed = folder.exists()
         shutil.rmtree(folder, ignore_errors=True)
-    (clusters_folder() / f".{name}.lock").unlink(missing_ok=True)
     say(f"cluster {name} is down ({count} processes stopped)" if existed else f"there is no cluster {name}")
 
 
 def runs(folder: Path) -> bool:
     """True if every daemon that was started is alive and the API server says that it is ready."""
-    noted = processes.noted(folder)
-    complete = (folder / "complete").exists()
-    return complete and all(process.alive for process in noted) and Api(folder / "kubeconfig").ready()
+    if not (folder / "complete").exists() or not all(process.alive for process in processes.noted(folder)):
+        return False
+    api = Api(folder / "kubeconfig")
+    try:
+        return api.ready()
+    finally:
+        api.close()
 
 
 def stop_daemon(folder: Path, program: str) -> None:
@@ -255,7 +263,10 @@ def _fill(api: Api, flavour: Flavour, setup: Setup) -> None:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NFD_NAMESPACE}}
     create_objects(api, [namespace, *read_objects(HERE / "stages"), control_plane_node()])
     if flavour.openshift:
-        create_objects(api, read_objects(HERE / "openshift" / "instances.yaml"))
+        # The namespace is the first of them.
+        namespace, *instances = read_objects(HERE / "openshift" / "instances.yaml")
+        create_objects(api, [namespace])
+        create_objects(api, instances)
 
 
 def _has_default_account(api: Api) -> bool:

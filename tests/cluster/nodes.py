@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import datetime
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ from tests.cluster.node_objects import (
     label_value,
     node,
     node_feature,
+    ready_condition,
 )
 
 _NODES = "/api/v1/nodes"
@@ -38,13 +38,13 @@ def free_names(api: Api, prefix: str, count: int) -> list[str]:
     return free[:count]
 
 
-def add_nodes(api: Api, machines: Sequence[Machine], *, say: Say, timeout: float) -> None:
+def add_nodes(api: Api, machines: Sequence[Machine], *, port: int, say: Say, timeout: float) -> None:
     """Create nodes and their NodeFeatures and wait until all are Ready and labelled; ClusterError after `timeout` s."""
     began = time.monotonic()
 
     def create(machine: Machine) -> None:
         # In this order: nfd-master forgets a NodeFeature whose node is not there.
-        api.create(_NODES, node(machine), missing_ok=False)
+        api.create(_NODES, node(machine, port), missing_ok=False)
         api.create(_FEATURES, node_feature(machine), missing_ok=False)
 
     in_parallel(create, machines)
@@ -110,16 +110,7 @@ def relabel(api: Api, name: str, *, timeout: float = 30) -> None:
 
 def set_ready(api: Api, name: str, ready: bool) -> None:
     """What everybody sees when a kubelet falls silent (status Unknown), or when it is back."""
-    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    condition = {
-        "type": "Ready",
-        "status": "True" if ready else "Unknown",
-        "reason": "KubeletReady" if ready else "NodeStatusUnknown",
-        "message": "kubelet is posting ready status" if ready else "Kubelet stopped posting node status.",
-        "lastHeartbeatTime": now,
-        "lastTransitionTime": now,
-    }
-    body = {"status": {"conditions": [condition]}}
+    body = {"status": {"conditions": [ready_condition(ready)]}}
     _patch_node(api, f"{name}/status", body, content_type="application/strategic-merge-patch+json")
 
 
