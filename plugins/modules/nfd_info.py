@@ -30,14 +30,12 @@ options:
     type: list
     elements: str
     default: []
-  namespace:
-    description: Not used here; accepted so that one set of C(module_defaults) fits all modules.
-    type: str
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - hardware.enablement.common
   - hardware.enablement.common.reads
   - hardware.enablement.common.recipe
+  - hardware.enablement.common.options
 """
 
 EXAMPLES = r"""

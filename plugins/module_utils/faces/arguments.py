@@ -27,7 +27,7 @@ RUN: Spec = {"holder": {"type": "str"}}
 
 NFD_INFO: Spec = {
     **CONNECTION,
-    **{name: dict(argument, required=False) for name, argument in RECIPE.items() if name != "options"},
+    **{name: dict(argument, required=False) for name, argument in RECIPE.items()},
     "selector": {"type": "list", "elements": "dict"},
     "resources": {"type": "list", "elements": "str", "default": []},
 }

@@ -23,6 +23,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render
     RenderFacts,
     check_recipe,
     render_images,
+    render_state,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states import discover as discovery_core
 from ansible_collections.hardware.enablement.plugins.module_utils.states import remove
@@ -65,8 +66,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         return remove.states(client, prepared, chosen, params, context)
     discovery, platform = _discovery(client, prepared, params)
     facts = render_facts(prepared, client, discovery, platform, params.get("images"))
-    # All states are rendered, so that an object in two states, or a mistake anywhere, is found before the first write.
-    rendered = check_recipe(prepared.recipe, facts)
+    rendered = {state.name: render_state(prepared.recipe, state.name, facts) for state in chosen}
     return _Application(client, prepared, chosen, rendered, discovery, facts, params, context).run()
 
 
@@ -74,8 +74,8 @@ def _discovery(client: Client, prepared: Prepared, params: Mapping[str, Any]) ->
     given = params.get("discovery")
     if given:
         return Discovery.from_dict(given), str((given.get("cluster") or {}).get("platform", "kubernetes"))
-    nodes = discovery_core.list_nodes(client, prepared.recipe.selector)
-    found = discover(nodes, prepared.recipe.selector, prepared.recipe.resources)
+    nodes = discovery_core.list_nodes(client, prepared.selector)
+    found = discover(nodes, prepared.selector, prepared.recipe.resources)
     return found, discovery_core.platform(client)
 
 
@@ -112,6 +112,9 @@ class _Application:
         if record is None and not self.params["adopt"]:
             refuse_foreign_plugin(self.client, self.recipe, self.discovery)
         planned = self._plan(record)
+        if planned.differing:
+            # A mistake anywhere in the recipe, or an object in two states, is found before the first write.
+            check_recipe(self.recipe, self.facts)
         if planned.differing and not self.context.check_mode:
             self.guard.before_write()
             record = store.read(self.client, self.recipe.name)

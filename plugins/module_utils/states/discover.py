@@ -37,9 +37,9 @@ def platform(client: Client) -> str:
 def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
     """nfd_info: facts about the nodes that a selector, or a recipe's, matches. Reads only."""
     if params.get("recipe"):
-        recipe = prepare(params).recipe
-        selector: Selector = recipe.selector
-        resources: Sequence[str] = recipe.resources
+        prepared = prepare(params)
+        selector: Selector = prepared.selector
+        resources: Sequence[str] = prepared.recipe.resources
     elif params.get("selector"):
         selector, resources = params["selector"], params.get("resources") or []
     else:

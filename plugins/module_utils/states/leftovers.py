@@ -15,14 +15,14 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels
     summary_label,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import matches
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
 from ansible_collections.hardware.enablement.plugins.module_utils.states.node_patches import patch_nodes
+from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared
 
 Obj = dict[str, Any]
 
 
 def clear_stray_marks(
-    client: Client, recipe: Recipe, guard: Callable[[], None], write: bool, known: bool
+    client: Client, prepared: Prepared, guard: Callable[[], None], write: bool, known: bool
 ) -> dict[str, Obj]:
     """Take our marks off nodes that no longer match the selector; returns the patches by node.
 
@@ -31,18 +31,18 @@ def clear_stray_marks(
     """
     if not known:
         return {}
-    return _clear(client, recipe, _excluding(recipe), guard, write, keep_matching=True)
+    return _clear(client, prepared, _excluding(prepared), guard, write, keep_matching=True)
 
 
-def clear_all_marks(client: Client, recipe: Recipe, guard: Callable[[], None], write: bool) -> dict[str, Obj]:
+def clear_all_marks(client: Client, prepared: Prepared, guard: Callable[[], None], write: bool) -> dict[str, Obj]:
     """Take our marks off every node."""
-    return _clear(client, recipe, summary_label(recipe.name), guard, write, keep_matching=False)
+    return _clear(client, prepared, summary_label(prepared.recipe.name), guard, write, keep_matching=False)
 
 
-def _excluding(recipe: Recipe) -> str:
+def _excluding(prepared: Prepared) -> str:
     """A server-side selector for marked nodes without the hardware; exact where each label set has one label."""
-    parts = [summary_label(recipe.name)]
-    for labels in recipe.selector:
+    parts = [summary_label(prepared.recipe.name)]
+    for labels in prepared.selector:
         if len(labels) == 1:
             (name, value) = next(iter(labels.items()))
             parts.append(f"!{name}" if value is None else f"{name}!={value}")
@@ -50,14 +50,14 @@ def _excluding(recipe: Recipe) -> str:
 
 
 def _clear(
-    client: Client, recipe: Recipe, labels: str, guard: Callable[[], None], write: bool, keep_matching: bool
+    client: Client, prepared: Prepared, labels: str, guard: Callable[[], None], write: bool, keep_matching: bool
 ) -> dict[str, Obj]:
-    kind = client.kind("v1", "Node")
+    kind, recipe = client.kind("v1", "Node"), prepared.recipe
     patches: dict[str, Obj] = {}
     for node in client.list(kind, labels=labels).items:
         metadata = node["metadata"]
         carried = metadata.get("labels") or {}
-        if keep_matching and matches(carried, recipe.selector):
+        if keep_matching and matches(carried, prepared.selector):
             continue
         prefix = gate_label(recipe.name, "")
         ours = [name for name in carried if name.startswith(prefix) or name == summary_label(recipe.name)]

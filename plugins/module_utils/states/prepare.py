@@ -12,13 +12,16 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.applyset import applyset_id
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput, UnknownKind
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import enabled_states
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
+    enabled_states,
+    node_label_sets,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import GROUP, KIND
 
 
@@ -34,6 +37,11 @@ class Prepared:
     def enabled(self) -> dict[str, bool]:
         """Which states are deployed, by the options."""
         return enabled_states(self.recipe, self.options)
+
+    @property
+    def selector(self) -> Sequence[Mapping[str, str | None]]:
+        """The label sets, any of which makes a node one of ours: the recipe's, with the user's node_selector."""
+        return node_label_sets(self.recipe, self.options)
 
     def serves(self, resource: str) -> bool:
         """Whether an extended resource is one of the recipe's."""
@@ -83,7 +91,7 @@ def render_facts(
         groups=discovery.groups,
         cluster={"platform": platform},
         apis=lambda api: serves(client, api),
-        namespaced=client.namespaced,
+        namespaced=lambda api_version, kind: namespaced(client, api_version, kind),
         images=images,
         part_of=prepared.part_of,
     )
@@ -93,3 +101,11 @@ def serves(client: Client, api: str) -> bool:
     """Whether the cluster serves an API given as "group/version/Kind" ("version/Kind" for the core group)."""
     api_version, _slash, kind = api.rpartition("/")
     return client.serves(api_version, kind)
+
+
+def namespaced(client: Client, api_version: str, kind: str) -> bool | None:
+    """Whether a kind lives in namespaces; None where the cluster does not serve it."""
+    try:
+        return client.kind(api_version, kind).namespaced
+    except UnknownKind:
+        return None

@@ -78,7 +78,7 @@ def _remove(client: Client, prepared: Prepared, params: Mapping[str, Any], conte
         _refuse_while_others_exist(client, name)
         keys.append(ObjectKey("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", NAME))
     guard = Guard(client, name, context)
-    removed = [f"marks of node {node}" for node in clear_all_marks(client, prepared.recipe, guard.before_write, write)]
+    removed = [f"marks of node {node}" for node in clear_all_marks(client, prepared, guard.before_write, write)]
     if keys and write:
         guard.before_write()
         delete_and_wait(client, keys, timeout=float(params["wait_timeout"]), guard=guard.before_write)

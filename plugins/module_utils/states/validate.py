@@ -38,13 +38,12 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
     client = connect(params)
     recipe = prepared.recipe
-    nodes = list_nodes(client, recipe.selector)
-    discovery = discover(nodes, recipe.selector, recipe.resources)
+    nodes = list_nodes(client, prepared.selector)
+    discovery = discover(nodes, prepared.selector, recipe.resources)
     facts = render_facts(prepared, client, discovery, platform(client), params.get("images"))
-    enabled = prepared.enabled()
     rendered = {name: render_state(recipe, name, facts) for name in recipe.states}
     # All states are planned, since a chosen one may require others; only the chosen ones are reported.
-    plans = make_plans(recipe, enabled, rendered, list(recipe.states))
+    plans = make_plans(recipe, prepared.enabled(), rendered)
     guard = Guard(client, recipe.name, context)
     settings = Settings(
         recipe=recipe.name,
@@ -55,9 +54,8 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     groups = {group.id: group for group in discovery.groups}
 
     def make_pod(start: StartPod) -> Obj:
-        state = recipe.states[start.state]
-        proof = state.proofs(enabled[state.name])[start.proof]
-        pod = render_pod(recipe, state.name, proof, facts, groups[loop.snapshot.groups[start.node]], start.node)
+        proof = rendered[start.state].proofs[start.proof]
+        pod = render_pod(recipe, start.state, proof, facts, groups[loop.snapshot.groups[start.node]], start.node)
         pod["metadata"]["name"] = start.name
         pod["metadata"].pop("generateName", None)
         return pod
@@ -67,7 +65,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     loop = Loop(
         client=client,
         plans=_with_requirements(plans, {state.name for state in chosen}),
-        selector=recipe.selector,
+        selector=prepared.selector,
         settings=settings,
         answers=Answers(client, make_pod),
         writer=writer,
@@ -83,7 +81,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     results = {key: result for key, result in loop.results.items() if key[1] in names}
     reported = [plan for plan in plans if plan.name in names]
     report = summarize(reported, results, discovery.groups, loop.snapshot.groups, params["report"] == "all")
-    stray = clear_stray_marks(client, recipe, guard.before_write, write, bool(nodes) or bool(params["allow_empty"]))
+    stray = clear_stray_marks(client, prepared, guard.before_write, write, bool(nodes) or bool(params["allow_empty"]))
     if write and writer.changed:
         _clear_validators(client, prepared.namespace, recipe.name)
     report["table"] = table.render(recipe.name, report, context.clock(), seconds)

@@ -13,7 +13,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import group_id
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector, matches
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.snapshot import Snapshot
 
@@ -64,29 +64,40 @@ class Mirror:
     def take_events(self, hub: WatchHub, timeout: float) -> set[str]:
         """Wait for events (seconds at most) and take them in; returns the names of the nodes that they concern."""
         dirty: set[str] = set()
+        left: set[str] = set()
         for event in hub.next(timeout):
             gone, kind = event.type == "DELETED", event.object.get("kind")
-            if kind == "Node":
-                dirty.update(self._take_node_event(event.object, gone))
+            if kind == "Node" and gone:
+                left.add(event.object["metadata"]["name"])
+            elif kind == "Node":
+                dirty.update(self._take_node_event(event.object))
             elif kind == "Pod":
                 dirty.update(self._snapshot.put_pod(event.object, gone))
             else:
                 self._snapshot.put_workload(event.object, gone)
                 dirty.update(self._snapshot.nodes)
+        if left & self._snapshot.nodes.keys():
+            self._forget(left)
         return dirty & self._snapshot.nodes.keys()
 
     def _take_node(self, facts: NodeFacts) -> None:
         self._snapshot.nodes[facts.name] = facts
         self._snapshot.groups[facts.name] = group_id(facts)
 
-    def _take_node_event(self, obj: Obj, gone: bool) -> set[str]:
-        """A node leaves one label set's watch when its labels change, which does not mean that it left the others."""
+    def _take_node_event(self, obj: Obj) -> set[str]:
         facts = NodeFacts.from_object(obj)
         known = self._snapshot.nodes.get(facts.name)
-        if gone:
-            if known is not None and not (matches(facts.labels, self._selector) and facts.uid != known.uid):
-                self._snapshot.forget_node(facts.name)
-            return set()
         self._take_node(facts)
         # A heartbeat changes nothing that validation looks at.
-        return set() if known is not None and known == facts else {facts.name}
+        return set() if known == facts else {facts.name}
+
+    def _forget(self, left: set[str]) -> None:
+        """A node leaves the watch of a label set when it is deleted, and when it changes to another label set."""
+        kind = self._client.kind("v1", "Node")
+        there = {
+            node["metadata"]["name"]
+            for labels in self._selector
+            for node in self._client.list(kind, labels=label_selector(labels)).items
+        }
+        for name in left - there:
+            self._snapshot.forget_node(name)

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderedState
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import required_states
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
@@ -18,54 +18,48 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
 WORKLOADS = ("Deployment", "StatefulSet")
 
 
-def make_plans(
-    recipe: Recipe, enabled: Mapping[str, bool], rendered: Mapping[str, RenderedState], names: Sequence[str]
-) -> list[StatePlan]:
-    """The plans of the named states, in dependency order.
+def make_plans(recipe: Recipe, enabled: Mapping[str, bool], rendered: Mapping[str, RenderedState]) -> list[StatePlan]:
+    """The plans of the states that have something to prove, in dependency order.
 
     States without proofs of their own (an image that was resolved, a disabled exporter) stand in nobody's way: who
     requires them waits for what they require.
     """
-    plans = []
-    for state in recipe.states.values():
-        if state.name not in names:
-            continue
-        is_enabled = enabled[state.name]
-        proofs = state.proofs(is_enabled)
-        if not proofs:
-            continue
-        output = rendered.get(state.name)
-        daemonsets: dict[str, list[ObjectKey]] = defaultdict(list)
-        workloads: list[ObjectKey] = []
-        for item in output.objects if output is not None and is_enabled else ():
-            key = key_of(item.manifest)
-            if key.kind == "DaemonSet":
-                daemonsets[item.group].append(key)
-            elif key.kind in WORKLOADS:
-                workloads.append(key)
-        per_node = bool(daemonsets) or any(KINDS[proof.kind].per_node and proof.kind != "rollout" for proof in proofs)
-        dependants = [
-            other
-            for other in recipe.states.values()
-            if enabled[other.name] and state.name in required_states(recipe, enabled, other.name)
-        ]
-        plans.append(
-            StatePlan(
-                name=state.name,
-                enabled=is_enabled,
-                requires=required_states(recipe, enabled, state.name),
-                proofs=proofs,
-                timeout=float(state.timeout),
-                hashes=dict(output.hashes) if output is not None else {},
-                daemonsets={group: tuple(keys) for group, keys in daemonsets.items()},
-                workloads=tuple(workloads),
-                gated=per_node and bool(dependants),
-                unlocks=per_node and any(_starts_pods(rendered.get(other.name)) for other in dependants),
-                per_node=per_node,
-            )
-        )
-    return plans
+    requires = {name: required_states(recipe, enabled, name) for name in recipe.states}
+    return [
+        _make_plan(state, rendered[state.name], requires, [item for item in rendered.values() if item.enabled])
+        for state in recipe.states.values()
+        if rendered[state.name].proofs
+    ]
 
 
-def _starts_pods(rendered: RenderedState | None) -> bool:
-    return rendered is not None and any(item.manifest.get("kind") == "DaemonSet" for item in rendered.objects)
+def _make_plan(
+    state: State, output: RenderedState, requires: Mapping[str, tuple[str, ...]], others: Sequence[RenderedState]
+) -> StatePlan:
+    daemonsets: dict[str, list[ObjectKey]] = defaultdict(list)
+    workloads: list[ObjectKey] = []
+    for item in output.objects:
+        key = key_of(item.manifest)
+        if key.kind == "DaemonSet":
+            daemonsets[item.group].append(key)
+        elif key.kind in WORKLOADS:
+            workloads.append(key)
+    dependants = [other for other in others if state.name in requires[other.state]]
+    # A state that others require is looked at on every node, since its label is what lets them start there.
+    per_node = (
+        state.per == "kernel"
+        or bool(daemonsets or dependants)
+        or any(KINDS[proof.kind].per_node and proof.kind != "rollout" for proof in output.proofs)
+    )
+    return StatePlan(
+        name=state.name,
+        enabled=output.enabled,
+        requires=requires[state.name],
+        proofs=output.proofs,
+        timeout=float(state.timeout),
+        hashes=dict(output.hashes),
+        daemonsets={group: tuple(keys) for group, keys in daemonsets.items()},
+        workloads=tuple(workloads),
+        gated=bool(dependants),
+        unlocks=any(item.manifest["kind"] == "DaemonSet" for other in dependants for item in other.objects),
+        per_node=per_node,
+    )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import Ask
@@ -63,8 +63,10 @@ class Walker:
         for plan in self.plans:
             if not plan.per_node:
                 continue
-            result = self._look(plan, node, group, records, gates, now, walk)
-            self.results[(node.name, plan.name)] = result
+            record = records.get(plan.name)
+            proven = record is not None or plan.name in gates
+            result = self._look(plan, node, group, record, proven, now, walk)
+            self.results[(node.name, plan.name)] = replace(result, proven=proven)
         return walk
 
     def look_at_cluster(self, plan: StatePlan, now: float) -> Walk:
@@ -85,13 +87,12 @@ class Walker:
         plan: StatePlan,
         node: NodeFacts,
         group: str,
-        records: Mapping[str, ProofRecord],
-        gates: frozenset[str],
+        record: ProofRecord | None,
+        proven: bool,
         now: float,
         walk: Walk,
     ) -> Result:
         memory = self.memory.setdefault((node.name, plan.name), Memory())
-        record = records.get(plan.name)
         holds = record is not None and record.holds(plan.hash_for(group), node.kernel, node.boot_id)
         unmet = self._unmet(plan, node.name)
         if unmet and not holds:
@@ -103,7 +104,7 @@ class Walker:
             verdict = self._prove(plan, node, group, holds, now, walk)
         if unmet and not verdict.passed:
             return self._waits(plan, memory, unmet, now)
-        return self._judge(plan, memory, verdict, plan.name in gates, now, walk)
+        return self._judge(plan, memory, verdict, proven, now, walk)
 
     def _unmet(self, plan: StatePlan, node: str) -> Result | None:
         """The first required state that is not ready on this node."""
@@ -168,9 +169,7 @@ class Walker:
         text = f"requires {unmet.state}, which is {unmet.phase.value}"
         return self._result(plan, memory, Phase.WAITING, f"Requires.{unmet.state}", text, now, unmet.final)
 
-    def _judge(
-        self, plan: StatePlan, memory: Memory, verdict: Verdict, had_gate: bool, now: float, walk: Walk
-    ) -> Result:
+    def _judge(self, plan: StatePlan, memory: Memory, verdict: Verdict, proven: bool, now: float, walk: Walk) -> Result:
         """Turn a verdict into a result: patience first, then a final word."""
         if memory.runnable_since is None:
             memory.runnable_since = now
@@ -188,7 +187,7 @@ class Walker:
                 verdict = memory.trouble
             elif now >= deadline:
                 text = f"{verdict.message}; not ready within {limit:.0f} s"
-                return self._failed(plan, memory, "Timeout", text, True, had_gate, now)
+                return self._failed(plan, memory, "Timeout", text, True, proven, now)
             else:
                 walk.look_again(deadline)
                 return self._result(plan, memory, Phase.WAITING, verdict.reason, verdict.message, now, False)
@@ -201,14 +200,14 @@ class Walker:
             return self._result(plan, memory, Phase.WAITING, verdict.reason, verdict.message, now, False)
         if verdict.outcome is Outcome.BLOCKED:
             return self._result(plan, memory, Phase.UNKNOWN, verdict.reason, verdict.message, now, True)
-        return self._failed(plan, memory, verdict.reason, verdict.message, verdict.ran, had_gate, now)
+        return self._failed(plan, memory, verdict.reason, verdict.message, verdict.ran, proven, now)
 
     def _failed(
-        self, plan: StatePlan, memory: Memory, reason: str, message: str, ran: bool, had_gate: bool, now: float
+        self, plan: StatePlan, memory: Memory, reason: str, message: str, ran: bool, proven: bool, now: float
     ) -> Result:
         """Failed; degraded where the state was proven before, unknown where nothing ran that could disprove that."""
         phase = Phase.FAILED
-        if had_gate:
+        if proven:
             phase = Phase.DEGRADED if ran else Phase.UNKNOWN
         return self._result(plan, memory, phase, reason, message, now, True)
 

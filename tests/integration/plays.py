@@ -1,0 +1,101 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Run playbooks as a user does, under a user of their own, so that the audit log tells what a run asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.cluster import Cluster
+
+REPO = Path(__file__).resolve().parents[2]
+BIN = Path(sys.executable).parent
+WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+_RECAP = re.compile(r"^\S+\s*: ok=\d+\s+changed=(?P<changed>\d+).*failed=\d+", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What a playbook run printed, and how it ended."""
+
+    code: int
+    output: str
+
+    @property
+    def changed(self) -> int:
+        """The sum over the hosts of the recap."""
+        return sum(int(found["changed"]) for found in _RECAP.finditer(self.output))
+
+    def check(self) -> Played:
+        """The same, or an assertion with the whole output."""
+        assert self.code == 0, self.output
+        return self
+
+
+class Runner:
+    """Runs playbooks against a cluster as one user."""
+
+    def __init__(self, cluster: Cluster, user: str, folder: Path) -> None:
+        self.cluster = cluster
+        self.user = user
+        self.folder = folder
+        self.kubeconfig = cluster.kubeconfig_for(user)
+
+    def environment(self) -> dict[str, str]:
+        """The environment of a run: nothing of the caller's cluster settings."""
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("K8S_AUTH_", "ANSIBLE_"))}
+        kept.pop("KUBECONFIG", None)
+        return {
+            **kept,
+            "PATH": f"{BIN}:{kept.get('PATH', '')}",
+            "ANSIBLE_CONFIG": str(REPO / "ansible.cfg"),
+            "K8S_AUTH_KUBECONFIG": str(self.kubeconfig),
+        }
+
+    def command(self, playbook: str | Path, *arguments: str, **variables: Any) -> list[str]:
+        """The command line."""
+        name = str(playbook) if "/" in str(playbook) or "." in str(playbook) else f"hardware.enablement.{playbook}"
+        command = [str(BIN / "ansible-playbook"), name, *arguments]
+        return [*command, "-e", json.dumps(variables)] if variables else command
+
+    def play(self, playbook: str | Path, *arguments: str, timeout: float = 300, **variables: Any) -> Played:
+        """Run to the end."""
+        done = subprocess.run(
+            self.command(playbook, *arguments, **variables),
+            cwd=REPO,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        return Played(done.returncode, done.stdout + done.stderr)
+
+    def start(self, playbook: str | Path, *arguments: str, **variables: Any) -> subprocess.Popen[str]:
+        """Start and do not wait; the output goes to a file in the runner's folder."""
+        log = (self.folder / f"{Path(str(playbook)).stem}.log").open("w")
+        return subprocess.Popen(
+            self.command(playbook, *arguments, **variables),
+            cwd=REPO,
+            env=self.environment(),
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def writes(self, since: int) -> list[str]:
+        """What the user asked the API server to write since a mark, dry runs aside."""
+        return [
+            f"{event['verb']} {event['requestURI']}"
+            for event in self.cluster.audit(user=self.user, since=since)
+            if event["verb"] in WRITES and "dryRun=All" not in event["requestURI"]
+        ]

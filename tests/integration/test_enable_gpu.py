@@ -1,0 +1,187 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Enable GPUs from nothing to ready, look at every promise, and take them away again. The tests build on each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.integration.conftest import grant
+from tests.integration.plays import Runner
+
+GATES = ("driver", "runtime_hook", "driver_validation", "device_plugin", "device_plugin_validation")
+DOMAIN = "hardware-enablement.io"
+BROKEN = Path(__file__).parents[1] / "recipes" / "broken"
+
+
+def nodes(cluster: Cluster) -> dict[str, dict[str, Any]]:
+    """The nodes by name."""
+    items = json.loads(cluster.kubectl("get", "nodes", "-o", "json"))["items"]
+    return {item["metadata"]["name"]: item for item in items}
+
+
+def ours(node: dict[str, Any]) -> dict[str, str]:
+    """What a node carries of ours."""
+    metadata = node["metadata"]
+    carried = {**metadata.get("labels", {}), **metadata.get("annotations", {})}
+    return {name: value for name, value in carried.items() if name.startswith(f"{DOMAIN}/")}
+
+
+def pods(cluster: Cluster, state: str) -> dict[str, str]:
+    """The DaemonSet's name by node, for a state's pods."""
+    label = f"{DOMAIN}/state={state}"
+    items = json.loads(cluster.kubectl("get", "pods", "-n", "nvidia-gpu", "-l", label, "-o", "json"))
+    return {
+        pod["spec"]["nodeName"]: pod["metadata"]["ownerReferences"][0]["name"]
+        for pod in items["items"]
+        if pod["spec"].get("nodeName")
+    }
+
+
+def test_check_on_an_empty_cluster_predicts_and_writes_nothing(cluster: Cluster, runner: Runner) -> None:
+    before, mark = cluster.dump(), cluster.mark()
+    played = runner.play("enable_gpu", "--check", "--diff").check()
+    assert "nvidia-driver" in played.output
+    assert played.changed > 0
+    assert runner.writes(mark) == []
+    assert cluster.dump() == before
+
+
+@pytest.mark.usefixtures("runner")
+def test_check_as_a_user_who_may_only_read(cluster: Cluster, tmp_path: Path) -> None:
+    grant(cluster, "viewer", "hardware-enablement-viewer")
+    played = Runner(cluster, "viewer", tmp_path).play("enable_gpu", "--check").check()
+    assert played.changed > 0
+
+
+def test_first_run_makes_every_gpu_node_ready(cluster: Cluster, runner: Runner) -> None:
+    runner.play("enable_gpu").check()
+    for name, node in nodes(cluster).items():
+        if name.startswith("gpu"):
+            carried = ours(node)
+            assert carried[f"{DOMAIN}/nvidia-gpu"] == "ready"
+            assert {carried[f"{DOMAIN}/nvidia-gpu.{gate}"] for gate in GATES} == {"ready"}
+            assert node["status"]["allocatable"]["nvidia.com/gpu"] == "8"
+            assert "nvidia.com/gpu.product" in node["metadata"]["labels"]
+        else:
+            assert ours(node) == {}
+
+
+def test_each_node_runs_the_driver_of_its_kernel(cluster: Cluster) -> None:
+    by_node = pods(cluster, "driver")
+    assert set(by_node) == {"gpu-old-1", "gpu-old-2", "gpu-new-1"}
+    assert by_node["gpu-old-1"] == by_node["gpu-old-2"] != by_node["gpu-new-1"]
+
+
+def test_the_record_says_so(cluster: Cluster) -> None:
+    row = cluster.kubectl("get", "sr", "nvidia-gpu", "--no-headers").split()
+    assert row[:4] == ["nvidia-gpu", "ready", "3/3", "2"]
+    conditions = json.loads(cluster.kubectl("get", "sr", "nvidia-gpu", "-o", "json"))["status"]["conditions"]
+    assert {entry["type"]: entry["status"] for entry in conditions} == {
+        "Ready": "True",
+        "Progressing": "False",
+        "Degraded": "False",
+    }
+
+
+def test_second_run_changes_nothing(cluster: Cluster, runner: Runner) -> None:
+    before, mark = cluster.dump(), cluster.mark()
+    played = runner.play("enable_gpu").check()
+    assert played.changed == 0
+    assert runner.writes(mark) == []
+    assert cluster.dump() == before
+
+
+def test_check_and_diff_on_a_converged_cluster_show_nothing(runner: Runner) -> None:
+    played = runner.play("enable_gpu", "--check", "--diff").check()
+    assert played.changed == 0
+    assert "+++" not in played.output
+
+
+def test_status_is_ready(cluster: Cluster, runner: Runner, tmp_path: Path) -> None:
+    file = tmp_path / "status.json"
+    mark = cluster.mark()
+    played = runner.play("status", hardware_enablement_status_file=str(file)).check()
+    assert "nvidia-gpu: ready, 3/3 nodes, 2 kernels" in played.output
+    assert json.loads(file.read_text())["nvidia-gpu"]["phase"] == "ready"
+    assert runner.writes(mark) == []
+
+
+def test_drift_is_repaired(cluster: Cluster, runner: Runner) -> None:
+    patch = '{"spec":{"template":{"spec":{"priorityClassName":"system-cluster-critical"}}}}'
+    name = "daemonset/nvidia-device-plugin"
+    assert name in cluster.kubectl("get", "daemonset", "-n", "nvidia-gpu", "-o", "name").replace(".apps", "")
+    cluster.kubectl("patch", name, "-n", "nvidia-gpu", "--type=merge", "-p", patch)
+    assert runner.play("enable_gpu").check().changed > 0
+    spec = json.loads(cluster.kubectl("get", name, "-n", "nvidia-gpu", "-o", "json"))["spec"]["template"]["spec"]
+    assert spec["priorityClassName"] == "system-node-critical"
+    assert runner.play("enable_gpu").check().changed == 0
+
+
+def test_a_third_kernel_gets_its_driver_and_the_one_that_is_gone_goes(cluster: Cluster, runner: Runner) -> None:
+    cluster.reboot("gpu-new-1", "6.8.0-99-generic")
+    cluster.relabel("gpu-new-1")
+    old = pods(cluster, "driver")["gpu-old-1"]
+    runner.play("enable_gpu").check()
+    names = cluster.kubectl("get", "ds", "-n", "nvidia-gpu", "-l", f"{DOMAIN}/state=driver", "-o", "name").split()
+    assert len(names) == 2
+    assert pods(cluster, "driver")["gpu-old-1"] == old
+    assert "6-8-0-99" in pods(cluster, "driver")["gpu-new-1"]
+
+
+def test_nothing_is_pruned_when_nfds_labels_are_gone(cluster: Cluster, runner: Runner) -> None:
+    before = cluster.kubectl("get", "ds", "-n", "nvidia-gpu", "-o", "name")
+    cluster.stop_daemon("nfd-master")
+    try:
+        labels = ("pci-0302_10de.present-", "kernel-version.full-")
+        for name in ("gpu-old-1", "gpu-old-2", "gpu-new-1"):
+            cluster.kubectl("label", "node", name, *(f"feature.node.kubernetes.io/{label}" for label in labels))
+        runner.play("enable_gpu").check()
+        assert cluster.kubectl("get", "ds", "-n", "nvidia-gpu", "-o", "name") == before
+    finally:
+        cluster.start_daemon("nfd-master")
+
+
+def test_disable_refuses_while_a_pod_holds_a_gpu(cluster: Cluster, runner: Runner) -> None:
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "user"},
+        "spec": {
+            "containers": [{"name": "c", "image": "example.com/user:1", "resources": {"limits": {"nvidia.com/gpu": 1}}}]
+        },
+    }
+    for name in ("gpu-old-1", "gpu-old-2", "gpu-new-1"):
+        cluster.relabel(name)
+    runner.play("enable_gpu").check()
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
+    cluster.kubectl("wait", "--for=condition=Ready", "pod/user", "--timeout=30s")
+    mark = cluster.mark()
+    played = runner.play("disable", hardware_enablement_recipe="nvidia-gpu")
+    assert played.code != 0
+    assert "default/user" in played.output
+    assert runner.writes(mark) == []
+    cluster.kubectl("delete", "pod", "user", "--now")
+
+
+def test_disable_leaves_nothing(cluster: Cluster, runner: Runner) -> None:
+    runner.play("disable", hardware_enablement_recipe="nvidia-gpu", hardware_enablement_delete_crd=True).check()
+    assert [name for name, node in nodes(cluster).items() if ours(node)] == []
+    left = [key for key in cluster.dump() if "nvidia" in key.lower() or "specialresource" in key.lower()]
+    assert [key for key in left if "NodeFeature" not in key] == []
+    assert runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check().changed == 0
+
+
+@pytest.mark.parametrize("case", sorted(path.name for path in BROKEN.iterdir()))
+def test_a_broken_recipe_is_refused_before_the_first_write(cluster: Cluster, runner: Runner, case: str) -> None:
+    mark = cluster.mark()
+    played = runner.play("enable", hardware_enablement_recipe=case, hardware_enablement_recipe_dir=str(BROKEN))
+    assert played.code != 0
+    assert "Traceback" not in played.output
+    assert runner.writes(mark) == []

@@ -1,0 +1,111 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The report, its table and the record's status: one truth, told three times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.status import make_status
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import table
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, Result
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import seconds, timestamp
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.report import summarize
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import NOW
+
+PLANS = [world.plan("driver"), world.plan("plugin", requires=("driver",))]
+GROUPS = [
+    KernelGroup("old", "5.15", "5.15", "debian", "12", "amd64", ("n1",)),
+    KernelGroup("new", "6.1", "6.1", "debian", "12", "amd64", ("n2",)),
+]
+NODES = {"n1": "old", "n2": "new"}
+
+
+def ready(state: str) -> Result:
+    """A ready result."""
+    return Result(state, Phase.READY, "Proven", since=NOW, final=True)
+
+
+def report(n2_driver: Result | None = None, n2_plugin: Result | None = None) -> dict[str, Any]:
+    """Node n1 is ready; n2 as given."""
+    results = {
+        ("n1", "driver"): ready("driver"),
+        ("n1", "plugin"): ready("plugin"),
+        ("n2", "driver"): n2_driver or ready("driver"),
+        ("n2", "plugin"): n2_plugin or ready("plugin"),
+    }
+    return summarize(PLANS, results, GROUPS, NODES, all_nodes=True)
+
+
+CRASH = Result("driver", Phase.FAILED, "CrashLoopBackOff", "pod x: no such device", since=NOW - 240, final=True)
+BLOCKED = Result("plugin", Phase.WAITING, "Requires.driver", "requires driver, which is failed", NOW, final=True)
+
+
+def test_all_ready() -> None:
+    found = report()
+    assert (found["phase"], found["ready"], found["nodes_ready"]) == ("ready", True, 2)
+    assert found["message"] == "all 2 nodes are ready"
+    assert found["problems"] == []
+
+
+def test_no_nodes_is_a_result_of_its_own() -> None:
+    found = summarize(PLANS, {}, [], {}, all_nodes=False)
+    assert (found["phase"], found["ready"], found["acceptable"]) == ("empty", False, True)
+
+
+def test_a_failure_names_node_state_why_and_what_to_do() -> None:
+    found = report(CRASH, BLOCKED)
+    assert (found["phase"], found["ready"], found["acceptable"]) == ("failed", False, False)
+    assert found["message"].startswith(
+        "1 of 2 nodes are ready; node n2, state driver failed: pod x: no such device; read"
+    )
+    assert [problem["state"] for problem in found["problems"]] == ["driver"]
+    assert found["nodes"]["n2"] == {"phase": "failed", "states": {"driver": "failed", "plugin": "waiting"}}
+
+
+@pytest.mark.parametrize("proven", [True, False])
+def test_unknown_is_acceptable_only_where_it_was_proven(proven: bool) -> None:
+    found = report(n2_plugin=Result("plugin", Phase.UNKNOWN, "DevicesBusy", "all in use", NOW, True, proven=proven))
+    assert (found["ready"], found["acceptable"]) == (False, proven)
+
+
+def test_table_tells_kernels_apart_where_they_differ() -> None:
+    lines = table.render("demo", report(CRASH, BLOCKED), NOW, seconds)
+    assert lines[0] == "demo: failed, 1/2 nodes, 2 kernels"
+    assert [line.split()[:4] for line in lines[2:6]] == [
+        ["driver", "5.15", "1/1", "ready"],
+        ["driver", "6.1", "0/1", "failed"],
+        ["plugin", "5.15", "1/1", "ready"],
+        ["plugin", "6.1", "0/1", "waiting"],
+    ]
+    assert "! node n2, driver failed for 4 min: pod x: no such device" in lines
+
+
+def test_status_is_stable_while_nothing_changes() -> None:
+    first = make_status(report(CRASH, BLOCKED), {}, 1, timestamp(NOW))
+    later = make_status(report(CRASH, BLOCKED), first, 1, timestamp(NOW + 60))
+    assert later == first
+
+
+def test_status_keeps_since_but_not_the_transition_of_a_condition_that_changed() -> None:
+    first = make_status(report(CRASH, BLOCKED), {}, 1, timestamp(NOW))
+    same = Result("driver", Phase.FAILED, "CrashLoopBackOff", "pod x: again", since=NOW + 30, final=True)
+    second = make_status(report(same, BLOCKED), first, 1, timestamp(NOW + 60))
+    assert second["problems"][0]["since"] == first["problems"][0]["since"]
+    third = make_status(report(), second, 1, timestamp(NOW + 90))
+    conditions = {row["type"]: row for row in third["conditions"]}
+    assert conditions["Ready"]["status"] == "True"
+    assert conditions["Ready"]["lastTransitionTime"] == timestamp(NOW + 90)
+    assert conditions["Progressing"]["lastTransitionTime"] == timestamp(NOW)
+
+
+def test_status_lists_ten_problems_at_most() -> None:
+    results = {(f"n{number}", "driver"): CRASH for number in range(30)}
+    groups = [KernelGroup("old", "5.15", "5.15", "debian", "12", "amd64", tuple(name for name, _state in results))]
+    found = summarize(PLANS[:1], results, groups, {name: "old" for name, _state in results}, all_nodes=False)
+    assert len(make_status(found, {}, 1, timestamp(NOW))["problems"]) == 10
