@@ -20,6 +20,10 @@ except ImportError:
     yaml = None  # type: ignore[assignment]
 
 
+# JSON may hold these as they are, YAML breaks lines at them or does not take them.
+_NO_YAML = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+
+
 class RefusedError(Exception):
     """A template does something with a value that it must not; the text is the reason."""
 
@@ -64,7 +68,8 @@ JINJA_FILTERS = (
 
 def to_json(value: Any) -> Rendered:
     """The value as JSON on one line, which is also YAML: the way to put in anything that is not a plain word."""
-    return Rendered(json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return Rendered(_NO_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def to_yaml(value: Any, indent: int = 0) -> Rendered:
@@ -152,8 +157,8 @@ def put_out(value: Any) -> Any:
         raise RefusedError("the value is null; give it one, or write | default(..., true)")
     if isinstance(value, (dict, list, tuple)):
         raise RefusedError(f"the value is {_kind(value)}; write | to_json, or pick a part of it")
-    text = string(value)  # fails by itself where the value is undefined
-    if not isinstance(value, (str, int, float)):
+    text = string(value)  # fails by itself where the value is undefined; empty for an "if" without an "else"
+    if text and not isinstance(value, (str, int, float)):
         raise RefusedError(f"the value is no data but {type(value).__name__}")
     if _RISKY.search(text):
         raise RefusedError(

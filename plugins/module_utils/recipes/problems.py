@@ -21,7 +21,7 @@ def suggest(name: str, names: Iterable[str], listed: int = 12) -> str:
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     if close:
         return f", did you mean {close[0]}?"
-    if not known:
+    if not known or not listed:
         return ""
     more = ", ..." if len(known) > listed else ""
     return f" (known: {', '.join(known[:listed])}{more})"

@@ -106,13 +106,14 @@ def _check_state(
     for index, asset in enumerate(_list(state.get("assets"))):
         pattern = asset.get("path") if isinstance(asset, dict) else asset
         if isinstance(pattern, str) and not files_of(pattern, files):
-            problems.add(f"{path}.assets[{index}]", "a file of the recipe", f"{pattern}{suggest(pattern, files, 0)}")
+            hint = "" if "*" in pattern else suggest(pattern, files, listed=0)
+            problems.add(f"{path}.assets[{index}]", "a file of the recipe", f"{pattern}{hint}")
     for key in ("validate", "disabled_validate"):
         for index, proof in enumerate(_list(state.get(key))):
             pod = _dict(_dict(proof).get("workload")).get("pod")
             if isinstance(pod, str) and pod not in files:
                 where = f"{path}.{key}[{index}].workload.pod"
-                problems.add(where, "a file of the recipe", f"{pod}{suggest(pod, files, 0)}")
+                problems.add(where, "a file of the recipe", f"{pod}{suggest(pod, files, listed=0)}")
 
 
 def _check_switch(state: Mapping[str, Any], options: Mapping[str, Any], path: str, problems: Problems) -> None:

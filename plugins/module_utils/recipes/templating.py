@@ -9,6 +9,7 @@ and only the listed filters. A value that could change the YAML around it is ref
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -69,9 +70,9 @@ class Templates:
             if name in seen or name not in self._files:
                 continue
             seen.add(name)
-            used, included = self._parse(name, self._files[name])
-            names |= used
-            left += self._files if None in included else [name for name in included if name is not None]
+            template = self._parse(name, self._files[name])
+            names |= template.names
+            left += self._files if None in template.included else [each for each in template.included if each]
         return frozenset(names)
 
     def _render(self, name: str, text: str, variables: Mapping[str, Any]) -> str:
@@ -81,9 +82,9 @@ class Templates:
         except (jinja2.TemplateError, *_FAILURES) as error:
             raise self._explain(error, name, variables) from None
 
-    def _parse(self, name: str, text: str) -> tuple[frozenset[str], tuple[str | None, ...]]:
+    def _parse(self, name: str, text: str) -> _Compiled:
         try:
-            return _names(name, text)
+            return _compiled(name, text)
         except jinja2.TemplateSyntaxError as error:
             raise self._explain(error, name, {}) from None
 
@@ -122,21 +123,25 @@ def _place(error: Exception, name: str, files: Mapping[str, str]) -> tuple[str, 
     return file, line
 
 
-@lru_cache(maxsize=CACHED_TEMPLATES)
-def _code(name: str, text: str) -> Any:
-    return _compiler().compile(text, name, name)
+@dataclass(frozen=True)
+class _Compiled:
+    """names: the free variables of a file. included: the files that it includes, None where only rendering tells."""
+
+    code: Any
+    names: frozenset[str]
+    included: tuple[str | None, ...]
 
 
 @lru_cache(maxsize=CACHED_TEMPLATES)
-def _names(name: str, text: str) -> tuple[frozenset[str], tuple[str | None, ...]]:
-    """The free variables of one file, and the files that it includes (None where only rendering would tell)."""
+def _compiled(name: str, text: str) -> _Compiled:
     tree = _compiler().parse(text, name, name)
     nodes = jinja2.nodes
-    loaded = {node.name for node in tree.find_all(nodes.Name) if node.ctx == "load"}
-    stored = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
-    references = list(tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)))
+    found = list(tree.find_all(nodes.Name))
+    loaded = {node.name for node in found if node.ctx == "load"}
+    stored = {node.name for node in found if node.ctx != "load"}
+    references = tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends))
     included = tuple(node.template.value if isinstance(node.template, nodes.Const) else None for node in references)
-    return frozenset(loaded - stored), included
+    return _Compiled(_compiler().compile(tree, name, name), frozenset(loaded - stored), included)
 
 
 @lru_cache(maxsize=1)
@@ -202,6 +207,6 @@ def _environment_class() -> Any:
             return super().getattr(obj, attribute)
 
         def template(self, name: str, text: str, variables: Any = None) -> Any:
-            return self.template_class.from_code(self, _code(name, text), self.make_globals(variables))
+            return self.template_class.from_code(self, _compiled(name, text).code, self.make_globals(variables))
 
     return Environment
