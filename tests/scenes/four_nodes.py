@@ -47,7 +47,12 @@ def machines() -> list[Machine]:
     ]
 
 
-def set_scene(api: Api, port: int) -> None:
+def set_scene(cluster: Cluster) -> None:
+    """Add the machines that are not there yet to a local cluster."""
+    add_machines(cluster.api, cluster.record.ports.simulation)
+
+
+def add_machines(api: Api, port: int) -> None:
     """Add the machines that are not there yet and wait until they are Ready and labelled.
 
     `port` is where the simulation serves the kubelets' API (logs).
@@ -63,8 +68,7 @@ def set_scene(api: Api, port: int) -> None:
 def main() -> int:
     """Exit code 1 with one sentence if the nodes cannot be added."""
     try:
-        cluster = Cluster.attach(sys.argv[1])
-        set_scene(cluster.api, cluster.record.ports.simulation)
+        set_scene(Cluster.attach(sys.argv[1]))
     except ClusterError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

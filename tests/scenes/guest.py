@@ -25,7 +25,7 @@ from tests.cluster.errors import ClusterError
 from tests.cluster.objects import create_crds, create_objects, read_objects
 from tests.cluster.paths import HERE, REPO
 from tests.cluster.programs import ensure_programs
-from tests.scenes.four_nodes import set_scene
+from tests.scenes.four_nodes import add_machines
 
 
 def up(kubeconfig: Path, folder: Path, node: str) -> None:
@@ -46,7 +46,7 @@ def up(kubeconfig: Path, folder: Path, node: str) -> None:
     identity = {"KUBERNETES_NAMESPACE": NFD_NAMESPACE, "NODE_NAME": node}
     processes.start("nfd-master", nfd, folder=folder, environment=identity)
     processes.start("simulation", pods, folder=folder, directory=REPO)
-    set_scene(api, _simulation_port(folder))
+    add_machines(api, _simulation_port(folder))
 
 
 def down(folder: Path) -> None:
