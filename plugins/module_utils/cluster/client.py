@@ -17,6 +17,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     Conflict,
     InvalidInput,
     NotFound,
+    Unreachable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import FIELD_MANAGER
@@ -152,22 +153,33 @@ class Client(Reader):
             raise
         return True
 
-    def delete_collection(self, kind: Kind, *, namespace: str | None, labels: str) -> None:
-        """Remove all objects that match labels (which may not be empty), in the background."""
+    def delete_collection(self, kind: Kind, *, namespace: str | None, labels: str, fields: str = "") -> None:
+        """Remove all objects that match labels (which may not be empty) and fields, in the background."""
         if not labels:
             raise InvalidInput(f"Cannot delete all {kind.plural}", why="no labels are given", todo="select some")
         query = {"labelSelector": labels, "propagationPolicy": "Background"}
+        if fields:
+            query["fieldSelector"] = fields
         target = f"{describe(kind, namespace)} with {labels}"
         call = Call("DELETE", kind.path(namespace), "delete", target, query=query, count_as="delete_collection")
         self.transport.send(call)
 
     def parallel(self, calls: Sequence[Callable[[], T]], workers: int = 4) -> list[T | ApiError]:
-        """The calls' results in order; an ApiError is a result, anything else is raised."""
+        """The calls' results in order; an ApiError is a result, anything else is raised.
+
+        Once the API server does not answer at all, calls that have not begun get that error too: waiting for each
+        would take minutes.
+        """
+        dead: list[ApiError] = []
 
         def run(call: Callable[[], T]) -> T | ApiError:
+            if dead:
+                return dead[0]
             try:
                 return call()
             except ApiError as error:
+                if isinstance(error, Unreachable) and not error.status:
+                    dead.append(error)
                 return error
 
         if len(calls) < 2 or workers < 2:

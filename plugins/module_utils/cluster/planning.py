@@ -1,0 +1,213 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find out what applying objects would change: by the API server's own dry run, so that it knows defaults and webhooks.
+
+Users without write rights get a comparison made here, and are told so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import (
+    Change,
+    as_stored,
+    contains,
+    overlaid,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
+    ApiError,
+    EnablementError,
+    Forbidden,
+    Invalid,
+    NotFound,
+    UnknownKind,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import PART_OF_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.managers import foreign_fields
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import (
+    ObjectKey,
+    key_of,
+    without_noise,
+)
+
+Obj = dict[str, Any]
+
+_IMMUTABLE = re.compile(
+    r"immutable|may not (be )?change|cannot (be )?change|updates to .* are forbidden", re.IGNORECASE
+)
+# What is in them would go with them.
+_NEVER_REPLACED = frozenset({"Namespace", "CustomResourceDefinition", "PersistentVolume", "PersistentVolumeClaim"})
+_SHOWN = 5
+
+
+def plan(
+    client: Client,
+    desired: Sequence[Obj],
+    *,
+    live: Mapping[ObjectKey, Obj],
+    adopt: bool,
+    owner: str,
+    recreate: bool,
+) -> list[Change]:
+    """What applying desired would do, in the same order; sends nothing but dry runs and reads.
+
+    live: objects that are known to be there, to save reading them. owner: the value of PART_OF_LABEL that makes an
+    object ours; others are refused unless adopt. recreate: replace an object whose immutable fields would change.
+    Raises EnablementError for objects that are not ours (all of them in one message), UnknownKind, Invalid, ...
+    """
+    served = {key_of(obj): _is_served(client, obj, desired) for obj in desired}
+    planner = _Planner(client, live, adopt, owner, recreate)
+    planner.namespaces = {obj["metadata"]["name"] for obj in desired if obj["kind"] == "Namespace"}
+    calls = [partial(planner.look, obj, served[key_of(obj)]) for obj in desired]
+    found = client.parallel(calls)
+    errors = [entry for entry in found if isinstance(entry, ApiError)]
+    changes = [entry for entry in found if not isinstance(entry, ApiError)]
+    if planner.refused:
+        raise _not_ours(sorted(planner.refused), client.host)
+    if errors:
+        if len(errors) > 1:
+            errors[0].why += f" (and {len(errors) - 1} more objects cannot be planned)"
+        raise errors[0]
+    return changes
+
+
+class _Planner:
+    """The look at one object, which runs in several threads."""
+
+    def __init__(self, client: Client, live: Mapping[ObjectKey, Obj], adopt: bool, owner: str, recreate: bool) -> None:
+        self.refused: list[ObjectKey] = []
+        self.namespaces: set[str] = set()
+        self._client = client
+        self._live = live
+        self._adopt = adopt
+        self._owner = owner
+        self._recreate = recreate
+
+    def look(self, obj: Obj, served: bool) -> Change:
+        change = self._look(obj, key_of(obj), served)
+        change.desired = obj
+        return change
+
+    def _look(self, obj: Obj, key: ObjectKey, served: bool) -> Change:
+        if not served:
+            return Change(key, "create", None, obj)
+        try:
+            applied = self._client.apply_in_full(obj, dry_run=True)
+        except NotFound:
+            known = not key.namespace or key.namespace in self.namespaces
+            return Change(key, "create", None, obj, "" if known else f"namespace {key.namespace} does not exist yet")
+        except Forbidden as error:
+            if any("terminat" in cause for cause in error.causes):
+                error.todo = "wait until the namespace is gone, then run again"
+                raise
+            return self._predict(obj, key, error)
+        except Invalid as error:
+            return self._replace(obj, key, error)
+        if applied.created:
+            return Change(key, "create", None, applied.object, "; ".join(applied.warnings))
+        before = self._read(key)
+        if before is None:
+            # It went between the two requests.
+            return Change(key, "create", None, applied.object)
+        return self._compare(key, before, applied.object, "; ".join(applied.warnings))
+
+    def _compare(self, key: ObjectKey, before: Obj, after: Obj, note: str) -> Change:
+        foreign = foreign_fields(before)
+        note = "; ".join(filter(None, [self._check_owner(key, before), note, foreign]))
+        if "deletionTimestamp" in before["metadata"]:
+            return self._going(key, before, after)
+        same = without_noise(before) == without_noise(after)
+        return Change(key, "unchanged" if same else "update", before, after, note)
+
+    def _predict(self, obj: Obj, key: ObjectKey, error: Forbidden) -> Change:
+        """Compare the fields that we set, without the API server's help."""
+        right = " cannot " in error.why
+        note = f"predicted locally, {'for lack of the right to try it out' if right else f'since {error.why}'}"
+        before = self._read(key)
+        if before is None:
+            return Change(key, "create", None, obj, note)
+        wanted = as_stored(obj)
+        if contains(before, wanted):
+            return self._compare(key, before, before, note)
+        return self._compare(key, before, overlaid(before, wanted), note)
+
+    def _replace(self, obj: Obj, key: ObjectKey, error: Invalid) -> Change:
+        if not any(_IMMUTABLE.search(cause) for cause in error.causes or [error.why]):
+            raise error
+        before = self._read(key)
+        if before is None:
+            raise error
+        note = self._check_owner(key, before)
+        if "deletionTimestamp" in before["metadata"]:
+            return self._going(key, before, obj)
+        if key.kind in _NEVER_REPLACED:
+            error.todo = f"remove the {key.kind} by hand if what is in it may be lost"
+            raise error
+        if not self._recreate:
+            error.todo = "set recreate: true to delete the object and create it anew"
+            raise error
+        note = "; ".join(filter(None, [note, error.why]))
+        return Change(key, "replace", before, obj, note)
+
+    def _going(self, key: ObjectKey, before: Obj, after: Obj) -> Change:
+        if key.kind in _NEVER_REPLACED:
+            raise ApiError(
+                f"Cannot apply {key}",
+                where=self._client.host,
+                why="it is being deleted",
+                todo="wait until it is gone, then run again",
+                verb="apply",
+                target=str(key),
+            )
+        return Change(key, "replace", before, after, "it is being deleted, and is created anew when it is gone")
+
+    def _check_owner(self, key: ObjectKey, before: Obj) -> str:
+        labels = before["metadata"].get("labels") or {}
+        if labels.get(PART_OF_LABEL) == self._owner:
+            return ""
+        if not self._adopt:
+            self.refused.append(key)
+        return "adopted"
+
+    def _read(self, key: ObjectKey) -> Obj | None:
+        known = self._live.get(key)
+        if known is not None:
+            return known
+        return self._client.get(self._client.kind(key.api_version, key.kind), key.name, key.namespace)
+
+
+def _is_served(client: Client, obj: Obj, desired: Sequence[Obj]) -> bool:
+    """Whether the kind is served; False when its CRD is among desired; else UnknownKind."""
+    key = key_of(obj)
+    try:
+        client.kind(key.api_version, key.kind)
+    except UnknownKind as error:
+        if any(_brings(other, key) for other in desired):
+            return False
+        error.what = f"Cannot apply {key}: {error.what[0].lower()}{error.what[1:]}"
+        raise
+    return True
+
+
+def _brings(obj: Obj, key: ObjectKey) -> bool:
+    """Whether obj is the CRD of a key's kind."""
+    spec = obj.get("spec") or {}
+    if obj["kind"] != "CustomResourceDefinition" or (spec.get("names") or {}).get("kind") != key.kind:
+        return False
+    versions = [f"{spec.get('group')}/{version.get('name')}" for version in spec.get("versions") or []]
+    return key.api_version in versions
+
+
+def _not_ours(keys: Sequence[ObjectKey], host: str) -> EnablementError:
+    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+    return EnablementError(
+        f"{', '.join(str(key) for key in keys[:_SHOWN])}{more} {'exists' if len(keys) == 1 else 'exist'} already",
+        where=host,
+        why="not made by this special resource",
+        todo="remove what is in the way, choose another namespace, or set adopt: true to take it over",
+    )
