@@ -1,0 +1,82 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Programs are found where HE_BIN says; the cache's key changes with all that changes a program."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.cluster import programs
+from tests.cluster.errors import ClusterError
+from tests.cluster.programs import MODULES, TOOLS, Module, cache_key, given_programs, module_version
+
+KUBERNETES = next(module for module in MODULES if module.folder == "kubernetes")
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    shutil.copytree(TOOLS, tmp_path / "tools")
+    return tmp_path / "tools"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.folder)
+def test_every_module_pins_its_version_and_names_its_programs_as_tools(module: Module) -> None:
+    assert module_version(module).startswith("v")
+    text = (TOOLS / module.folder / "go.mod").read_text()
+    assert all(package in text for package in module.packages.values())
+
+
+def test_the_key_is_stable(tools: Path) -> None:
+    assert cache_key(KUBERNETES, tools) == cache_key(KUBERNETES)
+
+
+@pytest.mark.parametrize("name", ["go.mod", "go.sum"])
+def test_the_key_follows_the_module_files(tools: Path, name: str) -> None:
+    with (tools / "kubernetes" / name).open("a") as file:
+        file.write("\n")
+    assert cache_key(KUBERNETES, tools) != cache_key(KUBERNETES)
+
+
+def test_the_key_follows_flags_and_packages(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = cache_key(KUBERNETES, tools)
+    fewer = replace(KUBERNETES, packages={"kubectl": KUBERNETES.packages["kubectl"]})
+    assert cache_key(fewer, tools) != before
+    monkeypatch.setattr(programs, "_flags", lambda *_: ["-race"])
+    assert cache_key(KUBERNETES, tools) != before
+
+
+def test_a_module_that_its_file_does_not_require(tools: Path) -> None:
+    (tools / "kubernetes" / "go.mod").write_text("module x\n")
+    with pytest.raises(ClusterError, match=r"does not require k8s\.io/kubernetes"):
+        module_version(KUBERNETES, tools)
+
+
+def test_the_first_folder_that_has_a_program_wins(tmp_path: Path) -> None:
+    for folder, names in {"a": ["etcd"], "b": ["etcd", "kube-apiserver", "stranger"]}.items():
+        (tmp_path / folder).mkdir()
+        for name in names:
+            (tmp_path / folder / name).touch(mode=0o755)
+    (tmp_path / "b" / "kwok").touch(mode=0o644)  # no program
+    found = given_programs(f"{tmp_path / 'a'}{os.pathsep}{os.pathsep}{tmp_path / 'b'}")
+    assert found == {"etcd": tmp_path / "a" / "etcd", "kube-apiserver": tmp_path / "b" / "kube-apiserver"}
+    assert given_programs("") == {}
+
+
+def test_a_complete_cache_needs_no_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HE_CACHE", str(tmp_path))
+    monkeypatch.delenv("HE_BIN", raising=False)
+    monkeypatch.setattr(programs, "find_go", lambda _say: pytest.fail("looked for Go"))
+    for module in MODULES:
+        folder = tmp_path / "programs" / f"{module.folder}-{cache_key(module)}"
+        folder.mkdir(parents=True)
+        for name in [*module.packages, *module.documents]:
+            (folder / name).write_text("[]")
+    found = programs.ensure_programs(pytest.fail)
+    assert Path(found["kwok"]).parent == found.documents["kwok-crds.json"].parent
+    assert found.objects("nfd-crds.json") == []
