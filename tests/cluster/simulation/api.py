@@ -20,12 +20,14 @@ from urllib.parse import urlencode, urlsplit
 
 import yaml
 
+from tests.cluster.errors import ClusterError
+
 from .model import Obj
 
 MERGE = "application/merge-patch+json"
 
 
-class ApiError(Exception):
+class ApiError(ClusterError):
     """An answer outside 2xx; `status` is its code."""
 
     def __init__(self, status: int, message: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .faults import ALL, ALL_PLAYS, FaultError, clear_faults, list_faults, set_fault
+from .faults import ALL, ALL_PLAYS, clear_faults, list_faults, set_fault
 
 HELP = f"""plays: {", ".join(ALL_PLAYS)}.
 slow, later-crash and dead take seconds as `slow=60`; fail, crash and later-crash an exit code as --exit-code."""
@@ -21,7 +21,7 @@ def add_commands(
     kubeconfig_of: Callable[[argparse.Namespace], str | Path],
     parents: list[argparse.ArgumentParser] | None = None,
 ) -> None:
-    """Add `faults` to a parser. Each command sets `args.run`: a function of the arguments that returns the exit code.
+    """Add `faults` to a parser. Each command sets `args.run`, which takes the arguments and may raise a ClusterError.
 
     parents: parsers whose options (such as --name) each command shall have; kubeconfig_of finds the cluster by them.
     """
@@ -35,26 +35,15 @@ def add_commands(
     setter.add_argument("--play", required=True, metavar="PLAY[=SECONDS]", help=", ".join(ALL_PLAYS))
     setter.add_argument("--exit-code", type=int, help="of fail, crash, later-crash; 1 by default")
     setter.add_argument("--message", help="the last log line, or the image-pull error")
-    setter.set_defaults(run=lambda args: _checked(_set, args, kubeconfig_of(args)))
+    setter.set_defaults(run=lambda args: _set(args, kubeconfig_of(args)))
 
     clearer = commands.add_parser("clear", help="take faults away; pods recover by themselves", parents=shared)
     clearer.add_argument("--node", default=ALL)
     clearer.add_argument("--operand")
-    clearer.set_defaults(run=lambda args: _checked(_clear, args, kubeconfig_of(args)))
+    clearer.set_defaults(run=lambda args: _clear(args, kubeconfig_of(args)))
 
     lister = commands.add_parser("list", help="show the faults that are set", parents=shared)
-    lister.set_defaults(run=lambda args: _checked(_list, args, kubeconfig_of(args)))
-
-
-def _checked(
-    command: Callable[[argparse.Namespace, str | Path], None], args: argparse.Namespace, kubeconfig: str | Path
-) -> int:
-    try:
-        command(args, kubeconfig)
-    except FaultError as error:
-        print(error)
-        return 1
-    return 0
+    lister.set_defaults(run=lambda args: _list(args, kubeconfig_of(args)))
 
 
 def _set(args: argparse.Namespace, kubeconfig: str | Path) -> None:

@@ -35,6 +35,7 @@ class Simulation:
         self.player = Player(self.store, self.lock, port, time.monotonic)
         self.stop = threading.Event()
         self.workers = workers
+        self.unread = {"/api/v1/nodes", "/api/v1/pods"}  # lists that are still to come: nothing is judged before
         self.queue: deque[str] = deque()
         self.queued: set[str] = set()
         self.busy: set[str] = set()
@@ -82,6 +83,8 @@ class Simulation:
                 with self.lock:
                     for name in on_list(items):
                         self._enqueue(name)
+                    self.unread.discard(path)
+                    self.lock.notify_all()
                 while not self.stop.is_set():
                     for kind, obj in session.watch(path, query, version):
                         failed = False
@@ -153,7 +156,7 @@ class Simulation:
                     if self.due.get(name) == due:
                         del self.due[name]
                         self._enqueue(name)
-                if self.queue:
+                if self.queue and not self.unread:
                     name = self.queue.popleft()
                     self.queued.discard(name)
                     self.busy.add(name)

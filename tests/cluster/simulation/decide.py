@@ -81,6 +81,8 @@ def decide(
 def _serve(pod: Pod, play: Play, missing: Sequence[str], memory: Memory, place: Place, now: float) -> Decision:
     """A pod that is to stay up: DaemonSets, Deployments."""
     mode = _enter(memory, _serving_mode(pod, play, missing), now)
+    if pod.serves and not pod.ready and mode in ("start", "slow", "blocked"):
+        return Decision(status=status.running(pod, place, ready=True))  # the kubelet is back
     age = now - memory.since
     state = _containers(pod)
     if mode == "pull":

@@ -28,7 +28,7 @@ def served(node: Node, pods: Iterable[Pod], stacks: Iterable[str], lost: frozens
     brought = [*node.preinstalled, *(f"host:{role}" for role in node.preinstalled)]
     result: dict[tuple[str, str], Pod | None] = {(stack, role): None for stack in stacks for role in brought}
     for pod in pods:
-        if pod.operand.stack and pod.ready and not pod.deleting and pod.uid not in lost:
+        if pod.operand.stack and pod.serves and not pod.deleting and pod.uid not in lost:
             result[pod.operand.stack, pod.operand.role] = pod
     return result
 

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tests.cluster.errors import ClusterError
+
 from . import operands, unschedulable
 from .api import MERGE, ApiError, Session, load_kubeconfig
 from .model import FAULTS_ANNOTATION, PLAYS, Obj, is_simulated, parse_play
@@ -23,7 +25,7 @@ ALL_PLAYS = (*PLAYS, NEVER_SCHEDULED)
 ALL = "*"
 
 
-class FaultError(Exception):
+class FaultError(ClusterError):
     """One sentence: what cannot be set, and what can."""
 
 

@@ -118,6 +118,12 @@ class Pod:
         return condition(self.status, "Ready") == "True"
 
     @property
+    def serves(self) -> bool:
+        """True while its containers do their work, also where the control plane has lost sight of the node."""
+        statuses = self.status.get("containerStatuses") or ()
+        return self.ready or (self.phase == "Running" and bool(statuses) and all(item["ready"] for item in statuses))
+
+    @property
     def restarts(self) -> int:
         statuses = self.status.get("containerStatuses") or [{}]
         return int(statuses[0].get("restartCount", 0))

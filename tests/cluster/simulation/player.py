@@ -16,7 +16,7 @@ from . import effects
 from .api import MERGE, ApiError, Session
 from .decide import NOTHING, Decision, Event, decide
 from .model import Node, Obj, Pod
-from .status import Place
+from .status import Place, lost_sight
 from .store import Store
 
 LOG = logging.getLogger(__name__)
@@ -56,8 +56,12 @@ class Player:
                 gone = name in self.store.removed
                 self.features.pop(name, None)
                 work = Work([(pod, Decision(delete=True)) for pod in pods if gone], None, {}, None)
-            elif not node.ready:  # its kubelet is gone: nothing is played, nothing is taken away
-                return None
+            elif not node.ready:
+                # Its kubelet is silent: nothing is played. What the pods lose, the node lifecycle controller takes.
+                place = Place(_now(), node.ip, "")
+                lost = [pod for pod in pods if pod.ready]
+                work = Work([(pod, Decision(status=lost_sight(pod, place))) for pod in lost], None, {}, None)
+                node = None
             else:
                 work = self._look(node, pods)
         try:
@@ -76,7 +80,7 @@ class Player:
         store, now = self.store, self.clock()
         lost = frozenset(pod.uid for pod in pods if pod.uid in store.memory and store.memory[pod.uid].rebooted)
         serving = effects.served(node, pods, store.operands.stacks, lost)
-        text = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        text = _now()
         work = Work([], effects.node_patch(node, serving, self.port), {}, None)
         work.features = self._features(node, serving, pods)
         taken: list[Pod] = []
@@ -172,7 +176,7 @@ class Player:
 
     def _write_event(self, pod: Pod, event: Event, session: Session) -> None:
         """One Event object per pod and reason, counted up, as kubelets do."""
-        now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        now = _now()
         count = self.events[pod.uid, event.reason] = self.events.get((pod.uid, event.reason), 0) + 1
         path = f"/api/v1/namespaces/{pod.namespace}/events"
         name = f"{pod.name}.{hashlib.sha256(f'{pod.uid}{event.reason}'.encode()).hexdigest()[:16]}"
@@ -199,6 +203,10 @@ class Player:
                 session.request("PATCH", f"{path}/{name}", change, MERGE)
         except ApiError as error:  # a namespace that is going away takes no events
             LOG.info("event of pod %s/%s: %s", pod.namespace, pod.name, error)
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _with_status(pod: Pod, status: Obj) -> Pod:

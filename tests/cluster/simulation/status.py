@@ -74,6 +74,15 @@ def ended(
     return status
 
 
+def lost_sight(pod: Pod, place: Place) -> Obj:
+    """What the node lifecycle controller writes when the node's kubelet is silent: not ready, nothing else."""
+    conditions = []
+    for item in pod.status.get("conditions") or ():
+        changed = {"status": "False", "lastTransitionTime": place.now} if item["type"] == "Ready" else {}
+        conditions.append({**item, **changed})
+    return {"conditions": conditions}
+
+
 def rejected(place: Place, reason: str, message: str) -> Obj:
     """The kubelet did not admit the pod (OutOfnvidia.com/gpu): Failed without any container."""
     return {"phase": "Failed", "reason": reason, "message": message, "startTime": place.now}

@@ -15,6 +15,8 @@ import hashlib
 import json
 import time
 
+from tests.cluster.errors import ClusterError
+
 from .api import ApiError, Session
 from .model import SIM_DOMAIN, Obj
 from .operands import Operands
@@ -37,7 +39,7 @@ def forbid(session: Session, node: str, operand: str, table: Operands) -> None:
     deadline = time.monotonic() + PATIENCE
     while not _in_force(session, name):
         if time.monotonic() > deadline:
-            raise TimeoutError(f"The API server did not take in the policy {name} within {PATIENCE:.0f} s.")
+            raise ClusterError(f"The API server did not take in the policy {name} within {PATIENCE:.0f} s: try again.")
         time.sleep(0.1)
 
 

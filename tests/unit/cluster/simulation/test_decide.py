@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from tests.cluster.simulation.model import Play, condition
+from tests.cluster.simulation.status import Place, lost_sight
 from tests.unit.cluster.simulation.objects import CUDA, DRIVER, PLUGIN, TOOLKIT, Played, pod
 
 
@@ -109,6 +110,15 @@ def test_a_driver_for_another_kernel_crashes() -> None:
     played = Played(pod(DRIVER), kernel="6.8.0-60-generic").until(5)
     assert played.waits_for == "CrashLoopBackOff"
     assert "6.8.0-60-generic" in played.memory.last_log
+
+
+def test_when_the_kubelet_is_back_nothing_has_been_lost() -> None:
+    played = Played(pod(PLUGIN)).until(5)
+    played.pod.status |= lost_sight(played.pod, Place("t6", "", ""))
+    assert (played.pod.ready, played.pod.serves) == (False, True)
+    played.missing = ["whatever"]
+    played.until(6)
+    assert (played.pod.ready, played.pod.restarts, played.writes) == (True, 0, 2)
 
 
 def test_a_reboot_restarts_everything() -> None:
