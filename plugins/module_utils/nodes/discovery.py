@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups i
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import LabelSet, matches
 
 FEATURE_PREFIX = "feature.node.kubernetes.io/"
-_PCI = re.compile(rf"^{re.escape(FEATURE_PREFIX)}pci-([^.]+)\.present$")
+_PCI, _PRESENT = f"{FEATURE_PREFIX}pci-", ".present"
 
 
 @dataclass(frozen=True)
@@ -128,10 +127,10 @@ def _has_features(labels: Mapping[str, str]) -> bool:
 
 def _devices(nodes: Sequence[NodeFacts]) -> dict[str, dict[str, Any]]:
     counts = Counter(
-        found[1]
+        name[len(_PCI) : -len(_PRESENT)]
         for node in nodes
         for name, value in node.labels.items()
-        if value == "true" and (found := _PCI.match(name))
+        if name.startswith(_PCI) and name.endswith(_PRESENT) and value == "true"
     )
     return {device: {"nodes": counts[device]} for device in sorted(counts)}
 
