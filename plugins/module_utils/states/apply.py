@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import Change, execute, plan
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.diff import render_diff
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import STATE_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import STATE_LABEL, summary_label
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery, discover
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
@@ -148,9 +148,11 @@ class _Application:
         return sorted(found | {self.prepared.namespace, *record_spec.namespaces(record)})
 
     def _groups_in_use(self) -> set[str]:
-        """The kernel groups of all nodes, also of those that have lost the hardware's labels."""
-        nodes = self.client.list(self.client.kind("v1", "Node")).items
-        return {group_id(NodeFacts.from_object(node)) for node in nodes}
+        """The kernel groups of our nodes, by nodeInfo; ours are also those that have lost the hardware's labels."""
+        marked = self.client.list(self.client.kind("v1", "Node"), labels=summary_label(self.recipe.name)).items
+        return {group.id for group in self.discovery.groups} | {
+            group_id(NodeFacts.from_object(node)) for node in marked
+        }
 
     def _remember(self, record: Mapping[str, Any] | None, planned: Planned) -> None:
         """Write the record before anything that it has to find again is created."""

@@ -37,7 +37,7 @@ def decide(
     nodes_match: bool,
     allow_empty: bool,
 ) -> Pruning:
-    """groups_in_use: the kernel groups of all nodes of the cluster by nodeInfo, with or without the hardware.
+    """groups_in_use: the kernel groups, by nodeInfo, of the nodes that match the selector or carry our label.
 
     Labels that vanish (NFD restarting, a removed DaemonSet) must not take drivers down: a kernel that still runs on a
     node keeps its objects, and where no node matches at all, everything stays unless allow_empty.

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import NotFound
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import RECIPE_LABEL, VALIDATION_LABEL
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import discover
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import render_pod, render_state
@@ -82,8 +81,8 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     reported = [plan for plan in plans if plan.name in names]
     report = summarize(reported, results, discovery.groups, loop.snapshot.groups, params["report"] == "all")
     stray = clear_stray_marks(client, prepared, guard.before_write, write, bool(nodes) or bool(params["allow_empty"]))
-    if write and writer.changed:
-        _clear_validators(client, prepared.namespace, recipe.name)
+    if write:
+        _clear_validators(client, prepared.namespace, recipe.name, guard)
     report["table"] = table.render(recipe.name, report, context.clock(), seconds)
     if params["show"]:
         for line in report["table"]:
@@ -100,17 +99,16 @@ def _with_requirements(plans: list[Any], names: set[str]) -> list[Any]:
     return [plan for plan in plans if plan.name in wanted]
 
 
-def _clear_validators(client: Client, namespace: str, recipe: str) -> None:
-    """Remove the pods that have done their work; those that failed stay, for their logs."""
-    try:
-        client.delete_collection(
-            client.kind("v1", "Pod"),
-            namespace=namespace,
-            labels=f"{RECIPE_LABEL}={recipe},{VALIDATION_LABEL}",
-            fields="status.phase=Succeeded",
-        )
-    except NotFound:
-        return
+def _clear_validators(client: Client, namespace: str, recipe: str, guard: Guard) -> None:
+    """Remove the pods that have done their work, also those of a run that was killed; failed ones keep their logs."""
+    kind, labels, fields = (
+        client.kind("v1", "Pod"),
+        f"{RECIPE_LABEL}={recipe},{VALIDATION_LABEL}",
+        "status.phase=Succeeded",
+    )
+    if client.list(kind, namespace=namespace, labels=labels, fields=fields).items:
+        guard.before_write()
+        client.delete_collection(kind, namespace=namespace, labels=labels, fields=fields)
 
 
 def _result(
