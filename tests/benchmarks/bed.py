@@ -1,0 +1,80 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where contenders run: a cluster, a user whose requests are counted, and the way back to an empty cluster."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.measure import Sample, measure
+from tests.benchmarks.rendering import Manifests
+from tests.cluster import Cluster
+from tests.cluster.programs import ensure_programs
+from tests.integration.plays import REPO, Runner
+
+Obj = dict[str, Any]
+DOMAIN = "hardware-enablement.io"
+USER = "bench"
+KERNELS = ("6.8.0-60-generic", "6.8.0-71-generic", "6.8.0-79-generic")
+
+
+class Bed:
+    """A running cluster on which one user measures. folder: for playbooks, manifests and caches of the contenders."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self.cluster = cluster
+        self.folder = folder
+        cluster.kubectl("create", "clusterrolebinding", USER, "--clusterrole=cluster-admin", f"--user={USER}")
+        self.runner = Runner(cluster, USER, folder)
+        self.kubectl = ensure_programs(print)["kubectl"]
+        (folder / "tmp").mkdir()
+
+    def environment(self) -> Mapping[str, str]:
+        """kubernetes.core keeps its discovery cache in TMPDIR: of its own here, warm after the first run."""
+        kubeconfig = str(self.runner.kubeconfig)
+        return {**self.runner.environment(), "KUBECONFIG": kubeconfig, "TMPDIR": str(self.folder / "tmp")}
+
+    def add_gpu_nodes(self, count: int) -> None:
+        """Add GPU nodes, as evenly on the three kernels as their number allows."""
+        for number, kernel in enumerate(KERNELS):
+            share = len(range(number, count, len(KERNELS)))
+            if share:
+                self.cluster.add_nodes(share, kernel=kernel, prefix=f"gpu-{number}")
+
+    def measure(self, command: Sequence[str]) -> Sample:
+        """Run a contender once."""
+        return measure(command, self.environment(), REPO, cluster=self.cluster, user=USER)
+
+    def other_interpreter(self) -> Path:
+        """The same Python under another path, which makes the action plugins send the module."""
+        script = self.folder / "other-python"
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+        script.chmod(0o755)
+        return script
+
+    def reset(self, manifests: Manifests) -> None:
+        """Take away all that a run has left: these objects, and the collection's record, lock and marks on nodes."""
+        delete = ("delete", "--ignore-not-found", "--wait", "--timeout=120s")
+        self.cluster.kubectl(*delete, "-f", str(manifests.together))
+        self.cluster.kubectl(*delete, "customresourcedefinition", f"specialresources.{DOMAIN}")
+        self.cluster.kubectl(*delete, "namespace", DOMAIN.partition(".")[0])
+        for node in self.cluster.api.pages("/api/v1/nodes"):
+            ours: Obj = {
+                part: {name: None for name in node["metadata"].get(part, {}) if name.startswith(f"{DOMAIN}/")}
+                for part in ("labels", "annotations")
+            }
+            if any(ours.values()):
+                self.cluster.api.patch(f"/api/v1/nodes/{node['metadata']['name']}", {"metadata": ours})
+
+
+def write_playbook(file: Path, tasks: Sequence[Obj]) -> Path:
+    """A playbook (JSON, which is YAML) for the implicit localhost."""
+    play = {"name": file.stem, "hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": list(tasks)}
+    file.write_text(json.dumps([play]))
+    return file

@@ -1,0 +1,200 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is measured. Each case takes a cluster of its own up and down and gives tables."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.benchmarks import contenders
+from tests.benchmarks.bed import Bed
+from tests.benchmarks.contenders import Contender
+from tests.benchmarks.measure import RunError, Sample, Series
+from tests.benchmarks.rendering import Manifests, render, write
+from tests.benchmarks.tables import Table, seconds
+from tests.cluster import Cluster
+from tests.integration.plays import REPO, Played
+
+RECIPES = Path(__file__).parent / "recipes"
+NVIDIA = REPO / "recipes" / "nvidia-gpu"
+_COMPARED = (
+    "",
+    "first run s",
+    "(min)",
+    "second run s",
+    "(min)",
+    "CPU s",
+    "requests first",
+    "second",
+    "of these writes",
+    "peak MiB",
+)
+_COMPARED_NOTE = (
+    "Seconds are medians with the minimum beside them. CPU s (user and system time of all processes), requests and "
+    "writes (no dry runs) on the right are those of the second run; requests are counted in the API server's audit "
+    "log; memory is the peak of all processes of a run together."
+)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured: rounds of first runs, second runs after each, and the numbers of nodes."""
+
+    rounds: int
+    seconds_per_round: int
+    sizes: Sequence[int]
+
+
+FULL = Effort(rounds=3, seconds_per_round=2, sizes=(10, 100, 1000))
+QUICK = Effort(rounds=1, seconds_per_round=2, sizes=(10, 100))
+
+
+def floor(effort: Effort) -> Table:
+    """What any run costs."""
+    with _bed(0) as bed:
+        contender = contenders.nothing(bed)
+        series = Series([bed.measure(contender.command) for _ in range(effort.rounds * 3)])
+    row = [contender.name, seconds(series.median), seconds(series.minimum), seconds(series.cpu), f"{series.memory:.0f}"]
+    return Table("The floor", ("", "median s", "(min)", "CPU s", "peak MiB"), [row])
+
+
+def state(effort: Effort) -> Table:
+    """One state of 15 objects."""
+    recipe = RECIPES / "fifteen-objects"
+    with _bed(4) as bed:
+        states = render(recipe, bed.cluster.kubeconfig)
+        manifests = write(states, bed.folder / "manifests")
+        compared = [
+            contenders.ours(bed, recipe, list(states)),
+            contenders.ours_as_modules(bed, recipe, list(states)),
+            contenders.per_object(bed, manifests),
+            contenders.per_state(bed, manifests),
+            contenders.kubectl(bed, manifests),
+        ]
+        rows = _compare(bed, manifests, compared, effort)
+    title = f"One state of {len(manifests.by_object)} objects"
+    return Table(title, _COMPARED, rows, [_COMPARED_NOTE])
+
+
+def machine(effort: Effort) -> Table:
+    """The state machine of nvidia-gpu."""
+    with _bed(4) as bed:
+        states = render(NVIDIA, bed.cluster.kubeconfig)
+        manifests = write(states, bed.folder / "manifests")
+        compared = [
+            contenders.enable(bed, NVIDIA.name),
+            contenders.ours(bed, NVIDIA, list(states)),
+            contenders.per_object(bed, manifests),
+            contenders.per_state(bed, manifests),
+            contenders.kubectl(bed, manifests),
+        ]
+        rows = _compare(bed, manifests, compared, effort)
+    title = f"The machine of nvidia-gpu on 4 nodes: {len(manifests.by_object)} objects in {len(states)} states"
+    note = (
+        "Only the first row is the whole job: it finds the nodes, applies, waits for the simulated operands, proves "
+        "each state on each node and labels the nodes. All others just apply the objects."
+    )
+    return Table(title, _COMPARED, rows, [_COMPARED_NOTE, note])
+
+
+def scale(effort: Effort) -> Table:
+    """enable_gpu by number of nodes."""
+    columns = (
+        "nodes",
+        "first run s",
+        "requests",
+        "per node",
+        "writes per node",
+        "second run s",
+        "(min)",
+        "requests",
+        "per node",
+        "writes",
+        "peak MiB",
+    )
+    rows, notes = [], []
+    for size in effort.sizes:
+        first, second = _at_size(size, effort)
+        asked, again = first.requests, second.requests
+        rows.append(
+            [
+                str(size),
+                seconds(first.seconds),
+                str(asked.total),
+                f"{asked.total / size:.2f}",
+                f"{asked.writes / size:.2f}",
+                seconds(second.median),
+                seconds(second.minimum),
+                str(again.total),
+                f"{again.total / size:.2f}",
+                str(again.writes),
+                f"{second.memory:.0f}",
+            ]
+        )
+        kinds = sorted(asked.by_kind.items(), key=lambda item: -item[1])[:8]
+        told = ", ".join(f"{count} {kind}" for kind, count in kinds)
+        notes.append(f"First run at {size} nodes: peak {first.memory_mib:.0f} MiB; most requests: {told}.")
+    return Table("enable_gpu by number of nodes (3 kernels)", columns, rows, notes)
+
+
+CASES: dict[str, Callable[[Effort], Table]] = {"floor": floor, "state": state, "machine": machine, "scale": scale}
+
+
+def _at_size(size: int, effort: Effort) -> tuple[Sample, Series]:
+    with _bed(size) as bed:
+        command = contenders.enable(bed, NVIDIA.name).command
+        first = bed.measure(command)
+        second = [_unchanged(bed.measure(command)) for _ in range(max(2, effort.rounds))]
+    return first, Series(second)
+
+
+def _compare(bed: Bed, manifests: Manifests, compared: Sequence[Contender], effort: Effort) -> list[list[str]]:
+    """Round after round instead of contender after contender, so that other load on the machine meets all alike."""
+    firsts: dict[str, list[Sample]] = {contender.name: [] for contender in compared}
+    seconds_: dict[str, list[Sample]] = {contender.name: [] for contender in compared}
+    for number in range(effort.rounds):
+        for contender in compared:
+            print(f"  round {number + 1} of {effort.rounds}: {contender.name}", flush=True)
+            firsts[contender.name].append(bed.measure(contender.command))
+            for _ in range(effort.seconds_per_round):
+                sample = bed.measure(contender.command)
+                seconds_[contender.name].append(_unchanged(sample) if contender.converges else sample)
+            bed.reset(manifests)
+    return [_row(name, Series(firsts[name]), Series(seconds_[name])) for name in firsts]
+
+
+def _row(name: str, first: Series, second: Series) -> list[str]:
+    return [
+        name,
+        seconds(first.median),
+        seconds(first.minimum),
+        seconds(second.median),
+        seconds(second.minimum),
+        seconds(second.cpu),
+        str(first.requests.total),
+        str(second.requests.total),
+        str(second.requests.writes),
+        f"{max(first.memory, second.memory):.0f}",
+    ]
+
+
+def _unchanged(sample: Sample) -> Sample:
+    """The same; RunError if the run has changed something, since then it was no second run."""
+    if Played(0, sample.output).changed or sample.requests.writes:
+        raise RunError(f"a run that should change nothing did: {sample.requests.by_kind}\n{sample.output}")
+    return sample
+
+
+@contextmanager
+def _bed(nodes: int) -> Iterator[Bed]:
+    with Cluster.up(f"bench-{os.getpid()}", say=print) as cluster, tempfile.TemporaryDirectory() as folder:
+        bed = Bed(cluster, Path(folder))
+        if nodes:
+            bed.add_gpu_nodes(nodes)
+        yield bed

@@ -1,0 +1,84 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The ways to get a recipe's objects into a cluster that are compared: each is one command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.bed import Bed, write_playbook
+from tests.benchmarks.rendering import Manifests
+
+Obj = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A name for the table, and a command that may be run any number of times.
+
+    converges: whether a second run must say that nothing has changed.
+    """
+
+    name: str
+    command: Sequence[str]
+    converges: bool = False
+
+
+def ours(bed: Bed, recipe_folder: Path, states: Sequence[str]) -> Contender:
+    """state_apply, one task per state, inside the controller."""
+    return Contender("state_apply", _apply_command(bed, recipe_folder, states), converges=True)
+
+
+def ours_as_modules(bed: Bed, recipe_folder: Path, states: Sequence[str]) -> Contender:
+    """The same tasks, but each sent to a Python process as a module."""
+    interpreter = f"ansible_python_interpreter={bed.other_interpreter()}"
+    command = [*_apply_command(bed, recipe_folder, states), "-e", interpreter]
+    return Contender("state_apply, module face", command, converges=True)
+
+
+def enable(bed: Bed, recipe: str) -> Contender:
+    """The whole machine: discovery, all states, proofs on every node, labels, record."""
+    command = bed.runner.command("enable", hardware_enablement_recipe=recipe)
+    return Contender(f"enable {recipe} (with proofs)", command, converges=True)
+
+
+def per_object(bed: Bed, manifests: Manifests) -> Contender:
+    """kubernetes.core.k8s, one task for each object."""
+    command = _k8s_command(bed, "per-object", manifests.by_object)
+    return Contender("kubernetes.core.k8s, task per object", command)
+
+
+def per_state(bed: Bed, manifests: Manifests) -> Contender:
+    """kubernetes.core.k8s, one task with all documents of a state."""
+    command = _k8s_command(bed, "per-state", manifests.by_state)
+    return Contender("kubernetes.core.k8s, task per state", command)
+
+
+def kubectl(bed: Bed, manifests: Manifests) -> Contender:
+    """kubectl, everything in one call."""
+    command = [bed.kubectl, f"--cache-dir={bed.folder / 'kubectl'}", "apply", "--server-side"]
+    return Contender("kubectl apply --server-side", [*command, "-f", str(manifests.together)])
+
+
+def nothing(bed: Bed) -> Contender:
+    """A playbook without tasks: what any run of Ansible costs."""
+    playbook = write_playbook(bed.folder / "nothing.yml", [])
+    return Contender("ansible-playbook without tasks", bed.runner.command(playbook))
+
+
+def _apply_command(bed: Bed, recipe_folder: Path, states: Sequence[str]) -> list[str]:
+    place = {"recipe": recipe_folder.name, "recipe_dir": str(recipe_folder.parent)}
+    tasks = [{"name": state, "hardware.enablement.state_apply": {**place, "states": [state]}} for state in states]
+    return bed.runner.command(write_playbook(bed.folder / "state-apply.yml", tasks))
+
+
+def _k8s_command(bed: Bed, name: str, files: Sequence[Path]) -> list[str]:
+    tasks = [
+        {"name": file.stem, "kubernetes.core.k8s": {"state": "present", "apply": True, "src": str(file)}}
+        for file in files
+    ]
+    return bed.runner.command(write_playbook(bed.folder / f"{name}.yml", tasks))

@@ -1,0 +1,61 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The manifests that all contenders apply: a recipe's states as the collection renders them for a cluster."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import discover
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import render_state
+from ansible_collections.hardware.enablement.plugins.module_utils.states.discover import list_nodes
+from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import prepare, render_facts
+
+Obj = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Manifests:
+    """The same objects three times: in one file, in a file for each state, in a file for each object."""
+
+    together: Path
+    by_state: Sequence[Path]
+    by_object: Sequence[Path]
+
+
+def render(recipe_folder: Path, kubeconfig: Path) -> dict[str, list[Obj]]:
+    """State -> its objects, of those states that have any; namespaces first, as kubectl needs them."""
+    prepared = prepare({"recipe": recipe_folder.name, "bundle": read_bundle(recipe_folder)})
+    client = connect({"kubeconfig": str(kubeconfig)})
+    nodes = list_nodes(client, prepared.selector)
+    discovery = discover(nodes, prepared.selector, prepared.recipe.resources)
+    facts = render_facts(prepared, client, discovery, "kubernetes", None)
+    rendered = {name: render_state(prepared.recipe, name, facts).objects for name in prepared.recipe.states}
+    return {
+        name: sorted((item.manifest for item in items), key=lambda obj: obj["kind"] != "Namespace")
+        for name, items in rendered.items()
+        if items
+    }
+
+
+def write(states: dict[str, list[Obj]], folder: Path) -> Manifests:
+    """Write the objects to a new folder (as JSON, which is YAML)."""
+    folder.mkdir()
+    every = [obj for objects in states.values() for obj in objects]
+    return Manifests(
+        together=_write(folder / "all.yaml", every),
+        by_state=[_write(folder / f"{name}.yaml", objects) for name, objects in states.items()],
+        by_object=[_write(folder / f"{number:02}.yaml", [obj]) for number, obj in enumerate(every)],
+    )
+
+
+def _write(file: Path, objects: list[Obj]) -> Path:
+    file.write_text("\n---\n".join(json.dumps(obj) for obj in objects))
+    return file
