@@ -347,7 +347,7 @@ class _Moved:
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: yes}\n",
             "document 1): expected text (in quotes) as data.x, found true",
         ),
-        ("a: [\n", "(toy/plugin/more.yaml.j2 (as rendered), line 2)"),
+        ("a: [\n", "(toy/plugin/more.yaml.j2 (as rendered), line "),
         (
             "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, namespace: b}\n",
             "Namespace a must not have a namespace (toy/plugin/more.yaml.j2): a Namespace belongs to the whole cluster",
