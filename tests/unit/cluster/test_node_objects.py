@@ -14,6 +14,7 @@ from tests.cluster import node_objects
 from tests.cluster.errors import ClusterError
 from tests.cluster.node_objects import Machine, node, node_feature
 from tests.cluster.profiles import load_profile, profile_names
+from tests.cluster.programs import MODULES, module_version
 
 PREFIX = "feature.node.kubernetes.io/"
 
@@ -72,6 +73,13 @@ def test_a_short_kernel_version() -> None:
 def test_two_machines_share_no_identity() -> None:
     one, other = node(machine(), 1)["status"]["nodeInfo"], node(machine(), 1)["status"]["nodeInfo"]
     assert not {"bootID", "machineID", "systemUUID"} & {key for key in one if one[key] == other[key]}
+
+
+def test_the_versions_that_nodes_tell_are_those_of_the_programs() -> None:
+    versions = {module.folder: module_version(module) for module in MODULES}
+    assert node(machine(), 1)["status"]["nodeInfo"]["kubeletVersion"] == versions["kubernetes"]
+    annotations = node_feature(machine())["metadata"]["annotations"]
+    assert annotations["nfd.node.kubernetes.io/worker.version"] == versions["nfd"]
 
 
 def test_operating_systems() -> None:
