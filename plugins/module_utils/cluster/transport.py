@@ -36,6 +36,7 @@ _PAUSES_S = (0.1, 0.2, 0.4, 0.8, 1.6)
 _LATER = frozenset({429, 500, 502, 503, 504})
 _LIBRARY_NOISE = re.compile(
     r"^.*?HTTPS?Connection(Pool)?\([^)]*\):\s*|^<[^>]*>:\s*|\s*\(_ssl\.c:\d+\)|\[Errno -?\d+\]\s*"
+    r"|Failed to establish a new connection:\s*"
 )
 
 

@@ -1,0 +1,275 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Requests: what is sent, what is sent again, and what a failure says."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
+    AlreadyExists,
+    ApiError,
+    Conflict,
+    Forbidden,
+    Gone,
+    Invalid,
+    InvalidInput,
+    NotFound,
+    Unauthorized,
+    UnknownKind,
+    Unreachable,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import builtin
+
+POD = builtin("v1", "Pod")
+MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}, "data": {"x": "1"}}
+CUT = "cut the connection"
+
+
+def status(code: int, reason: str = "", message: str = "", **details: Any) -> dict[str, Any]:
+    return {"kind": "Status", "code": code, "reason": reason, "message": message, "details": details}
+
+
+def query(asked: Any) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(asked.path).query)
+
+
+def test_apply_is_server_side_apply_by_our_manager(fake: Any) -> None:
+    fake.script((201, {"Warning": '299 - "use \\"b\\" instead", 299 - "old"'}, MAP))
+    applied = fake.client().apply_in_full(MAP, dry_run=True)
+    asked = fake.asked[0]
+    assert applied.created
+    assert applied.warnings == ('use "b" instead', "old")
+    assert (asked.method, urlsplit(asked.path).path) == ("PATCH", "/api/v1/namespaces/n/configmaps/a")
+    assert query(asked) == {"fieldManager": ["hardware-enablement"], "force": ["true"], "dryRun": ["All"]}
+    assert asked.headers["Content-Type"] == "application/apply-patch+yaml"
+    assert asked.headers["Authorization"] == "Bearer secret"
+    assert json.loads(asked.body) == MAP
+
+
+def test_patch_chooses_its_type_by_the_body(fake: Any) -> None:
+    client = fake.client()
+    client.patch(POD, "p", "n", {"a": 1})
+    client.patch(POD, "p", "n", [{"op": "add", "path": "/status", "value": {}}], subresource="status")
+    assert [asked.headers["Content-Type"] for asked in fake.asked] == [
+        "application/merge-patch+json",
+        "application/json-patch+json",
+    ]
+    assert "/pods/p/status?" in fake.asked[1].path
+
+
+def test_impersonation_sends_one_header_for_each_group(fake: Any) -> None:
+    fake.client(impersonate_user="alice", impersonate_groups=["a", "b"]).version()
+    assert fake.asked[0].headers["Impersonate-User"] == "alice"
+    assert fake.asked[0].headers.get_all("Impersonate-Group") == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "kind"),
+    [
+        (401, "Unauthorized", Unauthorized),
+        (403, "Forbidden", Forbidden),
+        (404, "NotFound", NotFound),
+        (409, "Conflict", Conflict),
+        (409, "AlreadyExists", AlreadyExists),
+        (410, "Expired", Gone),
+        (422, "Invalid", Invalid),
+        (405, "MethodNotAllowed", ApiError),
+    ],
+)
+def test_a_status_becomes_an_error_of_its_kind(fake: Any, code: int, reason: str, kind: type[ApiError]) -> None:
+    fake.script((code, {}, status(code, reason, "that is how it is")))
+    with pytest.raises(ApiError) as caught:
+        fake.client().create(MAP)
+    assert type(caught.value) is kind
+    assert caught.value.reason == reason
+    assert str(caught.value).startswith(f"Cannot create ConfigMap n/a ({fake.url}): that is how it is")
+
+
+def test_an_invalid_object_names_its_fields(fake: Any) -> None:
+    causes = [{"field": "spec.x", "message": "field is immutable"}, {"field": "spec.y", "message": "Required value"}]
+    fake.script((422, {}, status(422, "Invalid", "a long preamble", causes=causes)))
+    with pytest.raises(Invalid) as caught:
+        fake.client().apply(MAP)
+    assert caught.value.causes == ["spec.x: field is immutable", "spec.y: Required value"]
+    assert "preamble" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [(b"<html>\n<body>no</body></html>", "HTTP status 403"), (b"no\n entry", "no entry"), (b"", "HTTP status 403")],
+)
+def test_a_body_that_is_no_status(fake: Any, body: bytes, words: str) -> None:
+    fake.script((403, {}, body))
+    with pytest.raises(Forbidden, match=words) as caught:
+        fake.client().create(MAP)
+    assert "html" not in str(caught.value)
+
+
+def test_429_with_retry_after_is_sent_again_even_for_a_write(fake: Any) -> None:
+    fake.script((429, {"Retry-After": "1"}, status(429)), (201, {}, MAP))
+    started = time.monotonic()
+    assert fake.client().create(MAP) == MAP
+    assert time.monotonic() - started >= 1.0
+    assert len(fake.asked) == 2
+
+
+def test_a_wait_that_is_too_long_is_not_waited_for(fake: Any) -> None:
+    fake.script((429, {"Retry-After": "600"}, status(429, "TooManyRequests", "busy")))
+    with pytest.raises(Unreachable, match="busy") as caught:
+        fake.client().create(MAP)
+    assert caught.value.status == 429
+    assert len(fake.asked) == 1
+
+
+@pytest.mark.parametrize("failure", [(503, {}, b"later"), (500, {}, b"etcd"), (0, {}, CUT)])
+def test_a_read_is_tried_again(fake: Any, failure: Any) -> None:
+    fake.script(failure, (200, {}, MAP))
+    assert fake.client().get(builtin("v1", "ConfigMap"), "a", "n") == MAP
+    assert len(fake.asked) == 2
+
+
+@pytest.mark.parametrize("failure", [(503, {}, b"later"), (500, {}, b"etcd"), (0, {}, CUT)])
+def test_a_create_that_may_have_arrived_is_not_sent_again(fake: Any, failure: Any) -> None:
+    fake.script(failure, (201, {}, MAP))
+    with pytest.raises(Unreachable):
+        fake.client().create(MAP)
+    assert len(fake.asked) == 1
+
+
+def test_an_apply_is_repeatable_but_not_for_a_failing_webhook(fake: Any) -> None:
+    fake.script((0, {}, CUT), (200, {}, MAP))
+    assert fake.client().apply(MAP) == MAP
+    fake.script((500, {}, status(500, "InternalError", "failed calling webhook")), (200, {}, MAP))
+    with pytest.raises(Unreachable, match="failed calling webhook"):
+        fake.client().apply(MAP, dry_run=True)
+
+
+def test_an_apply_that_met_another_write_is_sent_again_unless_managers_conflict(fake: Any) -> None:
+    fake.script((409, {}, status(409, "Conflict", "modified")), (200, {}, MAP))
+    assert fake.client().apply(MAP) == MAP
+    conflict = status(409, "Conflict", "conflict", causes=[{"field": ".data", "message": 'conflict with "kubectl"'}])
+    fake.script((409, {}, conflict))
+    with pytest.raises(Conflict):
+        fake.client().apply(MAP, force=False)
+    assert len(fake.asked) == 3
+
+
+def test_nobody_listens() -> None:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+    client = connect({"host": f"http://127.0.0.1:{port}", "api_key": "x"})
+    started = time.monotonic()
+    with pytest.raises(Unreachable) as caught:
+        client.version()
+    assert time.monotonic() - started < 4
+    assert str(caught.value) == (
+        f"Cannot get the version (http://127.0.0.1:{port}): the API server cannot be reached: Connection refused; "
+        "check host, network and proxy, then run again."
+    )
+
+
+def test_calls_in_parallel_keep_their_order_and_end_early_when_nobody_answers(fake: Any) -> None:
+    fake.answer = lambda asked: (404, {}, status(404)) if "/b" in asked.path else (200, {}, {"path": asked.path})
+    client = fake.client()
+    names = ["a", "b", "c", "d", "e"]
+    found = client.parallel([lambda name=name: client.patch(POD, name, "n", {}) for name in names])
+    assert [isinstance(entry, NotFound) for entry in found] == [False, True, False, False, False]
+    assert ["path" in entry and entry["path"].split("/")[-1][0] for entry in found if isinstance(entry, dict)] == [
+        "a",
+        "c",
+        "d",
+        "e",
+    ]
+    fake.asked.clear()
+    fake.script((0, {}, CUT))
+    found = client.parallel([lambda: client.create(MAP)] * 40)
+    assert all(isinstance(entry, Unreachable) for entry in found)
+    assert len(fake.asked) <= 8
+
+
+def test_a_list_has_pages_and_its_items_have_kinds(fake: Any) -> None:
+    first = {"metadata": {"continue": "more", "resourceVersion": "7"}, "items": [{"metadata": {"name": "a"}}]}
+    last = {"metadata": {"resourceVersion": "7"}, "items": [{"metadata": {"name": "b"}}]}
+    fake.script((200, {}, first), (200, {}, last))
+    listing = fake.client().list(POD, namespace="n", labels="a=b,c", fields="x=y", limit=1)
+    assert listing.resource_version == "7"
+    assert [(item["kind"], item["apiVersion"], item["metadata"]["name"]) for item in listing.items] == [
+        ("Pod", "v1", "a"),
+        ("Pod", "v1", "b"),
+    ]
+    assert query(fake.asked[1]) == {
+        "labelSelector": ["a=b,c"],
+        "fieldSelector": ["x=y"],
+        "limit": ["1"],
+        "continue": ["more"],
+    }
+
+
+def test_an_expired_continue_token_means_one_list_in_one_piece(fake: Any) -> None:
+    first = {"metadata": {"continue": "more"}, "items": [{"metadata": {"name": "a"}}]}
+    whole = {"metadata": {}, "items": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}]}
+    fake.script((200, {}, first), (410, {}, status(410, "Expired")), (200, {}, whole))
+    assert len(fake.client().list(POD).items) == 2
+    assert "limit" not in query(fake.asked[2])
+
+
+def test_a_kind_costs_one_request_and_a_second_one_only_with_refresh(fake: Any) -> None:
+    served = {
+        "resources": [{"name": "foos", "kind": "Foo", "namespaced": True}, {"name": "foos/status", "kind": "Foo"}]
+    }
+    fake.script((404, {}, status(404)), (200, {}, served))
+    client = fake.client()
+    assert not client.serves("ex.io/v1", "Foo")
+    assert not client.serves("ex.io/v1", "Foo")
+    assert len(fake.asked) == 1
+    assert client.kind("ex.io/v1", "Foo", refresh=True).path("n", "a") == "/apis/ex.io/v1/namespaces/n/foos/a"
+    with pytest.raises(UnknownKind, match=r"does not serve Bar of ex\.io/v1"):
+        client.kind("ex.io/v1", "Bar")
+    assert [asked.path for asked in fake.asked] == ["/apis/ex.io/v1"] * 2
+    assert client.requests == {"discover": 2}
+
+
+def test_delete_tells_whether_it_was_there(fake: Any) -> None:
+    client = fake.client()
+    assert client.delete(POD, "p", "n", uid="u", propagation="Foreground")
+    assert json.loads(fake.asked[0].body) == {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "propagationPolicy": "Foreground",
+        "preconditions": {"uid": "u"},
+    }
+    fake.script((404, {}, status(404)))
+    assert not client.delete(POD, "p", "n")
+    fake.script((409, {}, status(409, "Conflict")))
+    assert not client.delete(POD, "p", "n", uid="other")
+
+
+def test_nothing_without_a_namespace_or_a_selection(fake: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"ConfigMap a has no namespace"):
+        fake.client().apply({**MAP, "metadata": {"name": "a"}})
+    with pytest.raises(InvalidInput, match="Cannot delete all pods"):
+        fake.client().delete_collection(POD, namespace="n", labels="")
+    assert not fake.asked
+
+
+def test_logs_and_proxy(fake: Any) -> None:
+    fake.script((200, {}, b"one\ntwo\n"))
+    client = fake.client()
+    assert client.logs("n", "p", container="c", tail=2, previous=True) == "one\ntwo\n"
+    assert client.pod_proxy("n", "p", 9400, "/metrics") == "one\ntwo\n"
+    assert query(fake.asked[0]) == {"tailLines": ["2"], "previous": ["true"], "container": ["c"]}
+    assert fake.asked[1].path == "/api/v1/namespaces/n/pods/p:9400/proxy/metrics"
+    fake.script((503, {}, b"no"))
+    with pytest.raises(Unreachable):
+        client.pod_proxy("n", "p", 9400, "metrics")
+    assert len(fake.asked) == 3

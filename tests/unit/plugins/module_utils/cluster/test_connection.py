@@ -1,0 +1,239 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Authentication: whatever kubernetes.core's users know works, and what is wrong is said in one sentence."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import json
+import ssl
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster import connection
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput, Unreachable
+
+Write = Callable[..., str]
+
+
+@pytest.fixture
+def kubeconfig(tmp_path: Path, fake: Any) -> Write:
+    """Write a kubeconfig for the fake server whose user is given; returns its path."""
+
+    def write(user: dict[str, Any], **cluster: Any) -> str:
+        path = tmp_path / "kubeconfig"
+        document = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "c", "cluster": {"server": fake.url, **cluster}}],
+            "users": [{"name": "u", "user": user}],
+            "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+            "current-context": "x",
+        }
+        path.write_text(json.dumps(document))
+        return str(path)
+
+    return write
+
+
+def test_a_token_of_a_kubeconfig(fake: Any, kubeconfig: Write) -> None:
+    connect({"kubeconfig": kubeconfig({"token": "t"})}).version()
+    assert fake.asked[0].headers["Authorization"] == "Bearer t"
+
+
+def test_a_kubeconfig_as_data(fake: Any, kubeconfig: Write) -> None:
+    connect({"kubeconfig": json.loads(Path(kubeconfig({"token": "t"})).read_text())}).version()
+    assert fake.asked[0].headers["Authorization"] == "Bearer t"
+
+
+def test_an_option_beats_the_kubeconfig(fake: Any, kubeconfig: Write) -> None:
+    connect({"kubeconfig": kubeconfig({"token": "t"}), "api_key": "mine"}).version()
+    assert fake.asked[0].headers["Authorization"] == "Bearer mine"
+
+
+@pytest.mark.parametrize("name", ["KUBECONFIG", "K8S_AUTH_KUBECONFIG"])
+def test_variables_that_were_set_after_the_import(
+    fake: Any, kubeconfig: Write, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, kubeconfig({"token": "t"}))
+    connect({"kubeconfig": None, "recipe": "no connection option"}).version()
+    assert fake.asked[0].headers["Authorization"] == "Bearer t"
+
+
+def test_user_and_password(fake: Any) -> None:
+    connect({"host": fake.url + "/", "username": "alice", "password": "secret"}).version()
+    assert fake.asked[0].headers["Authorization"] == "Basic YWxpY2U6c2VjcmV0"
+    assert fake.asked[0].path == "/version"
+
+
+def test_a_login_plugin_is_asked_again_when_its_token_expires(fake: Any, kubeconfig: Write, tmp_path: Path) -> None:
+    program = tmp_path / "login.py"
+    program.write_text(
+        "import json, pathlib\n"
+        f"count = pathlib.Path({str(tmp_path / 'count')!r})\n"
+        "n = int(count.read_text()) + 1 if count.exists() else 1\n"
+        "count.write_text(str(n))\n"
+        "status = {'token': f't{n}', 'expirationTimestamp': '2020-01-01T00:00:00Z'}\n"
+        "kind = {'apiVersion': 'client.authentication.k8s.io/v1', 'kind': 'ExecCredential'}\n"
+        "print(json.dumps({**kind, 'status': status}))\n"
+    )
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": sys.executable, "args": [str(program)]}
+    client = connect({"kubeconfig": kubeconfig({"exec": {**plugin, "interactiveMode": "Never"}})})
+    client.version()
+    client.version()
+    tokens = [asked.headers["Authorization"] for asked in fake.asked]
+    assert len(set(tokens)) == 2
+    assert all(token.startswith("Bearer t") for token in tokens)
+
+
+def test_a_login_plugin_that_fails(kubeconfig: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "/no/such/login", "args": []}
+    with pytest.raises(InvalidInput, match=r"Cannot log in to the cluster .*/no/such/login"):
+        connect({"kubeconfig": kubeconfig({"exec": {**plugin, "interactiveMode": "Never"}})})
+    assert capfd.readouterr().err == ""
+
+
+def test_nothing_is_left_of_the_connection_before(fake: Any, kubeconfig: Write) -> None:
+    connect({"kubeconfig": kubeconfig({"token": "t", "username": "alice", "password": "p"})})
+    client = connect({"host": fake.url, "api_key": "mine", "validate_certs": True})
+    client.version()
+    assert fake.asked[0].headers["Authorization"] == "Bearer mine"
+    assert client.transport._connection._configuration.verify_ssl is True
+
+
+def test_decoded_keys_do_not_outlive_a_forked_worker(kubeconfig: Write, tmp_path: Path) -> None:
+    """Forked workers end by os._exit, which skips atexit, where the kubernetes client would remove its files."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    user = {"client-certificate-data": "YQ==", "client-key-data": "Yg=="}
+    path = kubeconfig(user, server="https://127.0.0.1:1")
+    program = (
+        "import multiprocessing, os, sys\n"
+        f"from {connection.__name__} import open_connection\n"
+        "def work():\n"
+        f"    open_connection({{'kubeconfig': {path!r}}})\n"
+        f"    assert os.listdir({str(folder)!r})\n"
+        "process = multiprocessing.get_context('fork').Process(target=work)\n"
+        "process.start()\n"
+        "process.join()\n"
+        "sys.exit(process.exitcode)\n"
+    )
+    environment = {"PYTHONPATH": ":".join(sys.path), "TMPDIR": str(folder)}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
+    assert list(folder.iterdir()) == []
+
+
+def sentence(params: dict[str, Any]) -> str:
+    with pytest.raises(InvalidInput) as caught:
+        connect(params)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert text.startswith("Cannot connect to a cluster")
+    return text
+
+
+def test_nothing_is_configured() -> None:
+    assert "neither host nor kubeconfig is given" in sentence({})
+
+
+def test_mistakes_in_a_kubeconfig(kubeconfig: Write, tmp_path: Path) -> None:
+    path = kubeconfig({"token": "t"})
+    assert "kubeconfig /no/such/file): there is no such file" in sentence({"kubeconfig": "/no/such/file"})
+    assert "context other): Expected object with name other" in sentence({"kubeconfig": path, "context": "other"})
+    assert "cannot be read" in sentence({"kubeconfig": str(tmp_path)})
+    Path(path).write_text("clusters: [")
+    assert "the kubeconfig is not YAML (line" in sentence({"kubeconfig": path})
+    Path(path).write_text("just text")
+    sentence({"kubeconfig": path})
+    Path(path).write_text("")
+    assert "empty" in sentence({"kubeconfig": path})
+
+
+def test_mistakes_in_options() -> None:
+    assert '"api:6443" is no URL' in sentence({"host": "api:6443", "api_key": "x"})
+    text = sentence({"host": "https://api", "api_key": "topsecret", "ca_cert": "/no/such/ca"})
+    assert "the file /no/such/ca does not exist" in text
+    assert "topsecret" not in text
+
+
+@pytest.mark.parametrize(("name", "words"), [("kubernetes", "package kubernetes"), ("core", "collection kubernetes.c")])
+def test_something_is_not_installed(monkeypatch: pytest.MonkeyPatch, name: str, words: str) -> None:
+    monkeypatch.setattr(connection, name, None)
+    assert words in sentence({"host": "https://api", "api_key": "x"})
+
+
+@pytest.fixture
+def tls_server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """(URL, CA file) of a server with a certificate of its own."""
+    pytest.importorskip("cryptography")
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_after(now + datetime.timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    ca, both = tmp_path / "ca.pem", tmp_path / "server.pem"
+    ca.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    both.write_bytes(private + ca.read_bytes())
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'{"major": "1"}')
+
+        def log_message(self, *_args: Any) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(both)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    yield f"https://127.0.0.1:{server.server_address[1]}", ca
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_certificate_is_verified_unless_the_user_says_otherwise(tls_server: tuple[str, Path]) -> None:
+    url, ca = tls_server
+    assert connect({"host": url, "api_key": "x", "ca_cert": str(ca)}).version() == {"major": "1"}
+    assert connect({"host": url, "api_key": "x", "validate_certs": False}).version() == {"major": "1"}
+    with pytest.raises(Unreachable) as caught:
+        connect({"host": url, "api_key": "x"}).version()
+    text = str(caught.value)
+    assert "the API server's certificate cannot be verified: self-signed certificate" in text
+    assert "ca_cert" in text
+    assert "_ssl.c" not in text
+
+
+def test_plain_text_is_never_tried_instead_of_tls(fake: Any) -> None:
+    with pytest.raises(Unreachable, match="TLS failed"):
+        connect({"host": fake.url.replace("http:", "https:"), "api_key": "x"}).version()
+    assert fake.asked == []

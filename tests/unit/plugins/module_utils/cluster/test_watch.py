@@ -1,0 +1,186 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Watches: events, their end, and a hub that goes on through cuts and expired versions."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Forbidden, Gone, Unreachable
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import builtin
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchEvent, WatchHub
+
+POD = builtin("v1", "Pod")
+CUT = "cut the connection"
+
+
+def pod(name: str, version: int, uid: str = "") -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "n", "uid": uid or f"uid-{name}", "resourceVersion": str(version)}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {**metadata, "managedFields": [{}]},
+        "spec": {"nodeName": "node", "containers": []},
+    }
+
+
+def event(type_: str, name: str, version: int) -> dict[str, Any]:
+    return {"type": type_, "object": pod(name, version)}
+
+
+def pods(version: int, *items: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
+    return 200, {}, {"metadata": {"resourceVersion": str(version)}, "items": list(items)}
+
+
+GONE = {"type": "ERROR", "object": {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}}
+
+
+def gather(hub: WatchHub, count: int, seconds: float = 5.0) -> list[tuple[str, str]]:
+    """(type, name) of the next events, in order."""
+    found: list[WatchEvent] = []
+    deadline = time.monotonic() + seconds
+    while len(found) < count and time.monotonic() < deadline:
+        found += hub.next(0.1)
+    return [(event.type, event.object["metadata"]["name"]) for event in found]
+
+
+def test_a_watch_gives_events_and_bookmarks(fake: Any) -> None:
+    bookmark = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "9"}}}
+    fake.script((200, {}, [event("ADDED", "a", 2), bookmark]))
+    found = list(fake.client().watch(POD, namespace="n", labels="x", resource_version="1", timeout_s=30))
+    assert [entry.type for entry in found] == ["ADDED", "BOOKMARK"]
+    assert "/api/v1/namespaces/n/pods?labelSelector=x&watch=true&allowWatchBookmarks=true" in fake.asked[0].path
+    assert "resourceVersion=1&timeoutSeconds=30" in fake.asked[0].path
+
+
+def test_an_expired_version_is_gone_at_the_start_or_later(fake: Any) -> None:
+    client = fake.client()
+    fake.script((410, {}, {"kind": "Status", "code": 410, "reason": "Gone"}))
+    with pytest.raises(Gone):
+        client.watch(POD, resource_version="1", timeout_s=5)
+    fake.script((200, {}, [event("ADDED", "a", 2), GONE]))
+    stream = client.watch(POD, resource_version="1", timeout_s=5)
+    assert next(stream).type == "ADDED"
+    with pytest.raises(Gone, match="too old"):
+        next(stream)
+
+
+def test_a_cut_watch_says_so(fake: Any) -> None:
+    fake.script((200, {}, [event("ADDED", "a", 2), CUT]))
+    stream = fake.client().watch(POD, resource_version="1", timeout_s=5)
+    assert next(stream).type == "ADDED"
+    with pytest.raises(Unreachable, match="the connection was lost"):
+        next(stream)
+
+
+def test_a_watch_ends_when_it_is_told_to(fake: Any) -> None:
+    hold = threading.Event()
+    fake.script((200, {}, [event("ADDED", "a", 2), lambda: hold.wait(20)]))
+    stream = fake.client().watch(POD, resource_version="1", timeout_s=60)
+    assert next(stream).type == "ADDED"
+    threading.Timer(0.2, stream.stop).start()
+    started = time.monotonic()
+    assert list(stream) == []
+    hold.set()
+    assert time.monotonic() - started < 3
+
+
+def test_the_hub_goes_on_after_a_cut_and_tells_the_difference_after_gone(fake: Any) -> None:
+    hold = threading.Event()
+    fake.script(
+        pods(5, pod("a", 1), pod("b", 2), pod("c", 3)),
+        (200, {}, [event("MODIFIED", "a", 6), CUT]),
+        (200, {}, [event("ADDED", "d", 7), GONE]),
+        # a: as before; b: changed; c: gone; d: another one of the same name; e: new
+        pods(20, pod("a", 6), pod("b", 18), pod("d", 19, uid="new"), pod("e", 20)),
+        (200, {}, [event("MODIFIED", "e", 21), lambda: hold.wait(20)]),
+    )
+    hub = WatchHub(fake.client())
+    hub.subscribe(POD, namespace="n")
+    assert gather(hub, 5)[:5] == [
+        ("ADDED", "a"),
+        ("ADDED", "b"),
+        ("ADDED", "c"),
+        ("MODIFIED", "a"),
+        ("ADDED", "d"),
+    ]
+    assert gather(hub, 6) == [
+        ("MODIFIED", "b"),
+        ("DELETED", "d"),
+        ("ADDED", "d"),
+        ("ADDED", "e"),
+        ("DELETED", "c"),
+        ("MODIFIED", "e"),
+    ]
+    assert "resourceVersion=6&" in fake.asked[2].path
+    assert "resourceVersion=20&" in fake.asked[4].path
+    hub.close()
+    hold.set()
+
+
+def test_synced_is_true_only_after_everything_was_handed_out(fake: Any) -> None:
+    hold = threading.Event()
+    lists = {"pods": pods(1, pod("a", 1)), "nodes": pods(1)}
+
+    def answer(asked: Any) -> tuple[int, dict[str, str], Any]:
+        if "watch=true" in asked.path:
+            return 200, {}, [lambda: hold.wait(20)]
+        return lists["nodes" if "/nodes" in asked.path else "pods"]
+
+    fake.answer = answer
+    hub = WatchHub(fake.client())
+    hub.subscribe(POD)
+    hub.subscribe(builtin("v1", "Node"))
+    time.sleep(0.5)
+    assert not hub.synced
+    events = hub.next(1.0)
+    assert [(entry.type, entry.object["kind"]) for entry in events] == [("ADDED", "Pod")]
+    assert "managedFields" not in events[0].object["metadata"]
+    assert hub.synced
+    started = time.monotonic()
+    assert hub.next(0.2) == []
+    assert 0.15 < time.monotonic() - started < 1
+    hub.close()
+    hold.set()
+
+
+def test_an_end_that_no_waiting_heals_reaches_the_caller(fake: Any) -> None:
+    fake.script((403, {}, {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "alice cannot list pods"}))
+    hub = WatchHub(fake.client())
+    hub.subscribe(POD)
+    with pytest.raises(Forbidden, match="alice cannot list pods"):
+        hub.next(5.0)
+    with pytest.raises(Forbidden):
+        hub.next(0.0)
+    hub.close()
+
+
+def test_an_outage_reaches_the_caller_when_patience_ends(fake: Any) -> None:
+    fake.script(pods(1, pod("a", 1)), (503, {}, b"down"))
+    hub = WatchHub(fake.client(), patience_s=0.5)
+    hub.subscribe(POD)
+    assert gather(hub, 1) == [("ADDED", "a")]
+    with pytest.raises(Unreachable, match="down"):
+        gather(hub, 1)
+    hub.close()
+
+
+def test_close_ends_the_threads(fake: Any) -> None:
+    hold = threading.Event()
+    fake.script(pods(1), (200, {}, [lambda: hold.wait(20)]))
+    hub = WatchHub(fake.client())
+    hub.subscribe(POD)
+    while not hub.synced:
+        hub.next(0.1)
+    time.sleep(0.3)
+    hub.close()
+    deadline = time.monotonic() + 3
+    while any(thread.name == "watch-pods" for thread in threading.enumerate()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(thread.name == "watch-pods" for thread in threading.enumerate())
+    hold.set()
