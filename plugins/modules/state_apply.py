@@ -55,6 +55,19 @@ options:
     description: With O(state=absent), remove also while pods hold the recipe's devices.
     type: bool
     default: false
+  wait:
+    description:
+      - Wait until the states are proven on every node, as M(hardware.enablement.state_validate) does, and fail where
+        one is not.
+    type: bool
+    default: false
+  failure_grace:
+    description: With O(wait=true), seconds that a failure has to last to count.
+    type: int
+    default: 30
+  timeout:
+    description: With O(wait=true), seconds for each state and node, instead of what the recipe says.
+    type: int
   wait_timeout:
     description: With O(state=absent), seconds to wait until everything is gone.
     type: int
@@ -79,6 +92,12 @@ EXAMPLES = r"""
       driver_version: "580"
   check_mode: true
   diff: true
+
+- name: Deploy the drivers and wait until each node has proven its own
+  hardware.enablement.state_apply:
+    recipe: nvidia-gpu
+    states: [driver]
+    wait: true
 
 - name: Remove monitoring
   hardware.enablement.state_apply:
@@ -124,6 +143,10 @@ nodes:
   description: Number of nodes that match the recipe's selector.
   type: int
   returned: with O(state=present)
+report:
+  description: What M(hardware.enablement.state_validate) returns for these states.
+  type: dict
+  returned: with O(wait=true)
 requests:
   description: Number of requests to the API server by verb.
   type: dict

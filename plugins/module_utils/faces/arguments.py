@@ -45,6 +45,9 @@ STATE_APPLY: Spec = {
     "allow_empty": {"type": "bool", "default": False},
     "recreate": {"type": "bool", "default": False},
     "force": {"type": "bool", "default": False},
+    "wait": {"type": "bool", "default": False},
+    "failure_grace": {"type": "int", "default": 30},
+    "timeout": {"type": "int"},
     "wait_timeout": {"type": "int", "default": 300},
 }
 

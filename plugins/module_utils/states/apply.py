@@ -26,7 +26,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render
     render_state,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states import discover as discovery_core
-from ansible_collections.hardware.enablement.plugins.module_utils.states import remove
+from ansible_collections.hardware.enablement.plugins.module_utils.states import remove, validate
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.foreign import refuse_foreign_plugin
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
@@ -67,7 +67,17 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     discovery, platform = _discovery(client, prepared, params)
     facts = render_facts(prepared, client, discovery, platform, params.get("images"))
     rendered = {state.name: render_state(prepared.recipe, state.name, facts) for state in chosen}
-    return _Application(client, prepared, chosen, rendered, discovery, facts, params, context).run()
+    result = _Application(client, prepared, chosen, rendered, discovery, facts, params, context).run()
+    return _with_proof(result, params, context) if params["wait"] and chosen else result
+
+
+def _with_proof(result: Obj, params: Mapping[str, Any], context: RunContext) -> Obj:
+    """Wait until the states are proven on every node, as state_validate does."""
+    settings = {"on_regress": "keep", "require_ready": True, "report": "problems", "show": False}
+    report = validate.run({**params, **settings}, context)
+    changed = result["changed"] or report.pop("changed")
+    ending = {key: report.pop(key) for key in ("failed", "msg") if key in report}
+    return {**result, "changed": changed, "report": report, **ending}
 
 
 def _discovery(client: Client, prepared: Prepared, params: Mapping[str, Any]) -> tuple[Discovery, str]:
