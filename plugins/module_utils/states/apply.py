@@ -75,8 +75,8 @@ def _with_proof(result: Obj, params: Mapping[str, Any], context: RunContext) -> 
     """Wait until the states are proven on every node, as state_validate does."""
     settings = {"on_regress": "keep", "require_ready": True, "report": "problems", "show": False}
     report = validate.run({**params, **settings}, context)
-    changed = result["changed"] or report.pop("changed")
-    ending = {key: report.pop(key) for key in ("failed", "msg") if key in report}
+    ending: Obj = {key: report.pop(key) for key in ("failed", "msg") if key in report}
+    changed = report.pop("changed") or result["changed"]
     return {**result, "changed": changed, "report": report, **ending}
 
 
