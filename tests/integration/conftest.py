@@ -25,7 +25,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """A cluster with 3 GPU nodes on two kernels and 1 node without a GPU."""
     name = f"test-{Path(str(request.module.__file__)).stem.removeprefix('test_').replace('_', '-')}"
     with Cluster.up(name) as started:
-        set_scene(started.api)
+        set_scene(started)
         yield started
 
 
