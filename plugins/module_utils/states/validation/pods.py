@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timezone
 from typing import Any
 
@@ -29,6 +30,9 @@ TERMINAL_REASONS = frozenset(
     }
 )
 IMAGE_REASONS = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
+NO_LONGER_READY = "NoLongerReady"
+# What the scheduler adds about pods that it could evict, which explains nothing about this one's place.
+_PREEMPTION = re.compile(r"[.,]?\s*(no new claims to deallocate,?\s*)?preemption:.*", re.DOTALL)
 
 
 def seconds(timestamp: str | None) -> float | None:
@@ -73,6 +77,22 @@ def crashed_container(pod: Obj) -> str | None:
     return None
 
 
+def unready_container(pod: Obj) -> str | None:
+    """The container that was ready and is so no longer, although it never stopped running, if there is one.
+
+    A container that is still starting does not count: its pod has not been ready since the container began.
+    """
+    ready = condition(pod, "Ready") or {}
+    lost = seconds(ready.get("lastTransitionTime"))
+    if ready.get("status") != "False" or lost is None:
+        return None
+    for status in (pod.get("status") or {}).get("containerStatuses") or []:
+        began = seconds(((status.get("state") or {}).get("running") or {}).get("startedAt"))
+        if not status.get("ready") and began is not None and began < lost:
+            return str(status.get("name"))
+    return None
+
+
 def name(pod: Obj) -> str:
     """A pod as a person names it."""
     metadata = pod["metadata"]
@@ -84,12 +104,9 @@ def judge(pod: Obj) -> Verdict:
     status = pod.get("status") or {}
     scheduled = condition(pod, "PodScheduled")
     if scheduled and scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
-        return Verdict(
-            Outcome.TROUBLE,
-            "Unschedulable",
-            f"{name(pod)} finds no place: {scheduled.get('message', 'no reason given')}",
-            seconds(scheduled.get("lastTransitionTime")),
-        )
+        why = _PREEMPTION.sub("", scheduled.get("message") or "") or "no reason given"
+        text = f"{name(pod)} finds no place: {why}"
+        return Verdict(Outcome.TROUBLE, "Unschedulable", text, seconds(scheduled.get("lastTransitionTime")))
     since = seconds((condition(pod, "Ready") or {}).get("lastTransitionTime"))
     for container in _statuses(pod):
         waiting = (container.get("state") or {}).get("waiting") or {}
@@ -121,4 +138,8 @@ def judge(pod: Obj) -> Verdict:
                 "Restarted",
                 f"{name(pod)} container {container.get('name')} was restarted after exit code {ended['exitCode']}",
             )
+    unready = unready_container(pod)
+    if unready is not None:
+        text = f"{name(pod)} container {unready} runs but is no longer ready"
+        return Verdict(Outcome.TROUBLE, NO_LONGER_READY, text, since)
     return Verdict(Outcome.PENDING, status.get("phase") or "Pending", f"{name(pod)} is not ready yet")

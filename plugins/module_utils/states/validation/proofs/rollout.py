@@ -18,10 +18,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
     Verdict,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import (
+    NO_LONGER_READY,
     crashed_container,
     is_ready,
     judge,
     seconds,
+    unready_container,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.context import Look
 
@@ -140,8 +142,9 @@ def _no_pod(look: Look, key: ObjectKey, daemonset: Obj) -> Verdict:
 
 
 def with_last_line(look: Look, pod: Obj, verdict: Verdict) -> Verdict:
-    """The verdict with the last line of the log of the container that crashed, as soon as that has been read."""
-    container = crashed_container(pod)
+    """The verdict with the last line of the log of the container that crashed, or runs but serves no longer, as soon as
+    that has been read."""
+    container = unready_container(pod) if verdict.reason == NO_LONGER_READY else crashed_container(pod)
     if verdict.outcome is not Outcome.TROUBLE or container is None:
         return verdict
     metadata = pod["metadata"]

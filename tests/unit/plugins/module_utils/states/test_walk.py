@@ -21,6 +21,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
     Result,
     StatePlan,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.snapshot import Snapshot
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings, Walk, Walker
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
@@ -103,6 +104,20 @@ def test_a_crash_of_a_proven_state_degrades() -> None:
     rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}))
     rig.look()
     assert rig.look(31)["driver"].phase is Phase.DEGRADED
+
+
+def test_a_pod_that_serves_no_longer_fails_after_the_grace_with_its_last_line() -> None:
+    rig = Rig(world.plan("plugin"))
+    rig.gates = frozenset({"plugin"})
+    pod = world.pod("plugin", ready=False)
+    pod["status"]["containerStatuses"][0]["state"] = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
+    pod["status"]["conditions"][0]["lastTransitionTime"] = timestamp(NOW - 10)
+    rig.snapshot.put_pod(pod)
+    assert rig.look()["plugin"].phase is Phase.WAITING
+    rig.answer(ReadLogs("demo", "plugin-n1", "pod-plugin-n1", "main", 20), "registered\nXid 79\n")
+    result = rig.look(21)["plugin"]
+    assert (result.phase, result.reason) == (Phase.DEGRADED, "NoLongerReady")
+    assert result.message.endswith("no longer ready: Xid 79")
 
 
 def test_trouble_that_passes_is_forgotten() -> None:

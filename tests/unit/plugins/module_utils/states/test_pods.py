@@ -1,0 +1,43 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is wrong with one pod, in words that a person accepts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Outcome
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import judge, seconds
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+
+EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"
+
+
+def running(began: str, unready_since: str) -> dict[str, Any]:
+    """A pod whose container runs and is not ready."""
+    pod = world.pod("plugin", ready=False)
+    pod["status"]["containerStatuses"][0]["state"] = {"running": {"startedAt": began}}
+    pod["status"]["conditions"][0]["lastTransitionTime"] = unready_since
+    return pod
+
+
+def test_a_pod_that_was_ready_and_runs_on_is_trouble_since_then() -> None:
+    verdict = judge(running(began=EARLY, unready_since=LATE))
+    assert (verdict.outcome, verdict.reason, verdict.since) == (Outcome.TROUBLE, "NoLongerReady", seconds(LATE))
+    assert "container main runs but is no longer ready" in verdict.message
+
+
+def test_a_pod_that_starts_slowly_may_still_become_ready() -> None:
+    assert judge(running(began=EARLY, unready_since=EARLY)).outcome is Outcome.PENDING
+    assert judge(running(began=LATE, unready_since=EARLY)).outcome is Outcome.PENDING
+
+
+def test_what_the_scheduler_says_about_preemption_is_left_out() -> None:
+    pod = world.pod("driver", ready=False)
+    text = "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {a: b}. "
+    tail = "no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful."
+    unschedulable = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    for more in (tail, "preemption: not eligible"):
+        pod["status"] = {"phase": "Pending", "conditions": [{**unschedulable, "message": text + more}]}
+        assert judge(pod).message.endswith("1 node(s) had untolerated taint {a: b}")
