@@ -159,11 +159,17 @@ class Loop:
         return set().union(*allowed.values()) & {CLUSTER, *self.snapshot.nodes}
 
     def _overdue(self) -> set[str]:
-        """Nodes whose time has come, and those that wait for another node."""
+        """Nodes whose time has come, and as many of those that wait for another node as there are free places."""
         now = self.clock()
         due = {name for name, moment in self._due.items() if moment <= now}
-        queued = {name for (name, _state), result in self.results.items() if result.reason in ("Queued", "Sampled")}
-        return (due | queued) & {CLUSTER, *self.snapshot.nodes}
+        places = self._slots()
+        for (name, state), result in self.results.items():
+            if result.reason == "Sampled":
+                due.add(name)
+            elif result.reason == "Queued" and places.get(state, 0) > 0:
+                places[state] -= 1
+                due.add(name)
+        return due & {CLUSTER, *self.snapshot.nodes}
 
     def _forget_nodes(self) -> None:
         for key in [key for key in self.walker.results if key[0] and key[0] not in self.snapshot.nodes]:

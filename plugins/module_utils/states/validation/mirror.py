@@ -73,8 +73,7 @@ class Mirror:
                 dirty.update(self._take_node_event(event.object))
             elif kind == "Pod":
                 dirty.update(self._snapshot.put_pod(event.object, gone))
-            else:
-                self._snapshot.put_workload(event.object, gone)
+            elif self._snapshot.put_workload(event.object, gone):
                 dirty.update(self._snapshot.nodes)
         if left & self._snapshot.nodes.keys():
             self._forget(left)

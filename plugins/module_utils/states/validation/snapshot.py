@@ -34,13 +34,16 @@ class Snapshot:
     answers: dict[Ask, Answer] = field(default_factory=dict)
     _places: dict[str, tuple[str, str]] = field(default_factory=dict)
 
-    def put_workload(self, workload: Obj, deleted: bool = False) -> None:
-        """Take in a DaemonSet, Deployment or StatefulSet."""
+    def put_workload(self, workload: Obj, deleted: bool = False) -> bool:
+        """Take in a DaemonSet, Deployment or StatefulSet; returns whether every node has to be looked at because of it.
+
+        While its pods come up, a DaemonSet counts them in its status many times a second; the pods say that better.
+        """
         key = key_of(workload)
-        if deleted:
-            self.workloads.pop(key, None)
-        else:
+        before = self.workloads.pop(key, None)
+        if not deleted:
             self.workloads[key] = workload
+        return deleted or before is None or _version(workload) != _version(before)
 
     def forget_node(self, name: str) -> None:
         """Drop a node that is gone or no longer has the hardware."""
@@ -80,6 +83,14 @@ class Snapshot:
     def pods_of(self, node: str, state: str) -> Iterable[Obj]:
         """The pods that one state runs on one node."""
         return self.pods.get((node, state), {}).values()
+
+
+def _version(workload: Obj) -> tuple[Any, ...]:
+    """What of a workload decides how its pods are judged; for those without a pod on each node, the counts too."""
+    metadata, status = workload["metadata"], workload.get("status") or {}
+    counts = None if workload.get("kind") == "DaemonSet" else status
+    seen = status.get("observedGeneration")
+    return metadata.get("uid"), metadata.get("generation"), metadata.get("annotations"), seen, counts
 
 
 def node_of(pod: Obj) -> str | None:

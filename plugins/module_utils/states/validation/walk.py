@@ -131,7 +131,7 @@ class Walker:
             kind = KINDS[proof.kind]
             if holds and not kind.observed:
                 continue
-            siblings = self._siblings(plan, group) if "sampling" in proof.spec else ()
+            siblings = self._siblings(plan, group) if proof.spec.get("sampling", "all") != "all" else ()
             look = Look(
                 plan=plan,
                 index=index,
