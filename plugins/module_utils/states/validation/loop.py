@@ -30,6 +30,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.writer import Writer
 
 TICK_S = 0.25
+UNSEEN_S = 5.0
 CLUSTER = ""
 
 
@@ -145,8 +146,22 @@ class Loop:
         for plan in self._node_plans:
             limits = [int(proof.spec.get("parallel", 20)) for proof in plan.proofs if proof.kind == "workload"]
             if limits:
-                slots[plan.name] = min(limits) - self.snapshot.running_validators(plan.name)
+                running = self.snapshot.running_validators(plan.name) + self._unseen(plan.name)
+                slots[plan.name] = min(limits) - running
         return slots
+
+    def _unseen(self, state: str) -> int:
+        """Validation pods that were just started and whose event has not come yet."""
+        recent = self.clock() - UNSEEN_S
+        return sum(
+            1
+            for ask, answer in self.snapshot.answers.items()
+            if isinstance(ask, StartPod)
+            and ask.state == state
+            and not answer.error
+            and answer.at > recent
+            and ask.name not in self.snapshot.validators
+        )
 
     def _answer(self, asks: Mapping[Ask, set[str]]) -> set[str]:
         """Do what is asked; returns who asked, since they have to be looked at again."""
