@@ -21,7 +21,6 @@ from tests.integration.plays import REPO, Runner
 Obj = dict[str, Any]
 DOMAIN = "hardware-enablement.io"
 USER = "bench"
-KERNELS = ("6.8.0-60-generic", "6.8.0-71-generic", "6.8.0-79-generic")
 
 
 class Bed:
@@ -39,13 +38,6 @@ class Bed:
         """kubernetes.core keeps its discovery cache in TMPDIR: of its own here, warm after the first run."""
         kubeconfig = str(self.runner.kubeconfig)
         return {**self.runner.environment(), "KUBECONFIG": kubeconfig, "TMPDIR": str(self.folder / "tmp")}
-
-    def add_gpu_nodes(self, count: int) -> None:
-        """Add GPU nodes, as evenly on the three kernels as their number allows."""
-        for number, kernel in enumerate(KERNELS):
-            share = len(range(number, count, len(KERNELS)))
-            if share:
-                self.cluster.add_nodes(share, kernel=kernel, prefix=f"gpu-{number}")
 
     def measure(self, command: Sequence[str]) -> Sample:
         """Run a contender once."""

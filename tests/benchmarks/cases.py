@@ -20,6 +20,7 @@ from tests.benchmarks.rendering import Manifests, render, write
 from tests.benchmarks.tables import Table, seconds
 from tests.cluster import Cluster
 from tests.integration.plays import REPO, Played
+from tests.scenes.fleet import add_fleet
 
 RECIPES = Path(__file__).parent / "recipes"
 NVIDIA = REPO / "recipes" / "nvidia-gpu"
@@ -196,5 +197,5 @@ def _bed(nodes: int) -> Iterator[Bed]:
     with Cluster.up(f"bench-{os.getpid()}", say=print) as cluster, tempfile.TemporaryDirectory() as folder:
         bed = Bed(cluster, Path(folder))
         if nodes:
-            bed.add_gpu_nodes(nodes)
+            add_fleet(cluster, nodes, say=print)
         yield bed

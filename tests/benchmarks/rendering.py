@@ -15,6 +15,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import discover
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import render_state
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.discover import list_nodes
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import prepare, render_facts
 
@@ -32,7 +33,7 @@ class Manifests:
 
 def render(recipe_folder: Path, kubeconfig: Path) -> dict[str, list[Obj]]:
     """State -> its objects, of those states that have any; namespaces first, as kubectl needs them."""
-    prepared = prepare({"recipe": recipe_folder.name, "bundle": read_bundle(recipe_folder)})
+    prepared = prepare({"recipe": recipe_folder.name, "bundle": read_bundle(recipe_folder)}, RunContext())
     client = connect({"kubeconfig": str(kubeconfig)})
     nodes = list_nodes(client, prepared.selector)
     discovery = discover(nodes, prepared.selector, prepared.recipe.resources)
