@@ -19,13 +19,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ansible import constants as C  # noqa: N812 - as everywhere in Ansible
+from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible.module_utils.common.parameters import remove_values
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.outcome import masked, outcome_of
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 
 display = Display()
@@ -49,14 +50,28 @@ class Face(ActionBase):  # type: ignore[misc]
         """Run the core here, or the module there."""
         task_vars = task_vars or {}
         result: dict[str, Any] = super().run(tmp, task_vars)
+        secrets: set[str] = set()
+        result |= outcome_of(
+            lambda: self._play(task_vars, secrets), secrets=secrets, verbosity=display.verbosity, raised=(AnsibleError,)
+        )
+        # A module returns its parameters for -vvv: options that are secret, and the recipe's files.
+        result.pop("invocation", None)
+        return result
+
+    def _play(self, task_vars: Mapping[str, Any], secrets: set[str]) -> dict[str, Any]:
         args = plain(self._task.args)
-        try:
-            self._complete(args, task_vars)
-        except EnablementError as error:
-            return {**result, "failed": True, "msg": str(error)}
-        if not self._is_local(task_vars):
-            return {**result, **self._execute_module(module_name=self.MODULE, module_args=args, task_vars=task_vars)}
-        return {**result, **self._run_here(args)}
+        self._complete(args, task_vars)
+        if self._is_local(task_vars):
+            return self._run_here(args, secrets)
+        found: dict[str, Any] = self._execute_module(module_name=self.MODULE, module_args=args, task_vars=task_vars)
+        return found
+
+    def _update_module_args(
+        self, module_name: str, module_args: dict[str, Any], task_vars: dict[str, Any], **more: Any
+    ) -> None:
+        super()._update_module_args(module_name, module_args, task_vars, **more)
+        # For the same reason the target's syslog gets no parameters.
+        module_args["_ansible_no_log"] = True
 
     def _complete(self, args: dict[str, Any], task_vars: Mapping[str, Any]) -> None:
         """Add what only the controller knows: the recipe's files, and the name of this run."""
@@ -67,13 +82,20 @@ class Face(ActionBase):  # type: ignore[misc]
             args["holder"] = holder(str(task_vars.get("inventory_hostname", "localhost")))
 
     def _is_local(self, task_vars: Mapping[str, Any]) -> bool:
-        interpreter = task_vars.get("ansible_python_interpreter")
-        same = not interpreter or os.path.realpath(str(interpreter)) == os.path.realpath(sys.executable)
-        return self._connection.transport == "local" and same and _client_is_here()
+        setting = C.config.get_config_value("INTERPRETER_PYTHON", variables=dict(task_vars))
+        interpreter = str(self._templar.template(setting) or "auto")
+        other_user = bool(self._play_context.become)
+        return (
+            self._connection.transport == "local"
+            and (interpreter.startswith("auto") or is_this_python(interpreter))
+            and not other_user
+            and _client_is_here()
+        )
 
-    def _run_here(self, args: dict[str, Any]) -> dict[str, Any]:
+    def _run_here(self, args: dict[str, Any], secrets: set[str]) -> dict[str, Any]:
         validator = ArgumentSpecValidator({name: dict(spec) for name, spec in self.SPEC.items()})
         checked = validator.validate(args)
+        secrets.update(checked._no_log_values)
         if checked.error_messages:
             return {"failed": True, "msg": "; ".join(checked.error_messages)}
         # The worker process is this task's own, so its environment may be the task's.
@@ -85,14 +107,10 @@ class Face(ActionBase):  # type: ignore[misc]
             holder=args.get("holder", ""),
             holder_info=args.get("holder", ""),
             has_screen=True,
-            progress=lambda text: display.display(f"  {text}"),
+            progress=lambda text: display.display(f"  {masked(text, secrets)}"),
+            secrets=secrets,
         )
-        try:
-            found = type(self).CORE(checked.validated_parameters, context)
-        except EnablementError as error:
-            found = {"failed": True, "msg": str(error), **error.result}
-        cleaned: dict[str, Any] = remove_values(found, checked._no_log_values)
-        return cleaned
+        return type(self).CORE(checked.validated_parameters, context)
 
     def _environment(self) -> dict[str, str]:
         environment: dict[str, str] = {}
@@ -111,6 +129,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, str):
         return "".join(value)
     return value
+
+
+def is_this_python(interpreter: str) -> bool:
+    """Whether a path is the Python that runs here. Virtual environments link to one program: the folder counts too."""
+    own, other = Path(sys.executable), Path(interpreter).expanduser()
+    return other.resolve() == own.resolve() and other.parent.resolve() == own.parent.resolve()
 
 
 def holder(host: str) -> str:

@@ -34,6 +34,8 @@ def read_bundle(folder: Path) -> dict[str, str]:
             raise InvalidInput(f"{path} is too large", why=f"the limit is {MAX_BYTES} bytes", todo="split it")
         try:
             bundle[name] = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise InvalidInput(f"{path} cannot be read", why=str(error.strerror), todo="check its rights") from error
         except UnicodeDecodeError as error:
             raise InvalidInput(f"{path} is no UTF-8 text", why=str(error), todo="save it as UTF-8") from error
     return bundle

@@ -11,8 +11,8 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.outcome import outcome_of
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 
 Core = Callable[[Mapping[str, Any], RunContext], dict[str, Any]]
@@ -21,16 +21,21 @@ Core = Callable[[Mapping[str, Any], RunContext], dict[str, Any]]
 def run_module(module: AnsibleModule, core: Core) -> None:
     """Run a core with a module's parameters, and end the process with its result."""
     params = dict(module.params)
+    secrets: set[str] = set()
     context = RunContext(
         check_mode=bool(module.check_mode),
         diff=bool(getattr(module, "_diff", False)),
         holder=params.get("holder") or "",
         holder_info=params.get("holder") or "",
+        secrets=secrets,
     )
-    try:
+
+    def work() -> dict[str, Any]:
         if params.get("recipe_dir") and not params.get("bundle"):
             params["bundle"] = read_bundle(Path(params["recipe_dir"]) / params["recipe"])
-        result = core(params, context)
-    except EnablementError as error:
-        module.fail_json(msg=str(error), **error.result)
-    module.exit_json(**result)
+        return core(params, context)
+
+    found = outcome_of(work, secrets=secrets, verbosity=int(getattr(module, "_verbosity", 0)))
+    if found.get("failed"):
+        module.fail_json(**found)
+    module.exit_json(**found)

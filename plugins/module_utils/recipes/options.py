@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import base64
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Option, Recipe
@@ -14,6 +15,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.proble
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values import NotOfTypeError, convert
 
 PROXY_KEYS = ("http", "https", "no")
+# A shorter line of a longer secret (a brace, a word) would mask half of every result.
+SHORTEST_LINE = 8
 
 
 def resolve(recipe: Recipe, given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -40,6 +43,28 @@ def resolve(recipe: Recipe, given: Mapping[str, Any] | None) -> dict[str, Any]:
         _check_standard(recipe, resolved, problems)
     problems.refuse(f"the options of recipe {recipe.name} cannot be used")
     return resolved
+
+
+def secret_texts(recipe: Recipe, resolved: Mapping[str, Any]) -> set[str]:
+    """What nobody may see of the values given to no_log options: every text in them, its long lines, and its base64."""
+    texts: set[str] = set()
+    for option in recipe.options.values():
+        if option.no_log and resolved[option.name] != option.default:
+            texts.update(_texts(resolved[option.name]))
+    lines = {line.strip() for text in texts for line in text.splitlines()}
+    encoded = {base64.b64encode(text.encode()).decode() for text in texts}
+    return texts | encoded | {line for line in lines if len(line) >= SHORTEST_LINE}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for entry in value.values():
+            yield from _texts(entry)
+    elif isinstance(value, (list, tuple)):
+        for entry in value:
+            yield from _texts(entry)
+    elif value is not None and not isinstance(value, bool) and str(value):
+        yield str(value)
 
 
 def _value(option: Option, value: Any, problems: Problems) -> Any:

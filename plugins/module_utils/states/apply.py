@@ -59,7 +59,7 @@ class Planned:
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """Apply (or remove) the chosen states of a recipe."""
-    prepared = prepare(params)
+    prepared = prepare(params, context)
     chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
     client = connect(params)
     if params["state"] == "absent":

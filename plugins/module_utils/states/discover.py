@@ -34,10 +34,10 @@ def platform(client: Client) -> str:
     return "openshift" if client.serves("config.openshift.io/v1", "ClusterVersion") else "kubernetes"
 
 
-def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """nfd_info: facts about the nodes that a selector, or a recipe's, matches. Reads only."""
     if params.get("recipe"):
-        prepared = prepare(params)
+        prepared = prepare(params, context)
         selector: Selector = prepared.selector
         resources: Sequence[str] = prepared.recipe.resources
     elif params.get("selector"):

@@ -16,12 +16,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve, secret_texts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
     enabled_states,
     node_label_sets,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import GROUP, KIND
 
 
@@ -48,8 +49,8 @@ class Prepared:
         return any(fnmatchcase(resource, pattern) for pattern in self.recipe.resources)
 
 
-def prepare(params: Mapping[str, Any]) -> Prepared:
-    """Check recipe and options; raises InvalidInput before anything was sent."""
+def prepare(params: Mapping[str, Any], context: RunContext) -> Prepared:
+    """Check recipe and options; raises InvalidInput before anything was sent. The context learns what is secret."""
     bundle = params.get("bundle")
     if not bundle:
         raise InvalidInput(
@@ -58,9 +59,11 @@ def prepare(params: Mapping[str, Any]) -> Prepared:
             todo="set recipe_dir to a folder on that machine",
         )
     recipe = load(bundle, str(params["recipe"]))
+    options = resolve(recipe, params.get("options") or {})
+    context.secrets.update(secret_texts(recipe, options))
     return Prepared(
         recipe=recipe,
-        options=resolve(recipe, params.get("options") or {}),
+        options=options,
         namespace=params.get("namespace") or recipe.namespace,
         part_of=applyset_id(recipe.name, "", KIND, GROUP),
     )

@@ -27,7 +27,7 @@ Obj = dict[str, Any]
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """special_resource: write the record from a validation report, or remove it and what is left of the resource."""
-    prepared = prepare(params)
+    prepared = prepare(params, context)
     client = connect(params)
     if params["state"] == "absent":
         return _remove(client, prepared, params, context)

@@ -33,7 +33,7 @@ Obj = dict[str, Any]
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """Validate; the result is the report, with changed, failed and msg as Ansible wants them."""
-    prepared = prepare(params)
+    prepared = prepare(params, context)
     chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
     client = connect(params)
     recipe = prepared.recipe

@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Option, Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve, secret_texts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
     enabled_states,
     node_label_sets,
@@ -160,3 +160,19 @@ def test_node_label_sets_that_leave_no_node(recipe: Recipe) -> None:
 
     with pytest.raises(InvalidInput, match="option node_selector leaves no node: it contradicts the selector"):
         node_label_sets(narrow, resolve(narrow, {"node_selector": {here: "false"}}))
+
+
+def test_secret_texts(recipe: Recipe) -> None:
+    options = {
+        "key": Option(name="key", type="str", default="", no_log=True),
+        "logins": Option(name="logins", type="dict", default={}, no_log=True),
+        "unset": Option(name="unset", type="str", default="public default", no_log=True),
+    }
+    secretive = replace(recipe, options={**recipe.options, **options})
+    key = "-----BEGIN-----\nabcdefgh12345\nend\n"
+    given = {"key": key, "logins": {"user": ["s3cret", 4711, True, None, ""]}, "version": "9"}
+
+    found = secret_texts(secretive, resolve(secretive, given))
+
+    assert found >= {key, "abcdefgh12345", "-----BEGIN-----", "s3cret", "4711", "czNjcmV0"}
+    assert not found & {"", "end", "True", "None", "public default", "9"}
