@@ -74,7 +74,15 @@ def _sanity(place: Place) -> Iterator[Command]:
 def _docs_lint(place: Place) -> Iterator[Command]:
     collection_copy.refresh(place)
     yield Command(
-        ["antsibull-docs", "lint-collection-docs", "--plugin-docs", "--skip-rstcheck", "."],
+        [
+            "antsibull-docs",
+            "lint-collection-docs",
+            "--plugin-docs",
+            "--validate-collection-refs",
+            "dependent",
+            "--skip-rstcheck",
+            ".",
+        ],
         cwd=place.copy,
         env=_copy_first(place),
     )
