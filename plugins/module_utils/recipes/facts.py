@@ -85,10 +85,11 @@ class RenderedObject:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file of the recipe that was left out, and why (one sentence)."""
+    """A file of the recipe that was left out, why (one sentence), and the API that would have to be there."""
 
     source: str
     reason: str
+    needs_api: str
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ class StateRenderer:
         for asset in self._state.assets:
             if asset.needs_api and not self._serves(asset.needs_api):
                 reason = f"the cluster does not serve {asset.needs_api}"
-                skipped += [Skipped(self._path(path), reason) for path in asset.files]
+                skipped += [Skipped(self._path(path), reason, asset.needs_api) for path in asset.files]
                 continue
             for path in asset.files:
                 yield from self._items_of(path)

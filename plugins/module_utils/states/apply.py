@@ -192,12 +192,21 @@ class _Application:
             "nodes": self.discovery.matched,
             "requests": dict(self.client.requests),
         }
+        self._tell_skipped(result["states"])
         for name in self.names:
             if self.recipe.states[name].image:
                 result.setdefault("images", {}).update(render_images(self.recipe, name, self.facts))
         if self.context.diff:
             result["diff"] = render_diff(differing)
         return result
+
+    def _tell_skipped(self, rows: Sequence[Obj]) -> None:
+        """Show what a state does without, in a run that changes it. Nobody misses OpenShift's APIs elsewhere."""
+        everything = self.facts.cluster.get("platform") == "openshift"
+        for row in rows:
+            for item in self.rendered[row["name"]].skipped if row["changes"] else ():
+                if everything or not item.needs_api.partition("/")[0].endswith(".openshift.io"):
+                    self.context.progress(f"{row['name']} does without {item.source}: {item.reason}")
 
     def _state_result(self, name: str, planned: Planned) -> Obj:
         rendered = self.rendered[name]
