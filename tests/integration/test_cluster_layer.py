@@ -21,16 +21,18 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.applyset import owned
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
+    ApiError,
     EnablementError,
     Forbidden,
     Gone,
     Invalid,
     LockHeld,
+    NotFound,
     Unauthorized,
     UnknownKind,
     Unreachable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import builtin
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind, builtin
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import PART_OF_LABEL
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.lock import RunLock, read
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
@@ -235,6 +237,27 @@ def test_a_missing_namespace_is_predicted_and_then_named(client: Client) -> None
     assert (found[0].action, found[0].note) == ("create", "namespace nowhere does not exist yet")
     with pytest.raises(EnablementError, match=r"1 of 1 changes failed .*namespaces \"nowhere\" not found"):
         execute(client, found, guard=lambda: None)
+
+
+def test_a_namespace_that_is_going_is_waited_for_by_the_user(client: Client, namespace: str) -> None:
+    held = config("held", namespace)
+    held["metadata"]["finalizers"] = ["their.io/hold"]
+    run(client, [held])
+    client.delete(builtin("v1", "Namespace"), namespace)  # type: ignore[arg-type]
+    with pytest.raises(Forbidden, match=r"being terminated; wait until the namespace is gone"):
+        planned(client, [config("new", namespace)])
+    with pytest.raises(ApiError, match="it is being deleted; wait until it is gone"):
+        planned(client, [ours("v1", "Namespace", namespace)], adopt=True)
+    client.patch(builtin("v1", "ConfigMap"), "held", namespace, {"metadata": {"finalizers": None}})  # type: ignore[arg-type]
+
+
+def test_a_kind_that_is_switched_off_is_no_missing_namespace(
+    client: Client, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    off = Kind("policy", "v9", "Off", "offs", namespaced=True)
+    monkeypatch.setattr(client, "kind", lambda *_args: off)
+    with pytest.raises(NotFound, match="could not find the requested resource"):
+        planned(client, [ours("policy/v9", "Off", "o", namespace)])
 
 
 def test_a_failure_accounts_for_every_object(client: Client, namespace: str) -> None:

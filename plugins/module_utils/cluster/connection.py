@@ -76,7 +76,8 @@ def open_connection(params: Mapping[str, Any]) -> Connection:
         raise InvalidInput("Cannot connect to a cluster", why=f"{missing} is missing", todo="install it")
     names = {*AUTH_ARG_SPEC, *(alias for spec in AUTH_ARG_SPEC.values() for alias in spec.get("aliases", []))}
     given = {name: value for name, value in params.items() if name in names and value is not None}
-    auth = core._create_auth_spec(**given)
+    # Job runners tend to export variables that are empty; the client would take those for values.
+    auth = {name: value for name, value in core._create_auth_spec(**given).items() if value != ""}
     _complete(auth)
     source = _describe(auth)
     _check_files(auth, source)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
     ApiError,
     EnablementError,
+    LockHeld,
     UnknownKind,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
@@ -46,7 +48,8 @@ class _Execution:
     def __init__(self, client: Client, changes: Sequence[Change], guard: Callable[[], None]) -> None:
         self._client = client
         self._changes = changes
-        self._guard = guard
+        self._guard_lock = threading.Lock()
+        self._unsafe_guard = guard
         self._done: dict[ObjectKey, Change] = {}
         self._failed: dict[ObjectKey, EnablementError] = {}
 
@@ -65,20 +68,33 @@ class _Execution:
             raise
         return [self._done.get(change.key, change) for change in self._changes]
 
+    def _guard(self) -> None:
+        """The caller's guard, which is not made for the threads that replace objects."""
+        with self._guard_lock:
+            self._unsafe_guard()
+
     def _run_batch(self, batch: Sequence[Change], action: Callable[[Change], Change]) -> None:
         self._guard()
-        answers = self._client.parallel([partial(action, change) for change in batch])
-        for change, answer in zip(batch, answers, strict=True):
-            if isinstance(answer, ApiError):
-                self._failed[change.key] = answer
-            else:
-                self._done[change.key] = answer
+
+        def run(change: Change) -> None:
+            try:
+                self._done[change.key] = action(change)
+            except ApiError as error:
+                self._failed[change.key] = error
+                raise
+            except EnablementError as error:
+                self._failed[change.key] = error
+
+        self._client.parallel([partial(run, change) for change in batch])
+        for error in self._failed.values():
+            if isinstance(error, LockHeld):
+                raise error
         if self._failed:
             raise self._failure()
 
     def _apply(self, change: Change) -> Change:
         if change.action == "replace":
-            delete_and_wait(self._client, [change.key], GONE_S)
+            delete_and_wait(self._client, [change.key], GONE_S, guard=self._guard)
         applied = self._client.apply_in_full(change.desired or {})
         note = "; ".join(dict.fromkeys(filter(None, [change.note, *applied.warnings])))
         before = (change.before or {}).get("metadata", {}).get("resourceVersion")

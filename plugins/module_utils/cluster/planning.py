@@ -98,7 +98,9 @@ class _Planner:
             return Change(key, "create", None, obj)
         try:
             applied = self._client.apply_in_full(obj, dry_run=True)
-        except NotFound:
+        except NotFound as error:
+            if "namespaces" not in error.why:
+                raise
             known = not key.namespace or key.namespace in self.namespaces
             return Change(key, "create", None, obj, "" if known else f"namespace {key.namespace} does not exist yet")
         except Forbidden as error:

@@ -89,7 +89,7 @@ def test_a_status_becomes_an_error_of_its_kind(fake: Any, code: int, reason: str
     fake.script((code, {}, status(code, reason, "that is how it is")))
     with pytest.raises(ApiError) as caught:
         fake.client().create(MAP)
-    assert type(caught.value) is kind
+    assert caught.type is kind
     assert caught.value.reason == reason
     assert str(caught.value).startswith(f"Cannot create ConfigMap n/a ({fake.url}): that is how it is")
 

@@ -70,6 +70,13 @@ def test_variables_that_were_set_after_the_import(
     assert fake.asked[0].headers["Authorization"] == "Bearer t"
 
 
+def test_empty_variables_are_no_values(fake: Any, kubeconfig: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOST", "API_KEY", "CONTEXT", "SSL_CA_CERT"):
+        monkeypatch.setenv(f"K8S_AUTH_{name}", "")
+    connect({"kubeconfig": kubeconfig({"token": "t"})}).version()
+    assert fake.asked[0].headers["Authorization"] == "Bearer t"
+
+
 def test_user_and_password(fake: Any) -> None:
     connect({"host": fake.url + "/", "username": "alice", "password": "secret"}).version()
     assert fake.asked[0].headers["Authorization"] == "Basic YWxpY2U6c2VjcmV0"
