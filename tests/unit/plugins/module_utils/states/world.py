@@ -148,7 +148,7 @@ def plan(
         requires=requires,
         proofs=proofs,
         timeout=timeout,
-        hashes={"": f"hash-{name}"},
+        hashes={"": f"hash-{name}", GROUP: f"hash-{name}"},
         daemonsets={"": (key,)} if deployed else {},
         workloads=(),
         gated=gated,
