@@ -65,6 +65,7 @@ class Loop:
         self.mirror = Mirror(client, self.snapshot, plans, selector, settings.recipe, settings.namespace)
         self.walker = Walker(plans, settings, self.snapshot, clock())
         self._due: dict[str, float] = {}
+        self._first_summaries: dict[str, str | None] = {}
         self._cluster_plans = [plan for plan in plans if not plan.per_node]
         self._node_plans = [plan for plan in plans if plan.per_node]
 
@@ -136,7 +137,8 @@ class Loop:
         before = self.writer.marks_of(node)
         walk = self.walker.walk(node, group, before.proofs, frozenset(before.gates), now)
         results = {plan.name: self.results[(name, plan.name)] for plan in self._node_plans}
-        after = marks.wanted(before, self._node_plans, results, node, group, timestamp(now), self.withdraw)
+        first = self._first_summaries.setdefault(name, before.summary)
+        after = marks.wanted(before, self._node_plans, results, node, group, timestamp(now), self.withdraw, first)
         self.writer.want(name, before, after)
         return walk
 

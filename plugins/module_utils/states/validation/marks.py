@@ -59,8 +59,13 @@ def wanted(
     group: str,
     moment: str,
     withdraw: bool,
+    first_summary: str | None,
 ) -> Marks:
-    """The marks that the results call for. States without a result, and unknown ones, keep what they have."""
+    """The marks that the results call for. States without a result, and unknown ones, keep what they have.
+
+    first_summary is the summary label that the node carried when the run began: what turns out to be unknown leaves
+    it, or puts it back where the run itself has said meanwhile what it waited for.
+    """
     names = {plan.name for plan in plans}
     marks = Marks(
         {state: value for state, value in before.gates.items() if state not in names},
@@ -87,19 +92,19 @@ def wanted(
             marks.gates[plan.name] = gate
         if proof is not None:
             marks.proofs[plan.name] = proof
-    marks.summary = _summary(before.summary, plans, results)
+    marks.summary = _summary(first_summary or before.summary, plans, results)
     return marks
 
 
-def _summary(before: str | None, plans: Sequence[StatePlan], results: Mapping[str, Result]) -> str | None:
+def _summary(first: str | None, plans: Sequence[StatePlan], results: Mapping[str, Result]) -> str | None:
     """ready, or the first state that is not and how ("driver.waiting"); what is unknown changes nothing."""
     found = [results[plan.name] for plan in plans if plan.name in results]
     bad = [result for result in found if result.phase is not Phase.READY]
     if not bad:
-        return READY if found else before
+        return READY if found else first
     cause = next((result for result in bad if not result.reason.startswith("Requires.")), bad[0])
     if cause.phase is Phase.UNKNOWN:
-        return before
+        return first
     return f"{cause.state}.{cause.phase.value}"[:63]
 
 

@@ -141,4 +141,5 @@ def _sentence(report: Mapping[str, Any]) -> str:
     first = problems[0]
     where = f"node {first['node']}" if first["node"] else "the cluster"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return f"{head}; {where}, state {first['state']} {first['phase']}: {first['message']}{more}; {first['todo']}"
+    message = first["message"].rstrip(". ")
+    return f"{head}; {where}, state {first['state']} {first['phase']}: {message}{more}; {first['todo']}"

@@ -100,6 +100,10 @@ class Walker:
         if not node.ready:
             text = f"the node is NotReady: {node.ready_message or 'its kubelet does not answer'}"
             verdict = Verdict(Outcome.BLOCKED, "NodeNotReady", text, node.ready_since)
+        elif group not in plan.hashes:
+            # Nothing was rendered for it: without this, a state without objects there would count as proven.
+            text = f"kernel {node.kernel} appeared during this run, and nothing was deployed for it yet"
+            verdict = Verdict(Outcome.BLOCKED, "NewKernel", text)
         else:
             verdict = self._prove(plan, node, group, holds, now, walk)
         if unmet and not verdict.passed:
@@ -164,10 +168,15 @@ class Walker:
         return result is not None and result.phase is Phase.READY
 
     def _waits(self, plan: StatePlan, memory: Memory, unmet: Result, now: float) -> Result:
-        """Waiting for another state; final as soon as that one will not become ready in this run."""
+        """Waiting for another state; final as soon as that one will not become ready in this run.
+
+        Where it cannot be told how the other one is, this one cannot be told either: a node that is NotReady says
+        nothing against any of its states.
+        """
         memory.runnable_since = None
+        phase = Phase.UNKNOWN if unmet.phase is Phase.UNKNOWN else Phase.WAITING
         text = f"requires {unmet.state}, which is {unmet.phase.value}"
-        return self._result(plan, memory, Phase.WAITING, f"Requires.{unmet.state}", text, now, unmet.final)
+        return self._result(plan, memory, phase, f"Requires.{unmet.state}", text, now, unmet.final)
 
     def _judge(self, plan: StatePlan, memory: Memory, verdict: Verdict, proven: bool, now: float, walk: Walk) -> Result:
         """Turn a verdict into a result: patience first, then a final word."""

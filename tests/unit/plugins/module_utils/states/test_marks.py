@@ -26,9 +26,9 @@ PLANS = [world.plan("driver"), world.plan("plugin", requires=("driver",), gated=
 PROOF = ProofRecord("hash-driver", world.KERNEL, world.BOOT, "before")
 
 
-def wanted(before: Marks, withdraw: bool = False, **phases: Result) -> Marks:
-    """The marks for these results."""
-    return marks.wanted(before, PLANS, phases, world.node(), GROUP, "now", withdraw)
+def wanted(before: Marks, withdraw: bool = False, first: str | None = None, **phases: Result) -> Marks:
+    """The marks for these results. first: the summary label at the run's beginning, if it is another one by now."""
+    return marks.wanted(before, PLANS, phases, world.node(), GROUP, "now", withdraw, first or before.summary)
 
 
 def result(phase: Phase, state: str = "driver", **more: bool) -> Result:
@@ -52,6 +52,18 @@ def test_waiting_and_failing_make_no_gate() -> None:
 def test_unknown_changes_nothing() -> None:
     before = Marks({"driver": "ready"}, "ready", {"driver": PROOF})
     assert wanted(before, driver=result(Phase.UNKNOWN)) == before
+
+
+def test_unknown_puts_back_the_summary_that_the_run_itself_has_changed() -> None:
+    before = Marks({"driver": "stale"}, "driver.waiting", {"driver": PROOF})
+    after = wanted(before, first="ready", driver=result(Phase.UNKNOWN))
+    assert (after.gates, after.summary) == ({"driver": "stale"}, "ready")
+
+
+def test_a_node_with_a_gate_never_loses_its_summary_by_which_it_is_found_again() -> None:
+    before = Marks({"driver": "ready"}, "plugin.waiting", {"driver": PROOF})
+    phases = {"driver": result(Phase.READY), "plugin": result(Phase.UNKNOWN, "plugin")}
+    assert marks.wanted(before, PLANS, phases, world.node(), GROUP, "now", False, None).summary == "plugin.waiting"
 
 
 def test_failure_after_proof_degrades_and_withdraws_only_on_request() -> None:

@@ -147,6 +147,19 @@ def test_a_node_that_is_not_ready_is_unknown_and_not_degraded() -> None:
     assert (result.phase, result.reason) == (Phase.UNKNOWN, "NodeNotReady")
 
 
+def test_what_requires_an_unknown_state_is_unknown_too() -> None:
+    rig = Rig(world.plan("driver"), world.plan("plugin", requires=("driver",)), ready=False)
+    rig.records = {name: ProofRecord(f"hash-{name}", world.KERNEL, world.BOOT, "t") for name in ("driver", "plugin")}
+    assert rig.look()["plugin"].phase is Phase.WAITING
+    result = rig.look(31)["plugin"]
+    assert (result.phase, result.reason, result.final, result.proven) == (
+        Phase.UNKNOWN,
+        "Requires.driver",
+        True,
+        True,
+    )
+
+
 @pytest.mark.parametrize(("strategy", "phase"), [("OnDelete", Phase.READY), ("RollingUpdate", Phase.WAITING)])
 def test_a_pod_of_the_version_before(strategy: str, phase: Phase) -> None:
     rig = Rig(world.plan("driver"))
@@ -264,3 +277,10 @@ def test_sampling_per_group_proves_the_others() -> None:
     rig.look(1)
     rig.walker.walk(second, GROUP, {}, NONE, NOW + 1)
     assert rig.walker.results[("n2", "check")].phase is Phase.READY
+
+
+def test_a_kernel_that_appears_during_the_run_proves_nothing() -> None:
+    rig = Rig(world.plan("driver", deployed=False))
+    rig.walker.walk(rig.node, "group-of-another-kernel", {}, NONE, NOW)
+    result = rig.walker.results[("n1", "driver")]
+    assert (result.phase, result.reason) == (Phase.WAITING, "NewKernel")
