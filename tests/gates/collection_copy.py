@@ -20,7 +20,7 @@ def refresh(place: Place) -> None:
     """Make the copy anew: all files that git tracks or would track, in a git repository of its own.
 
     ansible-test asks git which files there are, and the repository itself would list the caches' folders as well.
-    kubernetes.core is linked beside it, for the doc fragments.
+    kubernetes.core lies beside it, for the doc fragments; antsibull-docs asks git about it as well.
     """
     root = place.build / "ansible_collections"
     if root.exists():
@@ -33,9 +33,10 @@ def refresh(place: Place) -> None:
             target = place.copy / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target, follow_symlinks=False)
-    _git(env, "init", "--quiet", cwd=str(place.copy))
-    _git(env, "add", "--all", cwd=str(place.copy))
-    (root / "kubernetes").symlink_to(place.collections / "ansible_collections" / "kubernetes")
+    shutil.copytree(place.collections / "ansible_collections" / "kubernetes", root / "kubernetes")
+    for folder in (place.copy, root / "kubernetes" / "core"):
+        _git(env, "init", "--quiet", cwd=str(folder))
+        _git(env, "add", "--all", "--force", cwd=str(folder))
 
 
 def _git(env: Mapping[str, str], *arguments: str, cwd: str) -> str:
