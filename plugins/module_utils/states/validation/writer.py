@@ -41,7 +41,12 @@ class Writer:
             del self._sent[node.name]
 
     def want(self, name: str, before: marks.Marks, after: marks.Marks) -> None:
-        """Note what a node should carry."""
+        """Note what a node should carry. A proof that waits to be written keeps the time when it was found."""
+        noted = self._wanted.get(name, (before, before))[1].proofs
+        for state, proof in after.proofs.items():
+            earlier = noted.get(state)
+            if earlier is not None and earlier.holds(proof.hash, proof.kernel, proof.boot):
+                after.proofs[state] = earlier
         self._wanted[name] = (before, after)
 
     def flush(self, final: Callable[[str], bool]) -> None:
