@@ -9,7 +9,7 @@ DOCUMENTATION = r"""
 module: nfd_info
 short_description: Find the nodes with some hardware, and their kernels
 version_added: 0.1.0
-author: hardware.enablement contributors
+author: hardware.enablement contributors (@hardware-enablement)
 description:
   - Lists the nodes that carry the labels of a piece of hardware, as Node Feature Discovery (NFD) publishes them, and
     returns compact facts about them. Kernel groups, devices, extended resources, nodes that rebooted into another

@@ -9,7 +9,7 @@ DOCUMENTATION = r"""
 module: run_lock
 short_description: Take or release the lock of a special resource
 version_added: 0.1.0
-author: hardware.enablement contributors
+author: hardware.enablement contributors (@hardware-enablement)
 description:
   - Two runs that write to one special resource would undo each other's work, so the first one holds a Lease. The other
     modules take it before their first write; a playbook releases it at its end with this module.

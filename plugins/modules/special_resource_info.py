@@ -9,7 +9,7 @@ DOCUMENTATION = r"""
 module: special_resource_info
 short_description: Read the cluster's records of enabled recipes
 version_added: 0.1.0
-author: hardware.enablement contributors
+author: hardware.enablement contributors (@hardware-enablement)
 description:
   - Returns the SpecialResource records of a cluster, or one of them.
 options:

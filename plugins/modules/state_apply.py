@@ -9,7 +9,7 @@ DOCUMENTATION = r"""
 module: state_apply
 short_description: Apply or remove states of a recipe
 version_added: 0.1.0
-author: hardware.enablement contributors
+author: hardware.enablement contributors (@hardware-enablement)
 description:
   - Renders states of a recipe, asks the API server by dry run what would differ, and applies only that, by server-side
     apply with one field manager. Objects that a state owned and no longer contains are pruned.

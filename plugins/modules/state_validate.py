@@ -9,7 +9,7 @@ DOCUMENTATION = r"""
 module: state_validate
 short_description: Prove that states of a recipe work on every node
 version_added: 0.1.0
-author: hardware.enablement contributors
+author: hardware.enablement contributors (@hardware-enablement)
 description:
   - Looks at every node that matches the recipe's selector. As soon as the requirements of a state hold on a node, its
     proofs are run there. Each node goes at its own pace.

@@ -60,7 +60,7 @@ def floor(effort: Effort) -> Table:
     """What any run costs."""
     with _bed(0) as bed:
         contender = contenders.nothing(bed)
-        series = Series([bed.measure(contender.command) for _ in range(effort.rounds * 3)])
+        series = Series([bed.measure(contender.command) for _round in range(effort.rounds * 3)])
     row = [contender.name, seconds(series.median), seconds(series.minimum), seconds(series.cpu), f"{series.memory:.0f}"]
     return Table("The floor", ("", "median s", "(min)", "CPU s", "peak MiB"), [row])
 
@@ -151,7 +151,7 @@ def _at_size(size: int, effort: Effort) -> tuple[Sample, Series]:
     with _bed(size) as bed:
         command = contenders.enable(bed, NVIDIA.name).command
         first = bed.measure(command)
-        second = [_unchanged(bed.measure(command)) for _ in range(max(2, effort.rounds))]
+        second = [_unchanged(bed.measure(command)) for _round in range(max(2, effort.rounds))]
     return first, Series(second)
 
 
@@ -163,7 +163,7 @@ def _compare(bed: Bed, manifests: Manifests, compared: Sequence[Contender], effo
         for contender in compared:
             print(f"  round {number + 1} of {effort.rounds}: {contender.name}", flush=True)
             firsts[contender.name].append(bed.measure(contender.command))
-            for _ in range(effort.seconds_per_round):
+            for _round in range(effort.seconds_per_round):
                 sample = bed.measure(contender.command)
                 seconds_[contender.name].append(_unchanged(sample) if contender.converges else sample)
             bed.reset(manifests)

@@ -28,7 +28,7 @@ class Table:
 
     def markdown(self) -> str:
         """A section of a document."""
-        aligned = [":--", *("--:" for _ in self.columns[1:])]
+        aligned = [":--", *("--:" for _round in self.columns[1:])]
         lines = [f"| {' | '.join(line)} |" for line in (self.columns, aligned, *self.rows)]
         notes = [f"{note}\n" for note in self.notes]
         return "\n".join([f"## {self.title}", "", *lines, "", *notes])

@@ -148,7 +148,7 @@ def kernel_labels(kernel: str) -> dict[str, str]:
 
 def os_features(os_id: str, version: str) -> dict[str, str]:
     """NFD's system.osrelease attributes that become labels: ID, VERSION_ID and its parts."""
-    major, _, minor = version.partition(".")
+    major, _sep, minor = version.partition(".")
     values = {"ID": os_id, "VERSION_ID": version, "VERSION_ID.major": major}
     if minor:
         values["VERSION_ID.minor"] = minor
@@ -258,7 +258,7 @@ def _features(machine: Machine) -> Obj:
         "memory.numa": {"is_numa": str(profile.numa_nodes > 1).lower(), "node_count": str(profile.numa_nodes)},
     }
     flags = {"cpu.cpuid": cpu.flags}
-    devices = [{"attributes": _pci(device)} for device in profile.pci for _ in range(device.count)]
+    devices = [{"attributes": _pci(device)} for device in profile.pci for _round in range(device.count)]
     return {
         "attributes": {name: {"elements": elements} for name, elements in attributes.items()},
         "flags": {name: {"elements": {flag: {} for flag in values}} for name, values in flags.items()},

@@ -20,9 +20,13 @@ _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 def read_objects(path: Path) -> list[dict[str, Any]]:
-    """All objects of a YAML file, or of the *.yaml files right inside a folder in the order of their names."""
+    """All objects of a YAML file, or of the *.yaml files right inside a folder in the order of their names.
+
+    A `kind: List` stands for its items.
+    """
     files = sorted(path.glob("*.yaml")) if path.is_dir() else [path]
-    return [document for file in files for document in yaml.load_all(file.read_text(), Loader=_LOADER) if document]
+    documents = [document for file in files for document in yaml.load_all(file.read_text(), Loader=_LOADER) if document]
+    return [item for document in documents for item in document.get("items", [document])]
 
 
 def create_crds(api: Api, crds: Sequence[dict[str, Any]], *, timeout: float = 30) -> None:

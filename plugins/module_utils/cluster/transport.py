@@ -122,7 +122,7 @@ class Transport:
         url = self.host + call.path
         if call.query:
             url = f"{url}?{urlencode(call.query)}"
-        return self._connection.pool.urlopen(
+        return self._connection.pool.request(
             call.method,
             url,
             body=call.body,

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Optional
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
@@ -16,7 +16,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.context
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import prepare
 
 Obj = dict[str, Any]
-Selector = Sequence[Mapping[str, str | None]]
+Selector = Sequence[Mapping[str, Optional[str]]]
 
 
 def list_nodes(client: Client, selector: Selector) -> list[Obj]:

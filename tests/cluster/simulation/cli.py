@@ -47,7 +47,7 @@ def add_commands(
 
 
 def _set(args: argparse.Namespace, kubeconfig: str | Path) -> None:
-    play, _, seconds = args.play.partition("=")
+    play, _sep, seconds = args.play.partition("=")
     params: dict[str, Any] = {}
     if seconds:
         params["seconds"] = seconds

@@ -59,7 +59,7 @@ class Simulation:
         """NodeFeatures of an earlier daemon: known, so that those whose pod is gone are taken away."""
         selector = {"labelSelector": ",".join(f"{key}={value}" for key, value in MANAGED_BY.items())}
         try:
-            items, _ = Session(self.server).list_all(FEATURES, selector)
+            items, _version = Session(self.server).list_all(FEATURES, selector)
         except (ApiError, *CANNOT_REACH) as error:
             LOG.info("no NodeFeatures yet: %s", error)
             return

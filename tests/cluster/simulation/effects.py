@@ -108,7 +108,7 @@ def node_features(node: Node, serving: Served, operands: Operands) -> dict[str, 
             **node.gpu,
             "count": str(node.devices.get(stack.devices, 0)),
             "version": version,
-            "version_major": version.split(".")[0],
+            "version_major": version.split(".", maxsplit=1)[0],
             "version_minor": (version.split(".") + ["0"])[1],
         }
         name = feature_name(stack_name, node.name)

@@ -76,12 +76,12 @@ def clear_faults(kubeconfig: str | Path, node: str = ALL, operand: str | None = 
 
 def list_faults(kubeconfig: str | Path) -> dict[str, dict[str, Obj]]:
     """node -> operand -> {"play": ..., parameters}, for the nodes that have faults."""
-    nodes, _ = Session(load_kubeconfig(kubeconfig)).list_all("/api/v1/nodes")
+    nodes, _version = Session(load_kubeconfig(kubeconfig)).list_all("/api/v1/nodes")
     return {item["metadata"]["name"]: faults for item in nodes if (faults := _faults(item))}
 
 
 def _nodes(session: Session, node: str) -> list[str]:
-    items, _ = session.list_all("/api/v1/nodes")
+    items, _version = session.list_all("/api/v1/nodes")
     names = [item["metadata"]["name"] for item in items if is_simulated(item)]
     if node == ALL:
         return names

@@ -110,7 +110,7 @@ def fits_kernel(image: str, kernel: str) -> bool:
     compiled on the node, or it is referred to by digest) fits any.
     """
     component = image.rsplit("/", 1)[-1].partition("@")[0]
-    name, _, tag = component.partition(":")
+    name, _sep, tag = component.partition(":")
     beside_version = f"{name}-{re.sub(r'^v?[0-9.]+', '', tag)}"
     if not re.search(r"[0-9]+\.[0-9]+\.[0-9]+", beside_version):
         return True

@@ -55,7 +55,7 @@ def allow(session: Session, node: str, operand: str) -> None:
     deadline = time.monotonic() + PATIENCE
     while _in_force(session, name) and time.monotonic() < deadline:
         time.sleep(0.1)
-    pods, _ = session.list_all("/api/v1/pods", {"fieldSelector": "spec.nodeName="})
+    pods, _version = session.list_all("/api/v1/pods", {"fieldSelector": "spec.nodeName="})
     for pod in pods:
         if (pod["spec"].get("nodeSelector") or {}).get(SELECTOR) == name:
             meta = pod["metadata"]

@@ -111,7 +111,7 @@ def test_what_is_not_privileged_drops_all_capabilities(nvidia_gpu: Any) -> None:
 
 def test_no_operand_gets_a_token_for_the_api_server(nvidia_gpu: Any) -> None:
     for platform in ("kubernetes", "openshift"):
-        for _, spec in nvidia_gpu(platform, grafana="instance").pod_specs():
+        for _name, spec in nvidia_gpu(platform, grafana="instance").pod_specs():
             assert spec["automountServiceAccountToken"] is False
 
 

@@ -91,7 +91,7 @@ def test_runtime_class_of_another_owner_and_none_at_all(nvidia_gpu: Any) -> None
     assert pod_spec(rendering, "nvidia-device-plugin")["runtimeClassName"] == "nvidia"
     rendering = nvidia_gpu(runtime_class="")
     assert not rendering.objects("RuntimeClass")
-    assert not any("runtimeClassName" in spec for _, spec in rendering.pod_specs())
+    assert not any("runtimeClassName" in spec for _name, spec in rendering.pod_specs())
     env = env_of(container(pod_spec(rendering, "nvidia-container-toolkit"), "toolkit"))
     assert env["NVIDIA_RUNTIME_SET_AS_DEFAULT"] == "true"
 
@@ -174,7 +174,7 @@ def test_driver_image_by_version_reference_and_digest(nvidia_gpu: Any) -> None:
 def test_images_can_be_digests(nvidia_gpu: Any, option: str, used: int) -> None:
     reference = "registry.example.org/thing@sha256:" + "f" * 64
     rendering = nvidia_gpu(grafana="instance", **{option: reference})
-    images = [item["image"] for _, spec in rendering.pod_specs() for item in all_containers(spec)]
+    images = [item["image"] for _name, spec in rendering.pod_specs() for item in all_containers(spec)]
     assert images.count(reference) == used
 
 

@@ -65,7 +65,7 @@ def test_the_table_and_the_recipe_name_the_same(nvidia_gpu: Any) -> None:
 
 def test_each_row_names_a_repository_file_and_version() -> None:
     for key, (source, version) in rows().items():
-        repository, _, path = source.partition(" ")
+        repository, _sep, path = source.partition(" ")
         assert path, key
         assert repository == "ours" or repository.count("/") == 1, key
         assert version == "-" or re.fullmatch(r"v?[0-9][0-9.-]*|[0-9a-f]{8}", version), key

@@ -7,7 +7,7 @@ done, the loop does it, and the proof is looked at again with the answer."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Union
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class ReadEvents:
     name: str
 
 
-Ask = StartPod | RemovePod | ReadLogs | ReadMetrics | ReadObject | ReadEvents
+Ask = Union[StartPod, RemovePod, ReadLogs, ReadMetrics, ReadObject, ReadEvents]
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ class Played:
         self.writes = 0
 
     def until(self, time: float) -> Played:
-        for _ in range(100):
+        for _round in range(100):
             decision = self._ask()
             if decision.status is not None:
                 self.writes += 1
