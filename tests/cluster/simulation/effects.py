@@ -71,7 +71,7 @@ def node_patch(node: Node, serving: Served, port: int) -> Obj | None:
     """
     capacity: dict[str, str] = {}
     allocatable: dict[str, str] = {}
-    plugins = [pod for (_, role), pod in serving.items() if role == "device-plugin" and pod is not None]
+    plugins = [pod for (_role, role), pod in serving.items() if role == "device-plugin" and pod is not None]
     for resource, count in node.devices.items():
         if any(pattern.fullmatch(resource) for pod in plugins for pattern in pod.operand.resources):
             if node.capacity.get(resource) != str(count):
