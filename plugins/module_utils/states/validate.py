@@ -61,9 +61,10 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
 
     write = not context.check_mode
     writer = Writer(client, plans, recipe.name, guard.before_write, dry=not write)
+    looked_at = _with_requirements(plans, {state.name for state in chosen})
     loop = Loop(
         client=client,
-        plans=_with_requirements(plans, {state.name for state in chosen}),
+        plans=looked_at,
         selector=prepared.selector,
         settings=settings,
         answers=Answers(client, make_pod),
@@ -73,6 +74,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         clock=context.clock,
         write=write,
         withdraw=params["on_regress"] == "withdraw",
+        complete=len(looked_at) == len(plans),
     )
     if not loop.look_once(nodes):
         loop.run(wait=bool(params["wait"]) and write)
@@ -83,7 +85,10 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     stray = clear_stray_marks(client, prepared, guard.before_write, write, bool(nodes) or bool(params["allow_empty"]))
     if write:
         _clear_validators(client, prepared.namespace, recipe.name, guard)
-    report["table"] = table.render(recipe.name, report, context.clock(), seconds)
+    if context.check_mode and params["wait"] and not report["ready"] and nodes:
+        report.update(table.would_validate(report))
+    else:
+        report["table"] = table.render(recipe.name, report, context.clock(), seconds)
     if params["show"]:
         for line in report["table"]:
             context.progress(line)

@@ -35,7 +35,7 @@ CLUSTER = ""
 
 
 class Loop:
-    """One validation run. write: start pods and set marks; without it the run only looks."""
+    """One validation run. complete: plans are all states of the recipe. write: start pods and set marks; without it the run only looks."""
 
     def __init__(
         self,
@@ -50,6 +50,7 @@ class Loop:
         clock: Callable[[], float],
         write: bool,
         withdraw: bool,
+        complete: bool,
     ) -> None:
         self.client = client
         self.plans = plans
@@ -61,6 +62,7 @@ class Loop:
         self.clock = clock
         self.write = write
         self.withdraw = withdraw
+        self.complete = complete
         self.snapshot = Snapshot()
         self.mirror = Mirror(client, self.snapshot, plans, selector, settings.recipe, settings.namespace)
         self.walker = Walker(plans, settings, self.snapshot, clock())
@@ -138,7 +140,9 @@ class Loop:
         walk = self.walker.walk(node, group, before.proofs, frozenset(before.gates), now)
         results = {plan.name: self.results[(name, plan.name)] for plan in self._node_plans}
         first = self._first_summaries.setdefault(name, before.summary)
-        after = marks.wanted(before, self._node_plans, results, node, group, timestamp(now), self.withdraw, first)
+        after = marks.wanted(
+            before, self._node_plans, results, node, group, timestamp(now), self.withdraw, first, self.complete
+        )
         self.writer.want(name, before, after)
         return walk
 

@@ -60,11 +60,13 @@ def wanted(
     moment: str,
     withdraw: bool,
     first_summary: str | None,
+    complete: bool = True,
 ) -> Marks:
     """The marks that the results call for. States without a result, and unknown ones, keep what they have.
 
     first_summary is the summary label that the node carried when the run began: what turns out to be unknown leaves
-    it, or puts it back where the run itself has said meanwhile what it waited for.
+    it, or puts it back where the run itself has said meanwhile what it waited for. complete says whether plans are all
+    states of the recipe: only then can a node be told to be ready.
     """
     names = {plan.name for plan in plans}
     marks = Marks(
@@ -92,16 +94,22 @@ def wanted(
             marks.gates[plan.name] = gate
         if proof is not None:
             marks.proofs[plan.name] = proof
-    marks.summary = _summary(first_summary or before.summary, plans, results)
+    marks.summary = _summary(first_summary or before.summary, plans, results, complete)
     return marks
 
 
-def _summary(first: str | None, plans: Sequence[StatePlan], results: Mapping[str, Result]) -> str | None:
+def _summary(
+    first: str | None, plans: Sequence[StatePlan], results: Mapping[str, Result], complete: bool
+) -> str | None:
     """ready, or the first state that is not and how ("driver.waiting"); what is unknown changes nothing."""
     found = [results[plan.name] for plan in plans if plan.name in results]
     bad = [result for result in found if result.phase is not Phase.READY]
-    if not bad:
+    if not bad and complete:
         return READY if found else first
+    if not bad:
+        # What the label blames is over; whether the rest is ready, a run of some states does not know.
+        blamed = (first or "").partition(".")[0]
+        return None if blamed in {plan.name for plan in plans} else first
     cause = next((result for result in bad if not result.reason.startswith("Requires.")), bad[0])
     if cause.phase is Phase.UNKNOWN:
         return first

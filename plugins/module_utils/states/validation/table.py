@@ -46,6 +46,13 @@ def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Any) -> 
     return lines
 
 
+def would_validate(report: Mapping[str, Any]) -> dict[str, Any]:
+    """message and table for check mode: what comes next is no problem yet."""
+    names = [state["name"] for state in report["states"] if state["phase"] != "ready"]
+    message = f"would validate {', '.join(names)} on {report['nodes_total']} nodes"
+    return {"message": message, "table": [message]}
+
+
 def duration(seconds: float) -> str:
     """Seconds as a person says them: 42 s, 7 min, 3 h, 2 d."""
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):

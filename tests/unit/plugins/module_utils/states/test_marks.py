@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
     gate_label,
     proofs_annotation,
@@ -116,3 +118,14 @@ def test_only_what_somebody_waits_for_is_urgent() -> None:
     assert marks.urgent(Marks(), new_gate, PLANS)
     assert not marks.urgent(new_gate, Marks({"driver": "ready"}, "ready", {"driver": PROOF}), PLANS)
     assert marks.urgent(new_gate, Marks({"driver": "degraded"}, "driver.degraded", {}), PLANS)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(None, None), ("driver.failed", None), ("plugin.failed", "plugin.failed"), ("ready", "ready")]
+)
+def test_a_run_of_some_states_never_says_that_a_node_is_ready(before: str | None, after: str | None) -> None:
+    results = {"driver": result(Phase.READY)}
+    found = marks.wanted(
+        Marks(summary=before), PLANS[:1], results, world.node(), GROUP, "now", False, before, complete=False
+    )
+    assert found.summary == after
