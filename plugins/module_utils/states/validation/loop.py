@@ -35,7 +35,10 @@ CLUSTER = ""
 
 
 class Loop:
-    """One validation run. complete: plans are all states of the recipe. write: start pods and set marks; without it the run only looks."""
+    """One validation run.
+
+    complete: plans are all states of the recipe. write: start pods and set marks; without it the run only looks.
+    """
 
     def __init__(
         self,
