@@ -30,6 +30,11 @@ options:
     type: list
     elements: str
     default: []
+  nfd_age:
+    description:
+      - Also find out when NFD last told something new, which takes a list of all NodeFeature objects' metadata.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - hardware.enablement.common
@@ -120,6 +125,19 @@ nfd:
   description: Whether NFD's labels are there, and what was used instead of them.
   type: dict
   returned: always
+  contains:
+    present:
+      description: Whether any node carries labels of NFD.
+      type: bool
+    source:
+      description: Where kernel and operating system come from, V(labels) or V(nodeinfo).
+      type: str
+    newest:
+      description: When NFD last told something new, with O(nfd_age=true).
+      type: str
+    message:
+      description: What is missing, in one sentence.
+      type: str
 cluster:
   description: The platform, C(kubernetes) or C(openshift).
   type: dict

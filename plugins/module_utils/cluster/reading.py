@@ -13,10 +13,12 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Gone, NotFound, UnknownKind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind, builtin, group_version_path
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import Answer, Call, Transport
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import JSON, Answer, Call, Transport
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchStream
 
 Obj = dict[str, Any]
+
+_METADATA = f"{JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 
 
 @dataclass(frozen=True)
@@ -92,16 +94,18 @@ class Reader:
         labels: str | None = None,
         fields: str | None = None,
         limit: int = 500,
+        metadata_only: bool = False,
     ) -> Listing:
         """All objects that match, in pages of limit; without a namespace those of all namespaces.
 
-        Items carry apiVersion and kind.
+        Items carry apiVersion and kind, and with metadata_only nothing else but metadata.
         """
+        accept = _METADATA if metadata_only else JSON
         try:
-            return self._list(kind, namespace, _selection(labels, fields), limit)
+            return self._list(kind, namespace, _selection(labels, fields), limit, accept)
         except Gone:
             # The list was so long that its continue token has expired meanwhile: take it in one piece.
-            return self._list(kind, namespace, _selection(labels, fields), 0)
+            return self._list(kind, namespace, _selection(labels, fields), 0, accept)
 
     def watch(
         self,
@@ -161,13 +165,14 @@ class Reader:
             if "/" not in entry["name"]
         }
 
-    def _list(self, kind: Kind, namespace: str | None, query: dict[str, str], limit: int) -> Listing:
+    def _list(self, kind: Kind, namespace: str | None, query: dict[str, str], limit: int, accept: str) -> Listing:
         items: list[Obj] = []
         query = {**query, "limit": str(limit)} if limit else query
         while True:
-            call = Call("GET", kind.path(namespace), "list", describe(kind, namespace), query=query, repeatable=True)
+            target = describe(kind, namespace)
+            call = Call("GET", kind.path(namespace), "list", target, query=query, accept=accept, repeatable=True)
             page = self.ask(call)
-            items += ({"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in page.get("items") or [])
+            items += ({**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in page.get("items") or [])
             metadata = page.get("metadata") or {}
             if not metadata.get("continue"):
                 return Listing(items, str(metadata.get("resourceVersion") or ""))

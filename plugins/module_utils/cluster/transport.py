@@ -27,6 +27,7 @@ try:
 except ImportError:
     Timeout = http = None  # type: ignore[assignment,misc]
 
+JSON = "application/json"
 CONNECT_S = 5.0
 READ_S = 30.0
 # How long to try again in all. A wrong address should be said at once, an API server that restarts be waited for.
@@ -50,8 +51,8 @@ class Call:
     target: str
     query: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
-    content_type: str = "application/json"
-    accept: str = "application/json"
+    content_type: str = JSON
+    accept: str = JSON
     count_as: str = ""
     repeatable: bool = False
     patience_s: float = PATIENCE_S

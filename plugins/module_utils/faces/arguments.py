@@ -29,6 +29,7 @@ NFD_INFO: Spec = {
     **CONNECTION,
     **{name: dict(argument, required=False) for name, argument in RECIPE.items()},
     "selector": {"type": "list", "elements": "dict"},
+    "nfd_age": {"type": "bool", "default": False},
     "resources": {"type": "list", "elements": "str", "default": []},
 }
 

@@ -34,6 +34,16 @@ def platform(client: Client) -> str:
     return "openshift" if client.serves("config.openshift.io/v1", "ClusterVersion") else "kubernetes"
 
 
+def newest_feature(client: Client) -> str | None:
+    """When NFD last told something new: the newest write to a NodeFeature. None where NFD has no such objects."""
+    api_version, kind = "nfd.k8s-sigs.io/v1alpha1", "NodeFeature"
+    if not client.serves(api_version, kind):
+        return None
+    features = client.list(client.kind(api_version, kind), metadata_only=True).items
+    fields = [entry for feature in features for entry in feature["metadata"].get("managedFields") or []]
+    return max((str(entry["time"]) for entry in fields if entry.get("time")), default=None)
+
+
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """nfd_info: facts about the nodes that a selector, or a recipe's, matches. Reads only."""
     if params.get("recipe"):
@@ -46,5 +56,6 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         raise InvalidInput("no nodes can be found", why="neither selector nor recipe is given", todo="give one of them")
     client = connect(params)
     nodes = list_nodes(client, selector)
-    discovery = discover(nodes, selector, resources)
+    newest = newest_feature(client) if params.get("nfd_age") else None
+    discovery = discover(nodes, selector, resources, newest=newest)
     return {"changed": False, **discovery.to_dict(), "cluster": {"platform": platform(client)}}
