@@ -1,0 +1,161 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a cluster shows, read without the collection, so that it can be compared with what the collection says."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime
+from types import TracebackType
+from typing import Any
+
+from tests.cluster import Cluster
+from tests.cluster.api import Api
+
+Obj = dict[str, Any]
+
+DOMAIN = "hardware-enablement.io"
+SUMMARY = f"{DOMAIN}/nvidia-gpu"
+PROOFS = f"{DOMAIN}/nvidia-gpu.proofs"
+STATE_LABEL, VALIDATION_LABEL = f"{DOMAIN}/state", f"{DOMAIN}/validation"
+NAMESPACE = "nvidia-gpu"
+PODS_PATH = f"/api/v1/namespaces/{NAMESPACE}/pods"
+
+
+def nodes(cluster: Cluster) -> dict[str, Obj]:
+    """The nodes by name."""
+    return {item["metadata"]["name"]: item for item in cluster.api.get("/api/v1/nodes")["items"]}
+
+
+def marks(cluster: Cluster) -> dict[str, dict[str, str]]:
+    """node -> our labels and annotations, without the domain."""
+    found = {}
+    for name, node in nodes(cluster).items():
+        carried = {**node["metadata"].get("labels", {}), **node["metadata"].get("annotations", {})}
+        found[name] = {key.partition("/")[2]: value for key, value in carried.items() if key.startswith(f"{DOMAIN}/")}
+    return found
+
+
+def gates(cluster: Cluster, node: str) -> dict[str, str]:
+    """A node's gates by state; its summary label as ""."""
+    prefix = "nvidia-gpu."
+    carried = {key: value for key, value in marks(cluster)[node].items() if key != f"{prefix}proofs"}
+    return {key.removeprefix(prefix) if key.startswith(prefix) else "": value for key, value in carried.items()}
+
+
+def proofs(cluster: Cluster, node: str) -> dict[str, Any]:
+    """A node's proofs by state."""
+    return dict(json.loads(marks(cluster)[node].get("nvidia-gpu.proofs", "{}")))
+
+
+def proven_at(cluster: Cluster, node: str, state: str) -> float:
+    """When a state was proven on a node, in seconds since the epoch."""
+    return seconds(proofs(cluster, node)[state]["time"])
+
+
+def pods(cluster: Cluster) -> dict[tuple[str, str], Obj]:
+    """The pods of DaemonSets by node and state; the node is "" as long as a pod has none."""
+    items = cluster.api.get(PODS_PATH)["items"]
+    return {
+        (item["spec"].get("nodeName", ""), item["metadata"]["labels"][STATE_LABEL]): item
+        for item in items
+        if VALIDATION_LABEL not in item["metadata"]["labels"] and "deletionTimestamp" not in item["metadata"]
+    }
+
+
+def uids(cluster: Cluster) -> dict[tuple[str, str], str]:
+    """The uids of the same pods."""
+    return {place: pod["metadata"]["uid"] for place, pod in pods(cluster).items()}
+
+
+def delete_pod(cluster: Cluster, node: str, state: str) -> None:
+    """Delete the pod of a state on a node, as `kubectl delete pod` does, and wait until it is gone."""
+    cluster.kubectl("delete", "pod", "-n", NAMESPACE, pods(cluster)[(node, state)]["metadata"]["name"])
+
+
+def is_ready(pod: Obj) -> bool:
+    """Whether a pod is Ready."""
+    conditions = pod.get("status", {}).get("conditions", [])
+    return any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)
+
+
+def record(cluster: Cluster) -> Obj:
+    """The status of the SpecialResource."""
+    path = f"/apis/{DOMAIN}/v1/specialresources/nvidia-gpu"
+    return dict(cluster.api.get(path)["status"])
+
+
+def problems(cluster: Cluster) -> dict[tuple[str, str], Obj]:
+    """The problems that the record names, by node and state."""
+    return {(item["node"], item["state"]): item for item in record(cluster).get("problems", [])}
+
+
+def seconds(timestamp: str) -> float:
+    """An API timestamp as seconds since the epoch."""
+    return datetime.fromisoformat(timestamp.replace("Z", "+00:00")).timestamp()
+
+
+def eventually(condition: Callable[[], Any], patience: float = 30) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.2)
+
+
+class Watcher:
+    """Notes, while something else runs, when a pod shows that it is in trouble and when its node's label says so.
+
+    `seen` and `told` map a node to seconds since the epoch.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.seen: dict[str, float] = {}
+        self.told: dict[str, float] = {}
+        self._api = Api(cluster.kubeconfig)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Watcher:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._over.wait(0.3):
+            now = time.time()
+            for pod in self._api.get(PODS_PATH)["items"]:
+                if _in_trouble(pod):
+                    self.seen.setdefault(_node_of(pod), now)
+            for node in self._api.get("/api/v1/nodes")["items"]:
+                if node["metadata"].get("labels", {}).get(SUMMARY, "").endswith((".failed", ".degraded")):
+                    self.told.setdefault(node["metadata"]["name"], now)
+
+
+def _in_trouble(pod: Obj) -> bool:
+    status = pod.get("status", {})
+    conditions = {item["type"]: item for item in status.get("conditions", [])}
+    containers = status.get("containerStatuses", [])
+    waiting = [(item["state"].get("waiting") or {}).get("reason", "") for item in containers]
+    return (
+        status.get("phase") == "Failed"
+        or conditions.get("PodScheduled", {}).get("reason") == "Unschedulable"
+        or any(reason.endswith(("BackOff", "ErrImagePull")) for reason in waiting)
+        or any("running" in item["state"] and not item["ready"] for item in containers)
+    )
+
+
+def _node_of(pod: Obj) -> str:
+    if pod["spec"].get("nodeName"):
+        return str(pod["spec"]["nodeName"])
+    terms = pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    return str(terms["nodeSelectorTerms"][0]["matchFields"][0]["values"][0])

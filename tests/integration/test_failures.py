@@ -1,0 +1,243 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What goes wrong is reported in time and in words, costs no gate that was proven, no pod and no other node.
+
+The tests build on each other: five faults on five nodes before anything was proven, then again on a cluster that was
+ready. A sixth node is sound throughout."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.cluster.simulation.faults import clear_faults, set_fault
+from tests.integration import sight
+from tests.integration.plays import Played, Runner
+
+GRACE_S = 5
+# From the end of patience to the label on the node: a look, a log, a patch, on a machine that others use too; and from
+# the start of a run to its validation.
+REPORT_S, START_S = 8, 15
+SOUND, DEAD = "gpu-more-3", "gpu-more-2"
+KERNEL = "6.8.0-71-generic"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A fault on a node: the state that it shows in, and what the sentence about it must hold."""
+
+    node: str
+    operand: str
+    play: str
+    state: str
+    words: tuple[str, ...]
+    params: tuple[tuple[str, Any], ...] = ()
+
+    def set(self, cluster: Cluster) -> None:
+        set_fault(cluster.kubeconfig, self.node, self.operand, self.play, **dict(self.params))
+
+
+CRASH = Case(
+    "gpu-old-1",
+    "driver",
+    "crash",
+    "driver",
+    ("pod nvidia-gpu/nvidia-driver-", "container driver", "CrashLoopBackOff", "exit code 3", "Key was rejected"),
+    (("exit_code", 3), ("message", "modprobe: could not insert 'nvidia': Key was rejected by service")),
+)
+IMAGE = Case(
+    "gpu-old-2",
+    "driver",
+    "image-pull",
+    "driver",
+    ("pod nvidia-gpu/nvidia-driver-", "ImagePullBackOff", "nvcr.io/nvidia/driver:595-6.8.0-60-generic"),
+)
+PLACE = Case(
+    "gpu-new-1",
+    "runtime-hook",
+    "never-scheduled",
+    "runtime_hook",
+    ("pod nvidia-gpu/nvidia-container-toolkit-", "finds no place", "node(s) didn't match Pod's node affinity/selector"),
+)
+CUDA = Case(
+    "gpu-more-1",
+    "driver-validator",
+    "fail",
+    "driver_validation",
+    ("pod nvidia-gpu/validate-driver-validation-", "exit code 4", "no CUDA-capable device is detected"),
+    (("exit_code", 4), ("message", "cudaErrorNoDevice: no CUDA-capable device is detected")),
+)
+PLUGIN = Case(
+    DEAD,
+    "device-plugin",
+    "dead",
+    "device_plugin",
+    ("pod nvidia-gpu/nvidia-device-plugin-", "no longer ready", "the socket of the kubelet is gone"),
+    (("message", "the socket of the kubelet is gone"),),
+)
+NEVER_PROVEN = (CRASH, IMAGE, PLACE, CUDA)
+PROVEN = (*NEVER_PROVEN, PLUGIN)
+GPU_NODES = (CRASH.node, IMAGE.node, PLACE.node, CUDA.node, DEAD, SOUND)
+
+
+@pytest.fixture(scope="module")
+def scene(cluster: Cluster) -> Cluster:
+    """Six GPU nodes."""
+    cluster.add_nodes(3, prefix="gpu-more", kernel=KERNEL)
+    return cluster
+
+
+@dataclass
+class Seen:
+    """A run with faults, and what was seen of it from outside."""
+
+    played: Played
+    started: float
+    watcher: sight.Watcher
+
+    def seconds_until_told(self, node: str) -> float:
+        """From when there was something to see, and somebody looking, to the label on the node."""
+        return self.watcher.told[node] - max(self.watcher.seen[node], self.started)
+
+
+def run_with_faults(cluster: Cluster, runner: Runner) -> Seen:
+    """One run, watched."""
+    with sight.Watcher(cluster) as watcher:
+        started = time.time()
+        played = runner.play("enable_gpu", hardware_enablement_failure_grace=GRACE_S)
+        time.sleep(0.5)
+    return Seen(played, started, watcher)
+
+
+def check_report(cluster: Cluster, seen: Seen, case: Case) -> None:
+    """One sentence with node, object, reason and last log line, in the output and in the record."""
+    problem = sight.problems(cluster)[(case.node, case.state)]
+    for word in case.words:
+        assert word in problem["message"], problem
+    assert len(problem["message"]) < 320
+    assert "\n" not in problem["message"]
+    assert "{" not in problem["message"].replace("{nvidia.com", "")
+    line = next(line for line in seen.played.output.splitlines() if f"! node {case.node}, {case.state} " in line)
+    assert line.endswith(problem["message"])
+
+
+def make_ready(cluster: Cluster, runner: Runner) -> None:
+    """After the faults are gone a run makes everything ready, and a further one changes nothing."""
+    clear_faults(cluster.kubeconfig)
+    runner.play("enable_gpu").check()
+    assert {sight.gates(cluster, node)[""] for node in GPU_NODES} == {"ready"}
+    mark = cluster.mark()
+    again = runner.play("enable_gpu").check()
+    assert (again.changed, runner.writes(mark)) == (0, []), again.output
+
+
+@pytest.fixture(scope="module")
+def first(scene: Cluster, runner: Runner) -> Seen:
+    """A first run with faults."""
+    for case in NEVER_PROVEN:
+        case.set(scene)
+    return run_with_faults(scene, runner)
+
+
+@pytest.fixture(scope="module")
+def before(scene: Cluster) -> dict[tuple[str, str], str]:
+    """The pods of the cluster that became ready after that."""
+    return sight.uids(scene)
+
+
+@pytest.fixture(scope="module")
+def second(scene: Cluster, runner: Runner, before: dict[tuple[str, str], str]) -> Seen:
+    """A run with faults after everything was ready."""
+    assert before
+    for case in PROVEN:
+        case.set(scene)
+    # A pod that runs needs neither an image nor a place, and a proof that holds is not run again.
+    sight.delete_pod(scene, IMAGE.node, IMAGE.state)
+    sight.delete_pod(scene, PLACE.node, PLACE.state)
+    scene.reboot(CUDA.node, KERNEL)
+    return run_with_faults(scene, runner)
+
+
+class TestNeverProven:
+    """Faults in a first run: no gate where nothing was proven."""
+
+    @pytest.mark.parametrize("case", NEVER_PROVEN, ids=lambda case: case.play)
+    def test_each_is_reported_in_time_and_in_words(self, cluster: Cluster, first: Seen, case: Case) -> None:
+        check_report(cluster, first, case)
+        took = first.seconds_until_told(case.node)
+        print(f"{case.play}: reported {took:.1f} s after it was to be seen")
+        assert took < GRACE_S + REPORT_S
+
+    @pytest.mark.parametrize("case", NEVER_PROVEN, ids=lambda case: case.play)
+    @pytest.mark.usefixtures("first")
+    def test_no_gate_and_no_dependant(self, cluster: Cluster, case: Case) -> None:
+        gates = sight.gates(cluster, case.node)
+        assert gates.pop("") == f"{case.state}.failed"
+        assert case.state not in gates
+        assert "device_plugin" not in gates
+        assert not {"device_plugin", "monitoring", "feature_discovery"} & {
+            state for node, state in sight.pods(cluster) if node == case.node
+        }
+
+    def test_the_run_fails_and_other_nodes_are_ready(self, cluster: Cluster, first: Seen) -> None:
+        assert first.played.code != 0
+        assert "2 of 6 nodes are ready" in first.played.output
+        assert "Traceback" not in first.played.output
+        assert [sight.gates(cluster, node)[""] for node in (SOUND, DEAD)] == ["ready", "ready"]
+
+    @pytest.mark.usefixtures("first")
+    def test_after_the_cause_is_mended_a_run_makes_ready(self, cluster: Cluster, runner: Runner) -> None:
+        make_ready(cluster, runner)
+
+
+class TestProven:
+    """The same faults on nodes that were ready: the gate says so, and nobody loses a pod."""
+
+    @pytest.mark.parametrize("case", PROVEN, ids=lambda case: case.play)
+    def test_each_is_reported_in_time_and_in_words(self, cluster: Cluster, second: Seen, case: Case) -> None:
+        check_report(cluster, second, case)
+        took = second.seconds_until_told(case.node)
+        print(f"{case.play}: reported {took:.1f} s after it was to be seen, or the run began")
+        assert took < START_S + GRACE_S + REPORT_S
+
+    @pytest.mark.parametrize("case", PROVEN, ids=lambda case: case.play)
+    @pytest.mark.usefixtures("second")
+    def test_the_gate_stays_and_tells_the_truth(self, cluster: Cluster, case: Case) -> None:
+        gates = sight.gates(cluster, case.node)
+        assert gates[case.state] == "degraded"
+        assert gates[""] == f"{case.state}.degraded"
+        assert case.state not in sight.proofs(cluster, case.node)
+
+    @pytest.mark.usefixtures("second")
+    def test_all_other_pods_are_the_ones_from_before(
+        self, cluster: Cluster, before: dict[tuple[str, str], str]
+    ) -> None:
+        after = sight.uids(cluster)
+        replaced = {(IMAGE.node, IMAGE.state), (PLACE.node, PLACE.state)}
+        assert {place: uid for place, uid in before.items() if place not in replaced} == {
+            place: uid for place, uid in after.items() if place in before and place not in replaced
+        }
+
+    def test_other_nodes_stay_ready(self, cluster: Cluster, second: Seen) -> None:
+        assert "1 of 6 nodes are ready" in second.played.output
+        assert set(sight.gates(cluster, SOUND).values()) == {"ready"}
+
+    @pytest.mark.usefixtures("second")
+    def test_capacity_stays_where_the_plugin_died(self, cluster: Cluster) -> None:
+        status = sight.nodes(cluster)[DEAD]["status"]
+        assert (status["capacity"]["nvidia.com/gpu"], status["allocatable"]["nvidia.com/gpu"]) == ("8", "0")
+
+    def test_the_record_is_degraded(self, cluster: Cluster, second: Seen) -> None:
+        assert second.played.code != 0
+        conditions = {item["type"]: item for item in sight.record(cluster)["conditions"]}
+        assert (conditions["Degraded"]["status"], conditions["Degraded"]["reason"]) == ("True", "Regressed")
+        assert conditions["Ready"]["status"] == "False"
+
+    @pytest.mark.usefixtures("second")
+    def test_after_the_cause_is_mended_a_run_makes_ready(self, cluster: Cluster, runner: Runner) -> None:
+        make_ready(cluster, runner)
