@@ -12,8 +12,6 @@ import getpass
 import os
 import socket
 import sys
-import threading
-import time
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,17 +20,19 @@ from typing import Any
 from ansible import constants as C  # noqa: N812 - as everywhere in Ansible
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.errors import AnsibleValidationErrorMultiple, UnsupportedError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.holder import introduction, make_holder
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.outcome import masked, outcome_of
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.plugin_utils.orphan import end_with_parent, started
 
 display = Display()
 
 COLLECTION_RECIPES = Path(__file__).resolve().parents[2] / "recipes"
-PARENT_CHECK_S = 0.5
 
 
 class Face(ActionBase):  # type: ignore[misc]
@@ -59,6 +59,7 @@ class Face(ActionBase):  # type: ignore[misc]
         return result
 
     def _play(self, task_vars: Mapping[str, Any], secrets: set[str]) -> dict[str, Any]:
+        end_with_parent()
         args = plain(self._task.args)
         self._complete(args, task_vars)
         if self._is_local(task_vars):
@@ -93,24 +94,30 @@ class Face(ActionBase):  # type: ignore[misc]
         )
 
     def _run_here(self, args: dict[str, Any], secrets: set[str]) -> dict[str, Any]:
+        # The worker process is this task's own, so its environment may be the task's.
+        os.environ.update(self._environment())
         validator = ArgumentSpecValidator({name: dict(spec) for name, spec in self.SPEC.items()})
         checked = validator.validate(args)
         secrets.update(checked._no_log_values)
         if checked.error_messages:
-            return {"failed": True, "msg": "; ".join(checked.error_messages)}
-        # The worker process is this task's own, so its environment may be the task's.
-        os.environ.update(self._environment())
-        end_with_parent()
+            return {"failed": True, "msg": self._complaint(checked.errors)}
         context = RunContext(
             check_mode=bool(self._task.check_mode),
             diff=bool(self._task.diff),
             holder=args.get("holder", ""),
-            holder_info=args.get("holder", ""),
+            holder_info=introduction(args.get("holder", "")),
             has_screen=True,
             progress=lambda text: display.display(f"  {masked(text, secrets)}"),
             secrets=secrets,
         )
         return type(self).CORE(checked.validated_parameters, context)
+
+    def _complaint(self, errors: AnsibleValidationErrorMultiple) -> str:
+        """What AnsibleModule says of wrong arguments."""
+        if not isinstance(errors[0], UnsupportedError):
+            return str(errors.msg)
+        mode = "check mode " if self._task.check_mode else ""
+        return f"Unsupported parameters for ({self.MODULE}) {mode}module: {errors.msg}"
 
     def _environment(self) -> dict[str, str]:
         environment: dict[str, str] = {}
@@ -128,6 +135,8 @@ def plain(value: Any) -> Any:
         return [plain(entry) for entry in value]
     if isinstance(value, str):
         return "".join(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value) if isinstance(value, float) else int(value)
     return value
 
 
@@ -142,27 +151,7 @@ def holder(host: str) -> str:
     parent = os.getppid()
     job = os.environ.get("JOB_ID") or os.environ.get("AWX_JOB_ID")
     what = f"AWX job {job}" if job else "ansible-playbook"
-    return f"{getpass.getuser()}@{socket.gethostname()} {what} pid {parent} started {_started(parent)} for {host}"
-
-
-def _started(pid: int) -> str:
-    """When a process started, in clock ticks since boot where the system tells; tells a reused pid apart."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return "unknown"
-
-
-def end_with_parent() -> None:
-    """End this worker when ansible-playbook dies, so that no orphan goes on writing to the cluster."""
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(PARENT_CHECK_S)
-        os._exit(1)
-
-    threading.Thread(target=watch, name="end-with-parent", daemon=True).start()
+    return make_holder(getpass.getuser(), socket.gethostname(), what, parent, started(parent), host)
 
 
 def _client_is_here() -> bool:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import Change
@@ -72,13 +73,19 @@ def _by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _value(value: Any) -> str:
-    text: str = yaml.safe_dump(value, default_flow_style=True, width=10_000, sort_keys=True).strip()
+    text: str = yaml.dump(value, Dumper=_dumper(), default_flow_style=True, width=10_000, sort_keys=True).strip()
     return text.removesuffix("...").strip()
 
 
 def _document(obj: Mapping[str, Any]) -> list[str]:
-    text: str = yaml.safe_dump(dict(obj), default_flow_style=False, sort_keys=False)
+    text: str = yaml.dump(dict(obj), Dumper=_dumper(), default_flow_style=False, sort_keys=False)
     return text.splitlines()
+
+
+@cache
+def _dumper() -> Any:
+    """Writes what occurs twice twice: an anchor and an alias save space, and nobody reads them."""
+    return type("Plain", (yaml.SafeDumper,), {"ignore_aliases": lambda _self, _data: True})
 
 
 def _text(lines: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.holder import introduction
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.outcome import outcome_of
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 
@@ -26,7 +27,7 @@ def run_module(module: AnsibleModule, core: Core) -> None:
         check_mode=bool(module.check_mode),
         diff=bool(getattr(module, "_diff", False)),
         holder=params.get("holder") or "",
-        holder_info=params.get("holder") or "",
+        holder_info=introduction(params.get("holder") or ""),
         secrets=secrets,
     )
 

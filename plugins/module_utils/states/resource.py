@@ -63,7 +63,8 @@ def _write(client: Client, prepared: Prepared, report: Mapping[str, Any], contex
             live = store.write_status(client, prepared.recipe.name, status)
     result: Obj = {"changed": changed, "status": status}
     if context.diff and changed:
-        result["diff"] = {"before": f"phase: {before.get('phase')}\n", "after": f"phase: {status['phase']}\n"}
+        phase = f"phase: {before['phase']}\n" if "phase" in before else ""
+        result["diff"] = {"before": phase, "after": f"phase: {status['phase']}\n"}
     return result
 
 
