@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from typing import Any
 
@@ -17,16 +17,18 @@ try:
 except ImportError:
     yaml = None  # type: ignore[assignment]
 
+HIDDEN = "********"
 _MISSING = object()
 # By these keys the items of a list are named and matched.
 _NAMES = ("name", "key", "type", "mountPath", "containerPort")
 
 
-def render_diff(changes: Sequence[Change]) -> dict[str, str]:
+def render_diff(changes: Sequence[Change], secrets: Set[str] = frozenset()) -> dict[str, str]:
     """{"before": text, "after": text} for all changes but the unchanged.
 
     Each object has a header. A new or removed object is shown in full, of a changed one the fields that differ, each
-    on a line that names its path.
+    on a line that names its path. A field that now holds one of the secrets is not shown as it was before either:
+    there it held the secret before, which nobody here knows.
     """
     before: list[str] = []
     after: list[str] = []
@@ -38,7 +40,10 @@ def render_diff(changes: Sequence[Change]) -> dict[str, str]:
         header = f"# {change.action} {change.key}" + (f"  ({change.note})" if change.note else "")
         if old is not None and new is not None:
             pairs = list(_differences(old, new))
-            before += [header, *(f"{path}: {_value(has)}" for path, has, _gets in pairs if has is not _MISSING)]
+            before += [header]
+            for path, has, gets in pairs:
+                if has is not _MISSING:
+                    before.append(f"{path}: {HIDDEN if _holds(gets, secrets) else _value(has)}")
             after += [header, *(f"{path}: {_value(gets)}" for path, _has, gets in pairs if gets is not _MISSING)]
         elif old is not None:
             before += [header, *_document(old)]
@@ -70,6 +75,10 @@ def _is_named(value: Any) -> bool:
 
 def _by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {next((str(item[key]) for key in _NAMES if key in item), ""): item for item in items}
+
+
+def _holds(value: Any, secrets: Set[str]) -> bool:
+    return value is not _MISSING and any(secret in str(value) for secret in secrets)
 
 
 def _value(value: Any) -> str:

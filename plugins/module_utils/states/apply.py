@@ -197,7 +197,7 @@ class _Application:
             if self.recipe.states[name].image:
                 result.setdefault("images", {}).update(render_images(self.recipe, name, self.facts))
         if self.context.diff:
-            result["diff"] = render_diff(differing)
+            result["diff"] = render_diff(differing, self.context.secrets)
         return result
 
     def _tell_skipped(self, rows: Sequence[Obj]) -> None:

@@ -198,6 +198,13 @@ def test_a_diff_shows_no_secret() -> None:
     assert found["before"].splitlines()[1] != found["after"].splitlines()[1]
 
 
+def test_a_diff_hides_what_was_where_a_secret_is_now() -> None:
+    old = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"url": "u:old@h", "b": "1"}}
+    new = {**old, "data": {"url": "u:new@h", "b": "2"}}
+    found = render_diff([Change(key_of(old), "update", old, new)], {"new"})
+    assert found["before"].splitlines()[1:] == ["data.url: ********", "data.b: '1'"]
+
+
 def test_a_diff_of_lists_without_names() -> None:
     old, new = daemonset(), daemonset()
     old["spec"]["args"], new["spec"]["args"] = ["a", "b"], ["a", "c"]
