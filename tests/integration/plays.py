@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 from tests.cluster import Cluster
 
 REPO = Path(__file__).resolve().parents[2]
+PLAYBOOKS = Path(__file__).parent / "playbooks"
 BIN = Path(sys.executable).parent
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 _RECAP = re.compile(r"^\S+\s*: ok=\d+\s+changed=(?P<changed>\d+).*failed=\d+", re.MULTILINE)
@@ -48,6 +50,13 @@ class Runner:
         self.user = user
         self.folder = folder
         self.kubeconfig = cluster.kubeconfig_for(user)
+        self.settings = {"K8S_AUTH_KUBECONFIG": str(self.kubeconfig)}
+
+    def without_kubeconfig(self) -> Runner:
+        """The same, but for plays that say themselves how to reach which cluster."""
+        other = copy(self)
+        other.settings = {}
+        return other
 
     def environment(self) -> dict[str, str]:
         """The environment of a run: nothing of the caller's cluster settings."""
@@ -57,7 +66,8 @@ class Runner:
             **kept,
             "PATH": f"{BIN}:{kept.get('PATH', '')}",
             "ANSIBLE_CONFIG": str(REPO / "ansible.cfg"),
-            "K8S_AUTH_KUBECONFIG": str(self.kubeconfig),
+            "ANSIBLE_CONNECTION_PLUGINS": str(PLAYBOOKS / "connection_plugins"),
+            **self.settings,
         }
 
     def command(self, playbook: str | Path, *arguments: str, **variables: Any) -> list[str]:
