@@ -44,7 +44,7 @@ options:
   on_regress:
     description:
       - What happens to the gate of a state that was proven before and fails. V(keep) marks it C(degraded), which stops
-        no pod. V(withdraw) takes it away, so that no new pods of later states start there.
+        no pod. V(withdraw) takes it away, and with it the pods of states that require this one directly.
     type: str
     choices: [keep, withdraw]
     default: keep

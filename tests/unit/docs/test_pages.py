@@ -1,0 +1,72 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every page says only what is there: links, make targets, files, and pictures that are up to date."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).resolve().parents[3]
+FOLDERS = ("docs", "recipes", "roles", "molecule", "tests")
+PAGES = sorted({*REPO.glob("*.md"), *(page for folder in FOLDERS for page in (REPO / folder).rglob("*.md"))})
+LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)#\s]+)(?:#[^)]*)?\)")
+CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+MAKE = re.compile(r"(?:^|`)(?:\$ )?make(?P<targets>(?: [a-z][a-z-]*)+)", re.MULTILINE)
+FILE = re.compile(r"`(?P<path>[\w.-]+/[\w./-]+\.(?:py|yml|yaml|md|toml))`")
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(REPO))
+
+
+def make_targets() -> set[str]:
+    text = (REPO / "Makefile").read_text()
+    lists = re.findall(r"^(?:LINT|TEST)_STEPS := (.*)$", text, re.MULTILINE)
+    return {*re.findall(r"^([a-z-]+):", text, re.MULTILINE), *" ".join(lists).split()}
+
+
+def test_there_are_pages() -> None:
+    assert len(PAGES) > 20
+    assert {"lint", "units", "demo"} <= make_targets()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = [found["target"] for found in LINK.finditer(CODE.sub("", page.read_text()))]
+    missing = [target for target in targets if "://" not in target and not (page.parent / target).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_make_targets_exist(page: Path) -> None:
+    named = {target for found in MAKE.finditer(page.read_text()) for target in found["targets"].split()}
+    assert named - make_targets() == set()
+
+
+@pytest.mark.parametrize("page", ["docs/contributing/architecture.md", "docs/contributing/testing.md"])
+def test_files_exist(page: str) -> None:
+    roots = (REPO, REPO / "plugins", REPO / "plugins" / "module_utils")
+    named = {found["path"] for found in FILE.finditer((REPO / page).read_text())}
+    assert named
+    assert {path for path in named if not any((root / path).is_file() for root in roots)} == set()
+
+
+def test_every_decision_is_in_the_index() -> None:
+    folder = REPO / "docs" / "decisions"
+    index = (folder / "README.md").read_text()
+    for page in folder.glob("0*.md"):
+        title = page.read_text().splitlines()[0].removeprefix("# ")
+        assert f"({page.name}) | {title} |" in index
+
+
+def test_pictures_are_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "docs.pictures", "--check"], cwd=REPO, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,120 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tables of docs/admin name every variable, option, tag, reason and condition, and what they say is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import crd, status
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import advice
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import TERMINAL_REASONS
+
+REPO = Path(__file__).resolve().parents[3]
+ADMIN = REPO / "docs" / "admin"
+VARIABLE = re.compile(r"hardware_enablement_[a-z_]*[a-z]")
+DEFAULT = re.compile(r"(hardware_enablement_[a-z_]+) \| default\(([^),]+)[,)]")
+RAISED = re.compile(r'Outcome\.(?:PENDING|TROUBLE|BLOCKED),\s*"(\w+)"')
+REASON_ROW = re.compile(r"^\| `(\w+)` \| (.+) \| (.+) \|$", re.MULTILINE)
+
+
+def sources() -> str:
+    """The text of all playbooks and roles."""
+    files = [*REPO.glob("playbooks/*.yml"), *REPO.glob("roles/*/*/*.yml")]
+    return "\n".join(file.read_text() for file in files)
+
+
+def used() -> set[str]:
+    return set(VARIABLE.findall(sources()))
+
+
+def variables_page() -> str:
+    return (ADMIN / "variables.md").read_text()
+
+
+def row(text: str, name: str) -> list[str]:
+    """The cells of the table row that begins with a name."""
+    (line,) = [line for line in text.splitlines() if line.startswith(f"| `{name}` |")]
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_documented_variables_are_used() -> None:
+    pages = [REPO / "README.md", *(REPO / "docs").rglob("*.md"), *REPO.glob("recipes/*/*.md")]
+    for page in pages:
+        assert set(VARIABLE.findall(page.read_text())) - used() == set(), page
+
+
+def test_used_variables_are_documented() -> None:
+    for name in used():
+        assert len(row(variables_page(), name)) == 4
+
+
+def test_documented_defaults_are_those_of_the_roles_and_playbooks() -> None:
+    for name, value in DEFAULT.findall(sources()):
+        if value != "omit":
+            assert row(variables_page(), name)[1].split(";")[0] == f"`{value.strip(chr(39))}`", name
+
+
+def test_standard_options() -> None:
+    section = variables_page().split("## Options that every recipe has")[1].split("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) == set(STANDARD_OPTIONS)
+    for option in STANDARD_OPTIONS.values():
+        assert row(section, option.name)[1] == f"`{option.default}`"
+        for choice in option.choices:
+            assert f"`{choice}`" in row(section, option.name)[2]
+
+
+def test_tags() -> None:
+    (play,) = yaml.safe_load((REPO / "playbooks" / "enable.yml").read_text())
+    tasks = [task for entry in play["tasks"] for task in entry.get("block", [entry])]
+    tags = {tag for task in tasks for tag in task["tags"]} - {"always"}
+    section = variables_page().split("## Tags")[1].split("\n## ")[0]
+    assert tags
+    assert {tag for tag in tags if f"`{tag}`" not in section} == set()
+
+
+def test_every_reason_has_advice_and_a_row() -> None:
+    folder = REPO / "plugins" / "module_utils" / "states" / "validation"
+    raised = {reason for file in folder.rglob("*.py") for reason in RAISED.findall(file.read_text())}
+    known = {*advice._ADVICE, *advice._PASSING}
+    assert len(raised) > 20
+    assert (raised | TERMINAL_REASONS) - known == set()
+
+
+def test_the_reasons_table_is_the_advice() -> None:
+    page = (ADMIN / "status.md").read_text().split("## Reasons")[1].split("\n## ")[0]
+    assert {reason: todo for reason, _meaning, todo in REASON_ROW.findall(page)} == advice._ADVICE
+    for reason in advice._PASSING:
+        assert f"`{reason}`" in page
+
+
+def test_the_conditions_table_is_the_records() -> None:
+    page = (ADMIN / "status.md").read_text()
+    for phase, conditions in status._CONDITIONS.items():
+        assert f"| `{phase}` | " + " | ".join(", ".join(pair) for pair in conditions) + " |" in page
+
+
+def test_job_templates_name_what_exists() -> None:
+    data: dict[str, Any] = yaml.safe_load((ADMIN / "awx-job-templates.yml").read_text())
+    templates = {template["name"]: template for template in data["controller_templates"]}
+    projects = {project["name"] for project in data["controller_projects"]}
+    recipe = yaml.safe_load((REPO / "recipes" / "nvidia-gpu" / "recipe.yml").read_text())
+    for template in templates.values():
+        assert (REPO / template["playbook"]).is_file()
+        assert template["project"] in projects
+        variables = template.get("extra_vars", {})
+        asked = {question["variable"] for question in template.get("survey_spec", {}).get("spec", [])}
+        assert {*variables, *asked} <= used()
+        options = variables.get("hardware_enablement_options", {})
+        assert set(options) <= {*recipe["options"], *STANDARD_OPTIONS}
+    assert {schedule["unified_job_template"] for schedule in data["controller_schedules"]} <= templates.keys()
+
+
+def test_the_published_crd_is_the_one_that_a_run_applies() -> None:
+    assert yaml.safe_load((REPO / "manifests" / "crd.yaml").read_text()) == crd.definition()
