@@ -29,9 +29,9 @@ attributes:
     platforms: posix
 requirements:
   - python >= 3.10
-  - kubernetes >= 26.1.0
-  - PyYAML >= 5.4
-  - jinja2 >= 3.0
+  - kubernetes >= 29.0.0
+  - PyYAML >= 5.4.1
+  - jinja2 >= 3.1.0
 """
 
     WRITES = r"""

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from ansible_collections.hardware.enablement.plugins.doc_fragments import common
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import crd, status
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import advice
@@ -118,3 +119,10 @@ def test_job_templates_name_what_exists() -> None:
 
 def test_the_published_crd_is_the_one_that_a_run_applies() -> None:
     assert yaml.safe_load((REPO / "manifests" / "crd.yaml").read_text()) == crd.definition()
+
+
+def test_the_modules_name_the_requirements_that_are_installed() -> None:
+    wanted = [line for line in (REPO / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
+    (options,) = re.findall(r"^requirements:\n((?:  - .*\n)+)", common.ModuleDocFragment.DOCUMENTATION, re.MULTILINE)
+    named = [line.removeprefix("  - ").replace(" ", "") for line in options.splitlines()]
+    assert named == ["python>=3.10", *wanted]
