@@ -63,6 +63,7 @@ def plan(
     served = {key_of(obj): _is_served(client, obj, desired) for obj in desired}
     planner = _Planner(client, live, adopt, owner, recreate)
     planner.namespaces = {obj["metadata"]["name"] for obj in desired if obj["kind"] == "Namespace"}
+    planner.roles = {(obj["kind"], obj["metadata"]["name"]) for obj in desired if obj["kind"].endswith("Role")}
     calls = [partial(planner.look, obj, served[key_of(obj)]) for obj in desired]
     found = client.parallel(calls)
     errors = [entry for entry in found if isinstance(entry, ApiError)]
@@ -82,6 +83,7 @@ class _Planner:
     def __init__(self, client: Client, live: Mapping[ObjectKey, Obj], adopt: bool, owner: str, recreate: bool) -> None:
         self.refused: list[ObjectKey] = []
         self.namespaces: set[str] = set()
+        self.roles: set[tuple[str, str]] = set()
         self._client = client
         self._live = live
         self._adopt = adopt
@@ -99,6 +101,8 @@ class _Planner:
         try:
             applied = self._client.apply_in_full(obj, dry_run=True)
         except NotFound as error:
+            if "namespaces" not in error.why and "roleRef" in obj:
+                return self._bind(obj, key, error)
             if "namespaces" not in error.why:
                 raise
             known = not key.namespace or key.namespace in self.namespaces
@@ -127,9 +131,21 @@ class _Planner:
         return Change(key, "unchanged" if same else "update", before, after, note)
 
     def _predict(self, obj: Obj, key: ObjectKey, error: Forbidden) -> Change:
-        """Compare the fields that we set, without the API server's help."""
+        """Compare the fields that we set, since trying it out was refused."""
         right = " cannot " in error.why
-        note = f"predicted locally, {'for lack of the right to try it out' if right else f'since {error.why}'}"
+        why = "for lack of the right to try it out" if right else f"since {error.why}"
+        return self._compare_locally(obj, key, f"predicted locally, {why}")
+
+    def _bind(self, obj: Obj, key: ObjectKey, error: NotFound) -> Change:
+        """A binding's role, not the binding, is what is not there; so says the API server to who may not grant all."""
+        role = (str(obj["roleRef"].get("kind")), str(obj["roleRef"].get("name")))
+        if role in self.roles:
+            return self._compare_locally(obj, key, "")
+        error.why = f"{role[0]} {role[1]}, which it binds, does not exist"
+        raise error
+
+    def _compare_locally(self, obj: Obj, key: ObjectKey, note: str) -> Change:
+        """Compare the fields that we set, without the API server's help."""
         before = self._read(key)
         if before is None:
             return Change(key, "create", None, obj, note)

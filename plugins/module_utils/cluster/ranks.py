@@ -14,13 +14,13 @@ T = TypeVar("T")
 NAMESPACES = 0
 DEFINITIONS = 1
 SETTINGS = 2
-WORKLOADS = 3
-REST = 4
+BINDINGS = 3
+WORKLOADS = 4
+REST = 5
 
 _SETTINGS = frozenset(
     {
         "ClusterRole",
-        "ClusterRoleBinding",
         "ConfigMap",
         "LimitRange",
         "NetworkPolicy",
@@ -29,7 +29,6 @@ _SETTINGS = frozenset(
         "PriorityClass",
         "ResourceQuota",
         "Role",
-        "RoleBinding",
         "RuntimeClass",
         "Secret",
         "SecurityContextConstraints",
@@ -37,6 +36,8 @@ _SETTINGS = frozenset(
         "StorageClass",
     }
 )
+# Whoever may not grant any right may bind only a role that exists, since its rights are looked at.
+_BINDINGS = frozenset({"ClusterRoleBinding", "RoleBinding"})
 _WORKLOADS = frozenset(
     {"CronJob", "DaemonSet", "Deployment", "Job", "Pod", "ReplicaSet", "ReplicationController", "StatefulSet"}
 )
@@ -50,6 +51,8 @@ def rank_of(kind: str) -> int:
         return DEFINITIONS
     if kind in _SETTINGS:
         return SETTINGS
+    if kind in _BINDINGS:
+        return BINDINGS
     return WORKLOADS if kind in _WORKLOADS else REST
 
 

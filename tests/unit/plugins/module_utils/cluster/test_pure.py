@@ -122,11 +122,13 @@ def test_group_kinds_and_unknown_kinds() -> None:
 
 def test_ranks() -> None:
     kinds = ["ServiceMonitor", "DaemonSet", "ConfigMap", "CustomResourceDefinition", "Service", "Role", "Namespace"]
+    kinds.insert(0, "RoleBinding")
     found = by_rank(kinds, str)
     assert [batch for _rank, batch in found] == [
         ["Namespace"],
         ["CustomResourceDefinition"],
         ["ConfigMap", "Role"],
+        ["RoleBinding"],
         ["DaemonSet"],
         ["ServiceMonitor", "Service"],
     ]
