@@ -58,7 +58,7 @@ options:
   wait:
     description:
       - Wait until the states are proven on every node, as M(hardware.enablement.state_validate) does, and fail where
-        one is not.
+        one is not. Then also give the run's lock back, unless an earlier task has taken it.
     type: bool
     default: false
   failure_grace:

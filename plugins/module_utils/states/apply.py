@@ -29,7 +29,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states import 
 from ansible_collections.hardware.enablement.plugins.module_utils.states import remove, validate
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.foreign import refuse_foreign_plugin
-from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
+from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard, given_back
 from ansible_collections.hardware.enablement.plugins.module_utils.states.ownership import find_owned
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import (
     Prepared,
@@ -67,8 +67,11 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     discovery, platform = _discovery(client, prepared, params)
     facts = render_facts(prepared, client, discovery, platform, params.get("images"))
     rendered = {state.name: render_state(prepared.recipe, state.name, facts) for state in chosen}
-    result = _Application(client, prepared, chosen, rendered, discovery, facts, params, context).run()
-    return _with_proof(result, params, context) if params["wait"] and chosen else result
+    application = _Application(client, prepared, chosen, rendered, discovery, facts, params, context)
+    if not params["wait"] or not chosen:
+        return application.run()
+    with given_back(client, prepared.recipe.name, context):
+        return _with_proof(application.run(), params, context)
 
 
 def _with_proof(result: Obj, params: Mapping[str, Any], context: RunContext) -> Obj:

@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.lock import RunLock
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.lock import RunLock, read
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 
 
@@ -37,3 +41,22 @@ class Guard:
         """Renew the lock in time, if it is held."""
         if self._held:
             self._lock.check()
+
+
+@contextmanager
+def given_back(client: Client, recipe: str, context: RunContext) -> Iterator[None]:
+    """Around a task that may be all of a run: what lock it takes it gives back, also after an error.
+
+    A lock that the run had before stays, since other tasks follow.
+    """
+    if context.check_mode:
+        yield
+        return
+    before = read(client, recipe)
+    try:
+        yield
+    finally:
+        if before is None or before.holder != context.holder:
+            # Where the API server is gone, so is the reason to say more than that; the lock ends by itself.
+            with suppress(EnablementError):
+                RunLock(client, recipe, context.holder).release()

@@ -1,0 +1,114 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Roles used alone, tags, and options as command lines and surveys give them. The tests build on each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.cluster.simulation.faults import clear_faults, set_fault
+from tests.integration.plays import PLAYBOOKS, Runner
+
+RECIPE = {
+    "hardware_enablement_recipe": "two-states",
+    "hardware_enablement_recipe_dir": str(Path(__file__).parents[1] / "recipes"),
+}
+GATE = "hardware-enablement.io/two-states.driver"
+GPU_NODES = {"gpu-old-1", "gpu-old-2", "gpu-new-1"}
+
+
+def daemonsets(cluster: Cluster) -> dict[str, str]:
+    """The DaemonSets' images by name."""
+    items = json.loads(cluster.kubectl("get", "daemonsets", "-n", "two-states", "-o", "json"))["items"]
+    return {
+        item["metadata"]["name"]: item["spec"]["template"]["spec"]["containers"][0]["image"].rpartition("/")[2]
+        for item in items
+    }
+
+
+def lock_holder(cluster: Cluster) -> str:
+    """Who holds the run's lock."""
+    lease = ("get", "lease", "two-states", "-n", "hardware-enablement", "-o", "jsonpath={.spec.holderIdentity}")
+    return cluster.kubectl(*lease)
+
+
+def gated(cluster: Cluster) -> set[str]:
+    """The nodes that carry the driver's gate."""
+    return {name.partition("/")[2] for name in cluster.kubectl("get", "nodes", "-l", GATE, "-o", "name").split()}
+
+
+def test_a_role_alone_waits_for_its_own_states(cluster: Cluster, runner: Runner) -> None:
+    # A plugin that can never come up is nobody's business here.
+    set_fault(cluster.kubeconfig, "*", "device-plugin", "image-pull")
+    runner.play(PLAYBOOKS / "roles_alone.yml", **RECIPE).check()
+    assert gated(cluster) == GPU_NODES
+    assert lock_holder(cluster) == ""
+    assert {name.rpartition("-")[0].partition("-")[0] for name in daemonsets(cluster)} == {"driver"}
+    clear_faults(cluster.kubeconfig)
+
+
+def test_a_role_alone_fails_with_its_state(cluster: Cluster, runner: Runner) -> None:
+    set_fault(cluster.kubeconfig, "gpu-new-1", "driver", "crash", message="no such device")
+    cluster.kubectl("delete", "pods", "-n", "two-states", "--all", "--wait=false")
+    # With something to write, so that it takes the lock.
+    options = {"log_level": "debug", "env": {"driver": {"DEBUG": "1"}}}
+    played = runner.play(
+        PLAYBOOKS / "roles_alone.yml",
+        hardware_enablement_failure_grace=1,
+        hardware_enablement_options=options,
+        **RECIPE,
+    )
+    assert played.code != 0
+    assert "node gpu-new-1, state driver" in played.output
+    assert lock_holder(cluster) == ""
+    clear_faults(cluster.kubeconfig)
+
+
+def test_a_tag_plays_one_state(cluster: Cluster, runner: Runner) -> None:
+    options = {"driver_version": "2.0", "plugin_version": "2.0"}
+    played = runner.play("enable", "--tags", "device_plugin", **RECIPE, hardware_enablement_options=options).check()
+    assert played.changed > 0
+    found = daemonsets(cluster)
+    assert found.pop("plugin") == "plugin:2.0"
+    assert all(image.startswith("driver:1.0") for image in found.values())
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"hardware_enablement_options": '{"plugin_version": "3.0", "plugin_enabled": true}'},
+        # What a survey sends: everything is text, and a question without an answer is an empty one.
+        {
+            "hardware_enablement_options": "plugin_version=3.1 plugin_enabled=yes",
+            "hardware_enablement_namespace": "",
+            "hardware_enablement_images": "",
+            "hardware_enablement_timeout": "",
+            "hardware_enablement_failure_grace": "10",
+            "hardware_enablement_allow_empty": "no",
+            "hardware_enablement_kubeconfig": "",
+            "hardware_enablement_context": "",
+        },
+    ],
+    ids=["json", "survey"],
+)
+def test_answers_as_text(cluster: Cluster, runner: Runner, answers: dict[str, Any]) -> None:
+    runner.play("enable", **RECIPE, **answers).check()
+    assert daemonsets(cluster)["plugin"] in ("plugin:3.0", "plugin:3.1")
+    assert gated(cluster) == GPU_NODES
+    assert runner.play("enable", **RECIPE, **answers).check().changed == 0
+
+
+def test_status_takes_options_as_text_too(runner: Runner) -> None:
+    options = '{"plugin_version": "3.1"}'
+    runner.play("status", **RECIPE, hardware_enablement_options=options).check()
+
+
+def test_an_empty_answer_for_options(cluster: Cluster, runner: Runner) -> None:
+    runner.play("enable", **RECIPE, hardware_enablement_options="").check()
+    assert daemonsets(cluster)["plugin"] == "plugin:1.0"
