@@ -1,0 +1,208 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is not ours is not touched, what cannot be told is not judged, what users run is not restarted.
+
+The tests build on each other."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster, processes
+from tests.cluster.simulation.faults import clear_faults, set_fault
+from tests.integration import sight
+from tests.integration.plays import Played, Runner
+
+Obj = dict[str, Any]
+
+GPU_NODES = ("gpu-old-1", "gpu-old-2", "gpu-new-1")
+NODE, KERNEL = "gpu-old-1", "6.8.0-60-generic"
+PREINSTALLED = "sim.hardware-enablement.io/preinstalled"
+OPEN_MODULES = {"driver_kernel_module_type": "open"}
+
+
+def apply(cluster: Cluster, *objects: Obj) -> None:
+    """Make objects as somebody else."""
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+
+
+def foreign_plugin() -> Obj:
+    """A device plugin as its own project deploys it."""
+    folder = {"name": "plugins", "hostPath": {"path": "/var/lib/kubelet/device-plugins"}}
+    container = {
+        "name": "plugin",
+        "image": "nvcr.io/nvidia/k8s-device-plugin:v0.17.0",
+        "volumeMounts": [{"name": "plugins", "mountPath": folder["hostPath"]["path"]}],  # type: ignore[index]
+    }
+    labels = {"name": "nvidia-device-plugin-ds"}
+    spec = {"nodeSelector": {"kubernetes.io/hostname": NODE}, "containers": [container], "volumes": [folder]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "nvidia-device-plugin-daemonset", "namespace": "kube-system"},
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": spec}},
+    }
+
+
+def user_pod(node: str) -> Obj:
+    """A user's pod that holds all devices of a node."""
+    container = {"name": "c", "image": "example.com/user:1", "resources": {"limits": {"nvidia.com/gpu": 8}}}
+    spec = {"nodeSelector": {"kubernetes.io/hostname": node}, "containers": [container]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "user"}, "spec": spec}
+
+
+def gpus(cluster: Cluster, node: str) -> str:
+    """The devices that a node offers."""
+    return str(sight.nodes(cluster)[node]["status"]["allocatable"].get("nvidia.com/gpu", "0"))
+
+
+def sentence(played: Played) -> str:
+    """The text of the one task that failed."""
+    texts = [line for line in played.output.splitlines() if line.startswith("fatal:")]
+    assert len(texts) == 1, played.output
+    assert "Traceback" not in played.output
+    return texts[0]
+
+
+def all_ready(cluster: Cluster) -> bool:
+    """Whether every label of ours on every GPU node says so."""
+    return all(set(sight.gates(cluster, node).values()) == {"ready"} for node in GPU_NODES)
+
+
+def changes_nothing(cluster: Cluster, runner: Runner, **variables: Any) -> None:
+    """A further run writes nothing."""
+    mark = cluster.mark()
+    again = runner.play("enable_gpu", **variables).check()
+    assert (again.changed, runner.writes(mark)) == (0, []), again.output
+
+
+def test_a_foreign_device_plugin_is_found_before_the_first_write(cluster: Cluster, runner: Runner) -> None:
+    cluster.kubectl("annotate", "node", NODE, f"{PREINSTALLED}=driver,toolkit")
+    apply(cluster, foreign_plugin())
+    sight.eventually(lambda: gpus(cluster, NODE) == "8")
+    mark = cluster.mark()
+    played = runner.play("enable_gpu")
+    assert played.code != 0
+    text = sentence(played)
+    assert "nvidia.com/gpu is already served" in text
+    assert "DaemonSet kube-system/nvidia-device-plugin-daemonset" in text
+    assert runner.writes(mark) == []
+    cluster.kubectl("delete", "daemonset", "-n", "kube-system", "nvidia-device-plugin-daemonset")
+    cluster.kubectl("annotate", "node", NODE, f"{PREINSTALLED}-")
+    sight.eventually(lambda: gpus(cluster, NODE) == "0")
+
+
+def test_an_object_that_is_not_ours_is_refused_and_left_alone(cluster: Cluster, runner: Runner) -> None:
+    metadata = {"name": "nvidia-device-plugin", "namespace": sight.NAMESPACE, "labels": {"owner": "somebody"}}
+    apply(
+        cluster,
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": sight.NAMESPACE}},
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"theirs": "kept"}},
+    )
+    played = runner.play("enable_gpu", "--tags", "device_plugin")
+    assert played.code != 0
+    assert "ConfigMap nvidia-gpu/nvidia-device-plugin" in sentence(played)
+    found = json.loads(cluster.kubectl("get", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "-o", "json"))
+    assert found["data"] == {"theirs": "kept"}
+    assert found["metadata"]["labels"] == {"owner": "somebody"}
+
+
+def test_with_adopt_it_is_taken_over(cluster: Cluster, runner: Runner) -> None:
+    runner.play("enable_gpu", hardware_enablement_adopt=True).check()
+    found = json.loads(cluster.kubectl("get", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "-o", "json"))
+    assert found["metadata"]["labels"][sight.STATE_LABEL] == "device_plugin"
+    assert "config.yaml" in found["data"]
+    assert all_ready(cluster)
+    changes_nothing(cluster, runner)
+
+
+def test_a_node_that_is_not_ready_is_unknown_and_nothing_is_written_to_nodes(cluster: Cluster, runner: Runner) -> None:
+    before = sight.marks(cluster)
+    cluster.set_ready(NODE, ready=False)
+    mark = cluster.mark()
+    played = runner.play("enable_gpu", hardware_enablement_failure_grace=3).check()
+    assert f"! node {NODE}, driver unknown" in played.output
+    assert "the node is NotReady" in played.output
+    assert list(sight.problems(cluster)) == [(NODE, "driver")]
+    assert sight.record(cluster)["phase"] == "unknown"
+    assert sight.marks(cluster) == before
+    assert [request for request in runner.writes(mark) if "/nodes" in request or "/pods" in request] == []
+    cluster.set_ready(NODE, ready=True)
+    sight.eventually(lambda: all(sight.is_ready(pod) for pod in sight.pods(cluster).values()))
+
+
+def test_devices_that_are_all_in_use_are_told_from_broken_ones(cluster: Cluster, runner: Runner) -> None:
+    apply(cluster, user_pod(NODE))
+    cluster.kubectl("wait", "--for=condition=Ready", "pod/user", "--timeout=30s")
+    proofs = sight.proofs(cluster, NODE)
+    del proofs["device_plugin_validation"]
+    cluster.kubectl("annotate", "node", NODE, f"{sight.PROOFS}={json.dumps(proofs)}", "--overwrite")
+    before = sight.uids(cluster)
+    played = runner.play("enable_gpu", hardware_enablement_failure_grace=3).check()
+    assert f"! node {NODE}, device_plugin_validation unknown" in played.output
+    problem = sight.problems(cluster)[(NODE, "device_plugin_validation")]
+    assert (problem["phase"], problem["reason"]) == ("unknown", "DevicesBusy")
+    gates = sight.gates(cluster, NODE)
+    assert (gates[""], gates["device_plugin_validation"]) == ("ready", "stale")
+    assert "degraded" not in gates.values()
+    assert sight.uids(cluster) == before
+    cluster.kubectl("delete", "pod", "user", "--now")
+    runner.play("enable_gpu").check()
+    assert all_ready(cluster)
+
+
+def test_a_changed_driver_waits_for_its_restart(cluster: Cluster, runner: Runner) -> None:
+    before = sight.uids(cluster)
+    played = runner.play("enable_gpu", hardware_enablement_options=OPEN_MODULES).check()
+    assert "3 nodes run the driver version before, until it is restarted" in played.output
+    assert sight.uids(cluster) == before
+    for node in GPU_NODES:
+        gates = sight.gates(cluster, node)
+        assert (gates[""], gates["driver"]) == ("ready", "stale")
+    again = runner.play("enable_gpu", hardware_enablement_options=OPEN_MODULES).check()
+    assert again.changed == 0
+    assert "3 nodes run the driver version before" in again.output
+
+
+def test_a_restarted_driver_is_proven(cluster: Cluster, runner: Runner) -> None:
+    before = sight.proofs(cluster, NODE)["driver"]
+    for node in GPU_NODES:
+        sight.delete_pod(cluster, node, "driver")
+    runner.play("enable_gpu", hardware_enablement_options=OPEN_MODULES).check()
+    assert all_ready(cluster)
+    changes_nothing(cluster, runner, hardware_enablement_options=OPEN_MODULES)
+    assert sight.proofs(cluster, NODE)["driver"]["hash"] != before["hash"]
+
+
+@pytest.mark.slow
+def test_an_api_server_that_stops_answering_changes_no_label(cluster: Cluster, runner: Runner) -> None:
+    server = next(item for item in processes.noted(cluster.folder) if item.program == "kube-apiserver")
+    set_fault(cluster.kubeconfig, NODE, "driver", "slow", seconds=300)
+    # After a reboot everything on the node has to be proven again: the run has written and holds the lock.
+    cluster.reboot(NODE, KERNEL)
+    run = runner.start("enable_gpu", hardware_enablement_options=OPEN_MODULES)
+    try:
+        sight.eventually(lambda: sight.gates(cluster, NODE)["driver"] == "stale" or run.poll() is not None)
+        before = sight.marks(cluster)
+        server.send(signal.SIGSTOP)
+        stopped = time.monotonic()
+        code = run.wait(timeout=120)
+        print(f"the run ended {time.monotonic() - stopped:.0f} s after the API server had stopped")
+    finally:
+        server.send(signal.SIGCONT)
+        if run.poll() is None:
+            run.kill()
+    output = (runner.folder / "enable_gpu.log").read_text()
+    assert code != 0
+    assert "the API server does not answer in time" in output
+    assert "Traceback" not in output
+    assert sight.marks(cluster) == before
+    clear_faults(cluster.kubeconfig)
+    runner.play("enable_gpu", hardware_enablement_options=OPEN_MODULES).check()
+    assert all_ready(cluster)
