@@ -1,0 +1,84 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The same recipe on a cluster with OpenShift's kinds, and on one without even those of the Prometheus operator."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.integration.conftest import grant
+from tests.integration.plays import REPO, Runner
+
+OPTIONS = {"grafana": "instance", "grafana_expose": True, "container_runtime": "cri-o"}
+SCCS = ("driver", "container-toolkit", "device-plugin", "dcgm-exporter")
+
+
+def runner_for(cluster: Cluster, folder: Path) -> Runner:
+    """Plays with the rights that a run needs."""
+    cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
+    grant(cluster, "runner", "hardware-enablement-runner")
+    return Runner(cluster, "runner", folder)
+
+
+@pytest.fixture(scope="module")
+def openshift() -> Iterator[Cluster]:
+    """A cluster that serves what OpenShift serves, with one GPU node."""
+    with Cluster.up("test-openshift", openshift=True) as started:
+        started.add_nodes(1, profile="gpu-h100", kernel="5.14.0-570.el9.x86_64", os="rhcos:9.6", runtime="cri-o")
+        yield started
+
+
+@pytest.fixture(scope="module")
+def bare() -> Iterator[Cluster]:
+    """A cluster without the Prometheus operator's kinds, with one GPU node."""
+    with Cluster.up("test-bare", monitoring_crds=False) as started:
+        started.add_nodes(1, profile="gpu-h100")
+        yield started
+
+
+def names(cluster: Cluster, kind: str) -> list[str]:
+    """The names of our objects of a kind."""
+    listed = cluster.kubectl("get", kind, "-A", "-l", "hardware-enablement.io/recipe=nvidia-gpu", "-o", "json")
+    return [item["metadata"]["name"] for item in json.loads(listed)["items"]]
+
+
+def test_openshift_gets_its_constraints_and_a_route(openshift: Cluster, tmp_path: Path) -> None:
+    runner = runner_for(openshift, tmp_path)
+    played = runner.play("enable_gpu", hardware_enablement_options=OPTIONS).check()
+    assert "does without" not in played.output
+    assert names(openshift, "route.route.openshift.io")
+    assert names(openshift, "ingress.networking.k8s.io") == []
+    found = names(openshift, "securitycontextconstraints.security.openshift.io")
+    for part in SCCS:
+        assert any(part in name for name in found), found
+    assert names(openshift, "servicemonitor.monitoring.coreos.com")
+    again = runner.play("enable_gpu", hardware_enablement_options=OPTIONS).check()
+    assert again.changed == 0
+    runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
+    assert names(openshift, "securitycontextconstraints.security.openshift.io") == []
+    assert names(openshift, "route.route.openshift.io") == []
+
+
+def test_what_the_cluster_does_not_serve_is_left_out_and_said(bare: Cluster, tmp_path: Path) -> None:
+    runner = runner_for(bare, tmp_path)
+    said = [
+        f"monitoring does without nvidia-gpu/monitoring/{file}: "
+        f"the cluster does not serve monitoring.coreos.com/v1/{kind}"
+        for file, kind in (("servicemonitor.yaml.j2", "ServiceMonitor"), ("rules.yaml.j2", "PrometheusRule"))
+    ]
+    predicted = runner.play("enable_gpu", "--check").check()
+    played = runner.play("enable_gpu").check()
+    for line in said:
+        assert predicted.output.count(line) == played.output.count(line) == 1
+    # OpenShift's kinds are missed by nobody here.
+    assert played.output.count("does without") == len(said)
+    assert "service/nvidia-dcgm-exporter" in bare.kubectl("get", "service", "-n", "nvidia-gpu", "-o", "name")
+    again = runner.play("enable_gpu").check()
+    assert again.changed == 0
+    assert "does without" not in again.output

@@ -1,0 +1,76 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is packed and installed elsewhere works as AWX would run it: ansible-runner, a playbook by its full name."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import ansible_runner
+import pytest
+
+from tests.cluster import Cluster
+from tests.gates import collection_copy
+from tests.gates.place import Place
+from tests.integration.plays import BIN, Runner
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A collections folder with the built collection and what it depends on, and nothing of this repository."""
+    folder = tmp_path_factory.mktemp("packaging")
+    place, collections = Place(build=folder), folder / "installed"
+    collection_copy.refresh(place)
+    kubernetes = Path("ansible_collections/kubernetes")
+    shutil.copytree(place.collections / kubernetes, collections / kubernetes)
+
+    def galaxy(*arguments: str) -> None:
+        command = [str(BIN / "ansible-galaxy"), "collection", *arguments]
+        environment = {**place.environment(), "ANSIBLE_COLLECTIONS_PATH": str(collections)}
+        subprocess.run(command, cwd=place.copy, env=environment, check=True, capture_output=True)
+
+    galaxy("build", "--output-path", str(folder))
+    galaxy("install", "--offline", "-p", str(collections), *map(str, folder.glob("*.tar.gz")))
+    return collections
+
+
+def run(installed: Path, runner: Runner, folder: Path, playbook: str, **variables: Any) -> ansible_runner.Runner:
+    """Run as AWX does, with a kubeconfig in the environment and nothing else of this machine."""
+    folder.mkdir()
+    (folder / "ansible.cfg").touch()
+    return ansible_runner.run(
+        private_data_dir=str(folder),
+        playbook=playbook,
+        extravars=variables,
+        envvars={
+            "ANSIBLE_COLLECTIONS_PATH": str(installed),
+            "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
+            "K8S_AUTH_KUBECONFIG": str(runner.kubeconfig),
+            "PATH": f"{BIN}:/usr/bin:/bin",
+        },
+        quiet=True,
+    )
+
+
+def test_the_installed_collection_under_ansible_runner(
+    cluster: Cluster, runner: Runner, installed: Path, tmp_path: Path
+) -> None:
+    assert not (installed / "ansible_collections/hardware/enablement/tests").exists()
+    done = run(installed, runner, tmp_path / "first", "hardware.enablement.enable_gpu")
+    output = done.stdout.read()
+    assert done.status == "successful", output
+    assert "nvidia-gpu: ready, 3/3 nodes" in output
+    assert cluster.kubectl("get", "sr", "nvidia-gpu", "--no-headers").split()[:3] == ["nvidia-gpu", "ready", "3/3"]
+
+    again = run(installed, runner, tmp_path / "second", "hardware.enablement.enable_gpu")
+    assert again.status == "successful"
+    assert again.stats["changed"] == {}
+
+    removed = run(
+        installed, runner, tmp_path / "third", "hardware.enablement.disable", hardware_enablement_recipe="nvidia-gpu"
+    )
+    assert removed.status == "successful", removed.stdout.read()
