@@ -167,7 +167,7 @@ class _Planner:
             error.todo = f"remove the {key.kind} by hand if what is in it may be lost"
             raise error
         if not self._recreate:
-            error.todo = "set recreate: true to delete the object and create it anew"
+            error.todo = "set recreate (hardware_enablement_recreate in the playbooks) to delete it and create it anew"
             raise error
         note = "; ".join(filter(None, [note, error.why]))
         return Change(key, "replace", before, obj, note)
@@ -227,5 +227,5 @@ def _not_ours(keys: Sequence[ObjectKey], host: str) -> EnablementError:
         f"{', '.join(str(key) for key in keys[:_SHOWN])}{more} {'exists' if len(keys) == 1 else 'exist'} already",
         where=host,
         why="not made by this special resource",
-        todo="remove what is in the way, choose another namespace, or set adopt: true to take it over",
+        todo="remove it, choose another namespace, or set adopt (hardware_enablement_adopt) to take it over",
     )

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +27,21 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values
 
 API_VERSION = "hardware-enablement.io/v1"
 DNS_LABEL = r"[a-z]([a-z0-9-]*[a-z0-9])?"
+
+# The roles that enable.yml plays; "state" is for steps that the others have no name for.
+ROLES = (
+    "state_driver_container",
+    "state_driver",
+    "state_runtime_hook",
+    "state_driver_validation",
+    "state_device_plugin",
+    "state_device_plugin_validation",
+    "state_monitoring",
+    "state_feature_discovery",
+    "state_grafana",
+    "state",
+)
+_FOREIGN_ROLE = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){2}")
 
 # Our own labels are hardware-enablement.io/<one of these>, so no recipe's summary label may be called the same.
 RESERVED_RECIPES = ("recipe", "state", "kernel-group", "validation")
@@ -86,6 +102,14 @@ def _proof(value: Any, path: str, problems: Problems) -> None:
         problems.add(path, "a kind of proof", f"{kind}{suggest(kind, CHECKS)}")
 
 
+def _role(value: Any, path: str, problems: Problems) -> None:
+    """A role of ours, or one of somebody else's by its full name, which their own playbook then has to play."""
+    if value in ROLES or (isinstance(value, str) and _FOREIGN_ROLE.fullmatch(value)):
+        return
+    hint = suggest(value, ROLES) if isinstance(value, str) else ""
+    problems.add(path, "a role of this collection, or another one's full name", describe(value) + hint)
+
+
 _STATE_NAME = _name("lower-case letters, digits and _, a letter first", r"[a-z][a-z0-9_]*", 30, RESERVED_STATES)
 _ASSET = record({"path": Key(_FILE_PATTERN, required=True), "needs_api": Key(_API)})
 _OPTION = record(
@@ -101,7 +125,7 @@ _OPTION = record(
 )
 _STATE = record(
     {
-        "role": Key(text("the name of a role", r"[a-z][a-z0-9_.]*"), required=True),
+        "role": Key(_role, required=True),
         "description": Key(text()),
         "requires": Key(items(text("the name of a state"))),
         "per": Key(one_of("cluster", "kernel")),

@@ -34,7 +34,7 @@ def refuse_foreign_plugin(client: Client, recipe: Recipe, discovery: Discovery) 
         f"{', '.join(served)} is already served on these nodes by something that is not ours",
         where=names,
         why="two device plugins for one resource take the devices from each other",
-        todo="remove the other one first, or set adopt to go on beside it",
+        todo="remove the other one first, or set adopt (hardware_enablement_adopt in the playbooks)",
     )
 
 

@@ -46,7 +46,7 @@ def decide(
     for key in unwanted:
         group = ((live[key].get("metadata") or {}).get("labels") or {}).get(GROUP_LABEL)
         if not nodes_match and not allow_empty:
-            keep[key] = "no node matches the selector; set allow_empty to remove it"
+            keep[key] = "no node matches the selector; set allow_empty (hardware_enablement_allow_empty) to remove it"
         elif group and group in groups_in_use and not allow_empty:
             keep[key] = f"a node still runs the kernel of group {group}"
         else:

@@ -73,5 +73,5 @@ def refuse_while_used(client: Client, prepared: Prepared) -> None:
             f"{prepared.recipe.name} is in use, so it is not removed",
             where=f"pods {', '.join(sorted(holders)[:3])}{more}",
             why="they hold its devices",
-            todo="end these pods first, or set force to remove it all the same",
+            todo="end these pods first, or set force (in the playbooks hardware_enablement_force)",
         )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
@@ -124,4 +124,4 @@ class Memory:
     trouble: Verdict | None = None
     reason: str = ""
     reason_since: float = 0.0
-    extra: dict[str, float] = field(default_factory=dict)
+    proven: bool = False

@@ -64,7 +64,9 @@ class Walker:
             if not plan.per_node:
                 continue
             record = records.get(plan.name)
-            proven = record is not None or plan.name in gates
+            memory = self.memory.setdefault((node.name, plan.name), Memory())
+            # A regress takes proof and gate away, which does not undo that it once worked.
+            memory.proven = proven = memory.proven or record is not None or plan.name in gates
             result = self._look(plan, node, group, record, proven, now, walk)
             self.results[(node.name, plan.name)] = replace(result, proven=proven)
         return walk

@@ -67,6 +67,12 @@ def test_standard_options_are_there_and_may_get_another_default(files: dict[str,
     ("old", "new", "said"),
     [
         (
+            "role: state_driver\n",
+            "role: state_drivers\n",
+            "states.driver.role: expected a role of this collection, or another one's full name, found 'state_drivers',"
+            " did you mean state_driver?",
+        ),
+        (
             "timeout: 900",
             "timout: 900",
             "states.driver: expected only known keys, found timout, did you mean timeout?",
