@@ -69,8 +69,10 @@ def test_standard_options_are_there_and_may_get_another_default(files: dict[str,
         (
             "role: state_driver\n",
             "role: state_drivers\n",
-            "states.driver.role: expected a role of this collection, or another one's full name, found 'state_drivers',"
-            " did you mean state_driver?",
+            (
+                "states.driver.role: expected a role of this collection, or another one's full name, "
+                "found 'state_drivers', did you mean state_driver?"
+            ),
         ),
         (
             "timeout: 900",
