@@ -113,7 +113,11 @@ def _build(place: Place) -> Iterator[Command]:
 
 def _integration(place: Place) -> Iterator[Command]:
     report = place.build / "reports" / "integration.xml"
-    yield Command(["pytest", "-q", "-m", "not scale", "tests/integration", f"--junit-xml={report}"], junit=report)
+    # A file has its own cluster, and its tests build on each other; most of the time they wait.
+    spread = ["-n", "2", "--dist", "loadfile"]
+    yield Command(
+        ["pytest", "-q", *spread, "-m", "not scale", "tests/integration", f"--junit-xml={report}"], junit=report
+    )
 
 
 def _scale(place: Place) -> Iterator[Command]:
