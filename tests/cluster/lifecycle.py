@@ -199,7 +199,7 @@ class _Starter:
             command(self._setup),
             folder=self._setup.folder,
             port=port,
-            environment=commands.nfd_environment() if program == "nfd-master" else None,
+            environment=commands.environment(program),
             directory=REPO if program == "simulation" else None,
         )
 

@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--kubeconfig", required=True, type=Path)
     parser.add_argument("--folder", required=True, type=Path, help="the cluster's folder, for simulation.json")
     parser.add_argument("--port", type=int, default=0, help="serves the nodes' logs; 0 = the last one, or a free one")
-    parser.add_argument("--workers", type=int, default=6)
+    parser.add_argument("--workers", type=int, default=16)
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
 

@@ -28,7 +28,7 @@ CANNOT_REACH = (OSError, http.client.HTTPException)
 class Simulation:
     """Plays the pods of the simulated nodes of one cluster until `stop` is set."""
 
-    def __init__(self, server: Server, operands: Operands, port: int, workers: int = 6) -> None:
+    def __init__(self, server: Server, operands: Operands, port: int, workers: int) -> None:
         self.server = server
         self.lock = threading.Condition()
         self.store = Store(operands)
