@@ -40,6 +40,7 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     if options.write:
+        about = [*about, f"Load average at the end: {surroundings.load()}."]
         DOCUMENT.write_text(_document(about, tables))
         print(f"\nwritten to {DOCUMENT.relative_to(REPO)}")
     return 0
