@@ -36,6 +36,11 @@ class Played:
         """The sum over the hosts of the recap."""
         return sum(int(found["changed"]) for found in _RECAP.finditer(self.output))
 
+    def unchanged(self) -> Played:
+        """The same after a good run that changed nothing, or an assertion with the whole output."""
+        assert (self.code, self.changed) == (0, 0), self.output
+        return self
+
     def check(self) -> Played:
         """The same, or an assertion with the whole output."""
         assert self.code == 0, self.output

@@ -93,14 +93,14 @@ def test_the_record_says_so(cluster: Cluster) -> None:
 def test_second_run_changes_nothing(cluster: Cluster, runner: Runner) -> None:
     before, mark = cluster.dump(), cluster.mark()
     played = runner.play("enable_gpu").check()
-    assert played.changed == 0
+    played.unchanged()
     assert runner.writes(mark) == []
     assert cluster.dump() == before
 
 
 def test_check_and_diff_on_a_converged_cluster_show_nothing(runner: Runner) -> None:
     played = runner.play("enable_gpu", "--check", "--diff").check()
-    assert played.changed == 0
+    played.unchanged()
     assert "+++" not in played.output
 
 
@@ -121,7 +121,7 @@ def test_drift_is_repaired(cluster: Cluster, runner: Runner) -> None:
     assert runner.play("enable_gpu").check().changed > 0
     spec = json.loads(cluster.kubectl("get", name, "-n", "nvidia-gpu", "-o", "json"))["spec"]["template"]["spec"]
     assert spec["priorityClassName"] == "system-node-critical"
-    assert runner.play("enable_gpu").check().changed == 0
+    runner.play("enable_gpu").unchanged()
 
 
 def test_a_third_kernel_gets_its_driver_and_the_one_that_is_gone_goes(cluster: Cluster, runner: Runner) -> None:
@@ -175,7 +175,7 @@ def test_disable_leaves_nothing(cluster: Cluster, runner: Runner) -> None:
     assert [name for name, node in nodes(cluster).items() if ours(node)] == []
     left = [key for key in cluster.dump() if "nvidia" in key.lower() or "specialresource" in key.lower()]
     assert [key for key in left if "NodeFeature" not in key] == []
-    assert runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check().changed == 0
+    runner.play("disable", hardware_enablement_recipe="nvidia-gpu").unchanged()
 
 
 @pytest.mark.parametrize("case", sorted(path.name for path in BROKEN.iterdir()))
