@@ -81,7 +81,7 @@ def state(effort: Effort) -> Table:
         ]
         rows = _compare(bed, manifests, compared, effort)
     title = f"One state of {len(manifests.by_object)} objects"
-    return Table(title, _COMPARED, rows, [_COMPARED_NOTE])
+    return Table(title, _COMPARED, rows, [_runs(effort), _COMPARED_NOTE])
 
 
 def machine(effort: Effort) -> Table:
@@ -102,7 +102,7 @@ def machine(effort: Effort) -> Table:
         "Only the first row is the whole job: it finds the nodes, applies, waits for the simulated operands, proves "
         "each state on each node and labels the nodes. All others just apply the objects."
     )
-    return Table(title, _COMPARED, rows, [_COMPARED_NOTE, note])
+    return Table(title, _COMPARED, rows, [_runs(effort), _COMPARED_NOTE, note])
 
 
 def scale(effort: Effort) -> Table:
@@ -121,7 +121,8 @@ def scale(effort: Effort) -> Table:
         "writes",
         "peak MiB",
     )
-    rows, notes = [], []
+    rows = []
+    notes = [f"The first run was made once at each size, the second run {max(2, effort.rounds)} times (median)."]
     for size in effort.sizes:
         first, second = _at_size(size, effort)
         asked, again = first.requests, second.requests
@@ -148,6 +149,11 @@ def scale(effort: Effort) -> Table:
 
 
 CASES: dict[str, Callable[[Effort], Table]] = {"floor": floor, "state": state, "machine": machine, "scale": scale}
+
+
+def _runs(effort: Effort) -> str:
+    first, second = effort.rounds, effort.rounds * effort.seconds_per_round
+    return f"{first} first runs and {second} second runs of each, in turns."
 
 
 def _at_size(size: int, effort: Effort) -> tuple[Sample, Series]:
