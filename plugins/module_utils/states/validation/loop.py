@@ -144,7 +144,7 @@ class Loop:
         results = {plan.name: self.results[(name, plan.name)] for plan in self._node_plans}
         first = self._first_summaries.setdefault(name, before.summary)
         after = marks.wanted(
-            before, self._node_plans, results, node, group, timestamp(now), self.withdraw, first, self.complete
+            before, self._node_plans, results, node, timestamp(now), self.withdraw, first, self.complete
         )
         self.writer.want(name, before, after)
         return walk

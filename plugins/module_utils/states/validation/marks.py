@@ -56,7 +56,6 @@ def wanted(
     plans: Sequence[StatePlan],
     results: Mapping[str, Result],
     node: NodeFacts,
-    group: str,
     moment: str,
     withdraw: bool,
     first_summary: str | None,
@@ -77,17 +76,16 @@ def wanted(
     for plan in plans:
         gate, proof = before.gates.get(plan.name), before.proofs.get(plan.name)
         result = results.get(plan.name)
-        holds = proof is not None and proof.holds(plan.hash_for(group), node.kernel, node.boot_id)
         if result is None or result.phase is Phase.UNKNOWN:
             pass
         elif result.phase is Phase.READY and result.restart_pending:
             gate = STALE
         elif result.phase is Phase.READY:
             gate = READY
-            if plan.proofs and not holds:
-                proof = ProofRecord(plan.hash_for(group), node.kernel, node.boot_id, moment)
+            if plan.proofs and not result.holds:
+                proof = ProofRecord(result.subject, node.kernel, node.boot_id, moment)
         elif result.phase is Phase.WAITING:
-            gate = STALE if gate == READY and not holds else gate
+            gate = STALE if gate == READY and not result.holds else gate
         elif gate is not None:
             gate, proof = (None if withdraw else DEGRADED), None
         if plan.gated and gate is not None:

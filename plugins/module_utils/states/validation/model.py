@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -78,9 +79,17 @@ class StatePlan:
     unlocks: bool
     per_node: bool
 
-    def hash_for(self, group: str) -> str:
-        """The hash that a proof on a node of this kernel group must carry."""
-        return self.hashes.get(group) or self.hashes.get("", "")
+    def subject(self, group: str, proven: Mapping[str, str]) -> str:
+        """What a proof on a node of this kernel group is about: what is deployed, and on top of what it was proven.
+
+        proven maps states to the subjects of their own proofs on that node. So a new driver has to be validated again,
+        although nothing of its validation has changed.
+        """
+        own = self.hashes.get(group) or self.hashes.get("", "")
+        if not self.requires:
+            return own
+        parts = [own, *(proven.get(required, "") for required in self.requires)]
+        return hashlib.sha256("|".join(parts).encode()).hexdigest()[:16]
 
     def daemonsets_for(self, group: str) -> tuple[ObjectKey, ...]:
         """The DaemonSets that should have a pod on a node of this kernel group."""
@@ -89,7 +98,10 @@ class StatePlan:
 
 @dataclass(frozen=True)
 class Result:
-    """One state on one node: since and the texts are what a person reads in the table."""
+    """One state on one node: since and the texts are what a person reads in the table.
+
+    subject is what a proof has to be about now, holds whether the node's proof of before still is.
+    """
 
     state: str
     phase: Phase
@@ -99,11 +111,13 @@ class Result:
     final: bool = False
     proven: bool = False
     restart_pending: bool = False
+    subject: str = ""
+    holds: bool = False
 
 
 @dataclass(frozen=True)
 class ProofRecord:
-    """A validation that passed, as kept in the node's annotation."""
+    """A validation that passed, as kept in the node's annotation. hash is its subject (see StatePlan)."""
 
     hash: str
     kernel: str

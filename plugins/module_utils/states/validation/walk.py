@@ -40,6 +40,16 @@ class Settings:
     timeout: float | None = None
 
 
+@dataclass(frozen=True)
+class _Target:
+    """What a state is looked at on: a node, or the cluster where node is None. holds: the proof of before does."""
+
+    node: NodeFacts | None
+    group: str
+    subject: str
+    holds: bool
+
+
 @dataclass
 class Walker:
     """Everything that stays the same, or is remembered, while nodes are walked."""
@@ -60,15 +70,23 @@ class Walker:
         records are the proofs in the node's annotation, gates the names of the states whose gate label it carries.
         """
         walk = Walk()
+        subjects = {state: record.hash for state, record in records.items()}
         for plan in self.plans:
             if not plan.per_node:
                 continue
             record = records.get(plan.name)
             memory = self.memory.setdefault((node.name, plan.name), Memory())
             # A regress takes proof and gate away, which does not undo that it once worked.
-            memory.proven = proven = memory.proven or record is not None or plan.name in gates
-            result = self._look(plan, node, group, record, proven, now, walk)
-            self.results[(node.name, plan.name)] = replace(result, proven=proven)
+            memory.proven = memory.proven or record is not None or plan.name in gates
+            subject, unmet = plan.subject(group, subjects), self._unmet(plan, node.name)
+            # While a required state is not ready, nothing new can be proven, and what was proven is let stand.
+            holds = record is not None and record.holds(record.hash if unmet else subject, node.kernel, node.boot_id)
+            target = _Target(node, group, subject, holds)
+            result = self._look(plan, target, unmet, memory, now, walk)
+            result = replace(result, proven=memory.proven, subject=subject, holds=holds)
+            if result.phase is Phase.READY and not result.restart_pending and not unmet:
+                subjects[plan.name] = subject
+            self.results[(node.name, plan.name)] = result
         return walk
 
     def look_at_cluster(self, plan: StatePlan, now: float) -> Walk:
@@ -79,38 +97,35 @@ class Walker:
         if unmet:
             result = self._waits(plan, memory, unmet, now)
         else:
-            verdict = self._prove(plan, None, "", False, now, walk)
-            result = self._judge(plan, memory, verdict, False, now, walk)
+            verdict = self._prove(plan, _Target(None, "", "", holds=False), now, walk)
+            result = self._judge(plan, memory, verdict, now, walk)
         self.results[("", plan.name)] = result
         return walk
 
     def _look(
         self,
         plan: StatePlan,
-        node: NodeFacts,
-        group: str,
-        record: ProofRecord | None,
-        proven: bool,
+        target: _Target,
+        unmet: Result | None,
+        memory: Memory,
         now: float,
         walk: Walk,
     ) -> Result:
-        memory = self.memory.setdefault((node.name, plan.name), Memory())
-        holds = record is not None and record.holds(plan.hash_for(group), node.kernel, node.boot_id)
-        unmet = self._unmet(plan, node.name)
-        if unmet and not holds:
+        node = target.node
+        if unmet and not target.holds:
             return self._waits(plan, memory, unmet, now)
-        if not node.ready:
+        if node is not None and not node.ready:
             text = f"the node is NotReady: {node.ready_message or 'its kubelet does not answer'}"
             verdict = Verdict(Outcome.BLOCKED, "NodeNotReady", text, node.ready_since)
-        elif group not in plan.hashes:
+        elif node is not None and target.group not in plan.hashes:
             # Nothing was rendered for it: without this, a state without objects there would count as proven.
             text = f"kernel {node.kernel} appeared during this run, and nothing was deployed for it yet"
             verdict = Verdict(Outcome.BLOCKED, "NewKernel", text)
         else:
-            verdict = self._prove(plan, node, group, holds, now, walk)
+            verdict = self._prove(plan, target, now, walk)
         if unmet and not verdict.passed:
             return self._waits(plan, memory, unmet, now)
-        return self._judge(plan, memory, verdict, proven, now, walk)
+        return self._judge(plan, memory, verdict, now, walk)
 
     def _unmet(self, plan: StatePlan, node: str) -> Result | None:
         """The first required state that is not ready on this node."""
@@ -128,21 +143,20 @@ class Walker:
                 return found[0]
         return None
 
-    def _prove(
-        self, plan: StatePlan, node: NodeFacts | None, group: str, holds: bool, now: float, walk: Walk
-    ) -> Verdict:
+    def _prove(self, plan: StatePlan, target: _Target, now: float, walk: Walk) -> Verdict:
         """Evaluate the proofs in order; the first one that does not pass decides."""
         restart_pending = False
         for index, proof in enumerate(plan.proofs):
             kind = KINDS[proof.kind]
-            if holds and not kind.observed:
+            if target.holds and not kind.observed:
                 continue
-            siblings = self._siblings(plan, group) if proof.spec.get("sampling", "all") != "all" else ()
+            siblings = self._siblings(plan, target.group) if proof.spec.get("sampling", "all") != "all" else ()
             look = Look(
                 plan=plan,
                 index=index,
-                node=node,
-                group=group,
+                node=target.node,
+                group=target.group,
+                subject=target.subject,
                 snapshot=self.snapshot,
                 namespace=self.settings.namespace,
                 recipe=self.settings.recipe,
@@ -180,7 +194,7 @@ class Walker:
         text = f"requires {unmet.state}, which is {unmet.phase.value}"
         return self._result(plan, memory, phase, f"Requires.{unmet.state}", text, now, unmet.final)
 
-    def _judge(self, plan: StatePlan, memory: Memory, verdict: Verdict, proven: bool, now: float, walk: Walk) -> Result:
+    def _judge(self, plan: StatePlan, memory: Memory, verdict: Verdict, now: float, walk: Walk) -> Result:
         """Turn a verdict into a result: patience first, then a final word."""
         if memory.runnable_since is None:
             memory.runnable_since = now
@@ -198,7 +212,7 @@ class Walker:
                 verdict = memory.trouble
             elif now >= deadline:
                 text = f"{verdict.message}; not ready within {limit:.0f} s"
-                return self._failed(plan, memory, "Timeout", text, True, proven, now)
+                return self._failed(plan, memory, "Timeout", text, True, now)
             else:
                 walk.look_again(deadline)
                 return self._result(plan, memory, Phase.WAITING, verdict.reason, verdict.message, now, False)
@@ -211,14 +225,12 @@ class Walker:
             return self._result(plan, memory, Phase.WAITING, verdict.reason, verdict.message, now, False)
         if verdict.outcome is Outcome.BLOCKED:
             return self._result(plan, memory, Phase.UNKNOWN, verdict.reason, verdict.message, now, True)
-        return self._failed(plan, memory, verdict.reason, verdict.message, verdict.ran, proven, now)
+        return self._failed(plan, memory, verdict.reason, verdict.message, verdict.ran, now)
 
-    def _failed(
-        self, plan: StatePlan, memory: Memory, reason: str, message: str, ran: bool, proven: bool, now: float
-    ) -> Result:
+    def _failed(self, plan: StatePlan, memory: Memory, reason: str, message: str, ran: bool, now: float) -> Result:
         """Failed; degraded where the state was proven before, unknown where nothing ran that could disprove that."""
         phase = Phase.FAILED
-        if proven:
+        if memory.proven:
             phase = Phase.DEGRADED if ran else Phase.UNKNOWN
         return self._result(plan, memory, phase, reason, message, now, True)
 

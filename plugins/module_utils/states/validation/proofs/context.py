@@ -26,6 +26,7 @@ class Look:
     index: int
     node: NodeFacts | None
     group: str
+    subject: str
     snapshot: Snapshot
     namespace: str
     recipe: str

@@ -37,10 +37,10 @@ START_RETRY_S = 5.0
 
 
 def pod_name(look: Look, node: str) -> str:
-    """The name of the validation pod: the same in every run for the same node, boot and deployed state, so that what
+    """The name of the validation pod: the same in every run for the same node, boot and subject, so that what
     a killed run left behind is found again."""
     boot = look.node.boot_id if look.node else ""
-    key = "|".join([node, boot, look.plan.hash_for(look.group), look.plan.name, str(look.index)])
+    key = "|".join([node, boot, look.subject, look.plan.name, str(look.index)])
     stem = f"validate-{look.plan.name.replace('_', '-')}"
     return f"{stem[:45]}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
 

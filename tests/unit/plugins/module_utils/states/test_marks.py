@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -22,7 +23,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
     Result,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
-from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import GROUP
 
 PLANS = [world.plan("driver"), world.plan("plugin", requires=("driver",), gated=False, unlocks=False)]
 PROOF = ProofRecord("hash-driver", world.KERNEL, world.BOOT, "before")
@@ -30,12 +30,17 @@ PROOF = ProofRecord("hash-driver", world.KERNEL, world.BOOT, "before")
 
 def wanted(before: Marks, withdraw: bool = False, first: str | None = None, **phases: Result) -> Marks:
     """The marks for these results. first: the summary label at the run's beginning, if it is another one by now."""
-    return marks.wanted(before, PLANS, phases, world.node(), GROUP, "now", withdraw, first or before.summary)
+    results = {}
+    for state, found in phases.items():
+        proof = before.proofs.get(state)
+        holds = proof is not None and proof.holds(found.subject, world.KERNEL, world.BOOT)
+        results[state] = replace(found, holds=holds)
+    return marks.wanted(before, PLANS, results, world.node(), "now", withdraw, first or before.summary)
 
 
 def result(phase: Phase, state: str = "driver", **more: bool) -> Result:
     """A result."""
-    return Result(state, phase, "Because", **more)
+    return Result(state, phase, "Because", subject=f"hash-{state}", **more)
 
 
 def test_first_proof_makes_gate_and_proof_but_no_gate_that_nobody_waits_for() -> None:
@@ -65,7 +70,7 @@ def test_unknown_puts_back_the_summary_that_the_run_itself_has_changed() -> None
 def test_a_node_with_a_gate_never_loses_its_summary_by_which_it_is_found_again() -> None:
     before = Marks({"driver": "ready"}, "plugin.waiting", {"driver": PROOF})
     phases = {"driver": result(Phase.READY), "plugin": result(Phase.UNKNOWN, "plugin")}
-    assert marks.wanted(before, PLANS, phases, world.node(), GROUP, "now", False, None).summary == "plugin.waiting"
+    assert marks.wanted(before, PLANS, phases, world.node(), "now", False, None).summary == "plugin.waiting"
 
 
 def test_failure_after_proof_degrades_and_withdraws_only_on_request() -> None:
@@ -125,7 +130,5 @@ def test_only_what_somebody_waits_for_is_urgent() -> None:
 )
 def test_a_run_of_some_states_never_says_that_a_node_is_ready(before: str | None, after: str | None) -> None:
     results = {"driver": result(Phase.READY)}
-    found = marks.wanted(
-        Marks(summary=before), PLANS[:1], results, world.node(), GROUP, "now", False, before, complete=False
-    )
+    found = marks.wanted(Marks(summary=before), PLANS[:1], results, world.node(), "now", False, before, complete=False)
     assert found.summary == after

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Proof
@@ -284,3 +286,43 @@ def test_a_kernel_that_appears_during_the_run_proves_nothing() -> None:
     rig.walker.walk(rig.node, "group-of-another-kernel", {}, NONE, NOW)
     result = rig.walker.results[("n1", "driver")]
     assert (result.phase, result.reason) == (Phase.WAITING, "NewKernel")
+
+
+class TestSubject:
+    """A proof is about what is deployed and about what it was proven on top of."""
+
+    def rig(self) -> Rig:
+        rig = Rig(world.plan("driver"), world.plan("check", requires=("driver",), proofs=(WORKLOAD,), deployed=False))
+        rig.snapshot.put_pod(world.pod("driver"))
+        (start,) = self.wants(rig)
+        rig.snapshot.put_pod(world.validator(start.name, "check"))
+        results = rig.look()
+        assert {result.phase for result in results.values()} == {Phase.READY}
+        for state, result in results.items():
+            rig.records[state] = ProofRecord(result.subject, world.KERNEL, world.BOOT, "t")
+        rig.snapshot.validators.clear()
+        return rig
+
+    def wants(self, rig: Rig) -> list[StartPod]:
+        rig.look()
+        return [ask for ask in rig.walk.wants if isinstance(ask, StartPod)]
+
+    def test_an_unchanged_node_proves_nothing_again(self) -> None:
+        assert self.wants(self.rig()) == []
+
+    def test_a_new_driver_has_to_be_validated_again(self) -> None:
+        rig = self.rig()
+        rig.walker.plans = [replace(rig.walker.plans[0], hashes={GROUP: "another"}), rig.walker.plans[1]]
+        assert len(self.wants(rig)) == 1
+
+    def test_but_not_while_the_old_one_still_runs(self) -> None:
+        rig = self.rig()
+        rig.walker.plans = [replace(rig.walker.plans[0], hashes={GROUP: "another"}), rig.walker.plans[1]]
+        rig.snapshot.put_workload(world.daemonset("driver", template_generation=2, strategy="OnDelete"))
+        assert self.wants(rig) == []
+
+    def test_a_driver_in_trouble_lets_what_was_proven_on_it_stand(self) -> None:
+        rig = self.rig()
+        rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}))
+        results = rig.look()
+        assert (results["check"].phase, results["check"].holds) == (Phase.READY, True)
