@@ -17,11 +17,14 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
     ReadLogs,
     ReadMetrics,
     ReadObject,
+    ReadRevision,
     RemovePod,
     StartPod,
 )
 
 WORKERS = 8
+# On a DaemonSet's revisions and pods (kubernetes/staging/src/k8s.io/api/apps/v1/types.go).
+REVISION_LABEL = "controller-revision-hash"
 
 
 class Answers:
@@ -57,6 +60,8 @@ class Answers:
             return lambda: client.pod_proxy(ask.namespace, ask.pod, ask.port, ask.path)
         if isinstance(ask, ReadObject):
             return lambda: self._read(ask)
+        if isinstance(ask, ReadRevision):
+            return lambda: self._revision(ask)
         return lambda: self._warning(ask)
 
     def _start(self, ask: StartPod) -> bool:
@@ -69,6 +74,16 @@ class Answers:
     def _read(self, ask: ReadObject) -> dict[str, Any] | None:
         kind = self._client.kind(ask.api_version, ask.kind)
         return self._client.get(kind, ask.name, ask.namespace if kind.namespaced else None)
+
+    def _revision(self, ask: ReadRevision) -> str:
+        kind = self._client.kind("apps/v1", "ControllerRevision")
+        own = [
+            revision
+            for revision in self._client.list(kind, namespace=ask.namespace).items
+            if any(owner.get("uid") == ask.uid for owner in revision["metadata"].get("ownerReferences") or [])
+        ]
+        newest = max(own, key=lambda revision: int(revision.get("revision", 0)), default=None)
+        return str((newest["metadata"].get("labels") or {}).get(REVISION_LABEL, "")) if newest else ""
 
     def _warning(self, ask: ReadEvents) -> str:
         fields = f"involvedObject.kind={ask.kind},involvedObject.name={ask.name},type=Warning"

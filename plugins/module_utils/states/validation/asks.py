@@ -71,7 +71,17 @@ class ReadEvents:
     name: str
 
 
-Ask = Union[StartPod, RemovePod, ReadLogs, ReadMetrics, ReadObject, ReadEvents]
+@dataclass(frozen=True)
+class ReadRevision:
+    """The hash of a DaemonSet's newest revision, which its up-to-date pods carry; "" where there is none."""
+
+    namespace: str
+    name: str
+    uid: str
+    generation: int
+
+
+Ask = Union[StartPod, RemovePod, ReadLogs, ReadMetrics, ReadObject, ReadEvents, ReadRevision]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import ReadEvents, ReadLogs
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import (
+    ReadEvents,
+    ReadLogs,
+    ReadRevision,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
     PASSED,
     Outcome,
@@ -30,6 +34,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
 Obj = dict[str, Any]
 
 EVENTS_MAX_AGE_S = 5.0
+REVISION_MAX_AGE_S = 60.0
 NO_POD_PATIENCE_S = 3.0
 RESTART_PENDING = "RestartPending"
 
@@ -96,7 +101,7 @@ def _daemonset_on_node(look: Look, key: ObjectKey) -> Verdict:
         return _no_pod(look, key, daemonset)
     for pod in pods:
         if is_ready(pod):
-            return _ready(pod, daemonset, key)
+            return _ready(look, pod, daemonset, key)
     pod = max(pods, key=lambda candidate: str(candidate["metadata"].get("creationTimestamp", "")))
     return with_last_line(look, pod, judge(pod))
 
@@ -106,18 +111,40 @@ def _owned_by(pod: Obj, daemonset: Obj) -> bool:
     return any(owner.get("uid") == daemonset["metadata"].get("uid") for owner in owners)
 
 
-def _ready(pod: Obj, daemonset: Obj, key: ObjectKey) -> Verdict:
-    """Ready, but of which version: the pod carries the DaemonSet's template generation as a label."""
-    status = daemonset.get("status") or {}
-    generation = (daemonset["metadata"].get("annotations") or {}).get("deprecated.daemonset.template.generation")
-    runs = (pod["metadata"].get("labels") or {}).get("pod-template-generation")
-    if int(status.get("observedGeneration", 0)) < int(daemonset["metadata"].get("generation", 0)):
+def _ready(look: Look, pod: Obj, daemonset: Obj, key: ObjectKey) -> Verdict:
+    """Ready, but of which version?"""
+    status, generation = daemonset.get("status") or {}, int(daemonset["metadata"].get("generation", 0))
+    if int(status.get("observedGeneration", 0)) < generation:
         return Verdict(Outcome.PENDING, "Progressing", f"{key} has a change that its controller has not seen yet")
-    if generation is None or runs is None or generation == runs:
+    current = _is_current(look, pod, daemonset)
+    if current is None:
+        return Verdict(Outcome.PENDING, "Progressing", f"the newest revision of {key} is being read")
+    if current:
         return PASSED
     if ((daemonset.get("spec") or {}).get("updateStrategy") or {}).get("type") == "OnDelete":
         return Verdict(Outcome.PASS, RESTART_PENDING, f"{key} changed; the pod still runs the version before")
     return Verdict(Outcome.PENDING, "Updating", f"{key} is being updated; the pod still runs the version before")
+
+
+def _is_current(look: Look, pod: Obj, daemonset: Obj) -> bool | None:
+    """Whether a pod runs its DaemonSet's newest template; None until that has been found out.
+
+    The number of the template says so at once. After a change back to an earlier template the numbers differ, and the
+    hash of the newest revision has to be compared (kubernetes/pkg/controller/daemon/util, IsPodUpdated).
+    """
+    metadata, labels = daemonset["metadata"], pod["metadata"].get("labels") or {}
+    status = daemonset.get("status") or {}
+    number = (metadata.get("annotations") or {}).get("deprecated.daemonset.template.generation")
+    if number is None or labels.get("pod-template-generation") in (None, number):
+        return True
+    updated, desired = int(status.get("updatedNumberScheduled", 0)), int(status.get("desiredNumberScheduled", 0))
+    if updated in (0, desired):
+        return updated == desired
+    newest = ReadRevision(metadata["namespace"], metadata["name"], metadata["uid"], int(metadata.get("generation", 0)))
+    answer = look.ask(newest, REVISION_MAX_AGE_S)
+    if answer is None:
+        return None
+    return bool(answer.value) and answer.value == labels.get("controller-revision-hash")
 
 
 def _no_pod(look: Look, key: ObjectKey, daemonset: Obj) -> Verdict:

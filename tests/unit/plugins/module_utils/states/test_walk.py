@@ -14,6 +14,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
     Answer,
     ReadEvents,
     ReadLogs,
+    ReadRevision,
     RemovePod,
     StartPod,
 )
@@ -326,3 +327,29 @@ class TestSubject:
         rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}))
         results = rig.look()
         assert (results["check"].phase, results["check"].holds) == (Phase.READY, True)
+
+
+class TestVersion:
+    """Which version a pod runs, where the number of its template does not say."""
+
+    def rig(self, updated: int) -> Rig:
+        rig = Rig(world.plan("driver"))
+        daemonset = world.daemonset("driver", template_generation=3, strategy="OnDelete")
+        daemonset["status"].update(desiredNumberScheduled=3, updatedNumberScheduled=updated)
+        rig.snapshot.put_workload(daemonset)
+        pod = world.pod("driver", generation=1)
+        pod["metadata"]["labels"]["controller-revision-hash"] = "first"
+        rig.snapshot.put_pod(pod)
+        return rig
+
+    def test_back_to_an_earlier_template_needs_no_restart(self) -> None:
+        result = self.rig(updated=3).look()["driver"]
+        assert (result.phase, result.restart_pending) == (Phase.READY, False)
+
+    @pytest.mark.parametrize(("newest", "pending"), [("first", False), ("second", True), ("", True)])
+    def test_half_way_the_newest_revision_decides(self, newest: str, pending: bool) -> None:
+        rig = self.rig(updated=1)
+        assert rig.look()["driver"].phase is Phase.WAITING
+        rig.answer(ReadRevision("demo", "driver", "uid-driver", 1), newest)
+        result = rig.look()["driver"]
+        assert (result.phase, result.restart_pending) == (Phase.READY, pending)

@@ -58,7 +58,7 @@ def node(
 
 
 def daemonset(name: str, template_generation: int = 1, strategy: str = "RollingUpdate") -> Obj:
-    """A DaemonSet that has settled."""
+    """A DaemonSet that has settled, or, with another template generation, whose pods are all of the one before."""
     return {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
@@ -74,7 +74,7 @@ def daemonset(name: str, template_generation: int = 1, strategy: str = "RollingU
         "status": {
             "observedGeneration": 1,
             "desiredNumberScheduled": 1,
-            "updatedNumberScheduled": 1,
+            "updatedNumberScheduled": 1 if template_generation == 1 else 0,
             "numberAvailable": 1,
             "numberReady": 1,
         },
