@@ -42,12 +42,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class _Target:
-    """What a state is looked at on: a node, or the cluster where node is None. holds: the proof of before does."""
+    """What a state is looked at on: a node, or the cluster where node is None. holds: the proof of before does.
+
+    since: when the state's requirements began to hold, in seconds since the epoch.
+    """
 
     node: NodeFacts | None
     group: str
     subject: str
     holds: bool
+    since: float
 
 
 @dataclass
@@ -81,7 +85,8 @@ class Walker:
             subject, unmet = plan.subject(group, subjects), self._unmet(plan, node.name)
             # While a required state is not ready, nothing new can be proven, and what was proven is let stand.
             holds = record is not None and record.holds(record.hash if unmet else subject, node.kernel, node.boot_id)
-            target = _Target(node, group, subject, holds)
+            memory.runnable_since = None if unmet else memory.runnable_since or now
+            target = _Target(node, group, subject, holds, memory.runnable_since or now)
             result = self._look(plan, target, unmet, memory, now, walk)
             result = replace(result, proven=memory.proven, subject=subject, holds=holds)
             if result.phase is Phase.READY and not result.restart_pending and not unmet:
@@ -97,7 +102,7 @@ class Walker:
         if unmet:
             result = self._waits(plan, memory, unmet, now)
         else:
-            verdict = self._prove(plan, _Target(None, "", "", holds=False), now, walk)
+            verdict = self._prove(plan, _Target(None, "", "", holds=False, since=now), now, walk)
             result = self._judge(plan, memory, verdict, now, walk)
         self.results[("", plan.name)] = result
         return walk
@@ -162,6 +167,7 @@ class Walker:
                 recipe=self.settings.recipe,
                 now=now,
                 started=self.started,
+                runnable_since=target.since,
                 slots=self.slots,
                 siblings=siblings,
                 sibling_proven=any(self._ready(plan.name, name) for name in siblings),

@@ -7,6 +7,7 @@ node's end."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
@@ -14,6 +15,15 @@ from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts im
 from ansible_collections.hardware.enablement.plugins.module_utils.states.node_patches import patch_nodes
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import marks
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What a node should carry, and the patch that makes it so."""
+
+    after: marks.Marks
+    patch: dict[str, Any]
+    urgent: bool
 
 
 class Writer:
@@ -27,7 +37,7 @@ class Writer:
         self._recipe = recipe
         self._guard = guard
         self._dry = dry
-        self._wanted: dict[str, tuple[marks.Marks, marks.Marks]] = {}
+        self._wanted: dict[str, _Wanted] = {}
         self._sent: dict[str, marks.Marks] = {}
         self.changed: dict[str, dict[str, Any]] = {}
 
@@ -42,20 +52,20 @@ class Writer:
 
     def want(self, name: str, before: marks.Marks, after: marks.Marks) -> None:
         """Note what a node should carry. A proof that waits to be written keeps the time when it was found."""
-        noted = self._wanted.get(name, (before, before))[1].proofs
+        noted = self._wanted[name].after.proofs if name in self._wanted else before.proofs
         for state, proof in after.proofs.items():
             earlier = noted.get(state)
             if earlier is not None and earlier.holds(proof.hash, proof.kernel, proof.boot):
                 after.proofs[state] = earlier
-        self._wanted[name] = (before, after)
+        patch = marks.patch(before, after, self._recipe)
+        if patch is None:
+            self._wanted.pop(name, None)
+        else:
+            self._wanted[name] = _Wanted(after, patch, marks.urgent(before, after, self._plans))
 
     def flush(self, final: Callable[[str], bool]) -> None:
         """Send the patches that are due: the urgent ones, and those of nodes that are final."""
-        due: dict[str, dict[str, Any]] = {}
-        for name, (before, after) in self._wanted.items():
-            patch = marks.patch(before, after, self._recipe)
-            if patch is not None and (final(name) or marks.urgent(before, after, self._plans)):
-                due[name] = patch
+        due = {name: wanted.patch for name, wanted in self._wanted.items() if wanted.urgent or final(name)}
         if not due:
             return
         for name, patch in due.items():
@@ -64,7 +74,7 @@ class Writer:
             self._guard()
             patch_nodes(self._client, due)
         for name in due:
-            self._sent[name] = self._wanted.pop(name)[1]
+            self._sent[name] = self._wanted.pop(name).after
 
 
 def _merged(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:

@@ -32,6 +32,7 @@ class Look:
     recipe: str
     now: float
     started: float
+    runnable_since: float
     slots: Mapping[str, int]
     siblings: tuple[str, ...] = ()
     sibling_proven: bool = False

@@ -35,7 +35,7 @@ Obj = dict[str, Any]
 
 EVENTS_MAX_AGE_S = 5.0
 REVISION_MAX_AGE_S = 60.0
-NO_POD_PATIENCE_S = 3.0
+NO_POD_PATIENCE_S = 10.0
 RESTART_PENDING = "RestartPending"
 
 
@@ -158,14 +158,14 @@ def _no_pod(look: Look, key: ObjectKey, daemonset: Obj) -> Verdict:
         )
     message = f"{key} has no pod on the node yet"
     created = seconds(daemonset["metadata"].get("creationTimestamp")) or look.now
-    patience = max(created, look.started) + NO_POD_PATIENCE_S
-    if look.now < patience:
-        look.look_again(patience)
+    since = max(created, look.runnable_since)
+    if look.now < since + NO_POD_PATIENCE_S:
+        look.look_again(since + NO_POD_PATIENCE_S)
         return Verdict(Outcome.PENDING, "NoPod", message)
     answer = look.ask(ReadEvents(key.namespace, key.kind, key.name), EVENTS_MAX_AGE_S)
     if answer is not None and answer.value:
-        return Verdict(Outcome.TROUBLE, "NoPod", f"{message}: {answer.value}")
-    return Verdict(Outcome.TROUBLE, "NoPod", f"{message}, and no event says why")
+        return Verdict(Outcome.TROUBLE, "NoPod", f"{message}: {answer.value}", since)
+    return Verdict(Outcome.TROUBLE, "NoPod", f"{message}, and no event says why", since)
 
 
 def with_last_line(look: Look, pod: Obj, verdict: Verdict) -> Verdict:

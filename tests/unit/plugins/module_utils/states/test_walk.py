@@ -76,12 +76,16 @@ def test_no_pod_is_never_ready() -> None:
 
 def test_no_pod_fails_after_the_grace_with_the_event() -> None:
     rig = Rig(world.plan("driver"))
+    events = ReadEvents("demo", "DaemonSet", "driver")
     rig.look()
-    rig.look(4)
-    rig.answer(ReadEvents("demo", "DaemonSet", "driver"), "FailedCreate: exceeded quota", at=4)
-    rig.look(5)
-    rig.answer(ReadEvents("demo", "DaemonSet", "driver"), "FailedCreate: exceeded quota", at=40)
-    result = rig.look(41)["driver"]
+    assert rig.look(9)["driver"].final is False
+    assert rig.walk.wants == []
+    rig.look(11)
+    assert rig.walk.wants == [events]
+    rig.answer(events, "FailedCreate: exceeded quota", at=11)
+    assert rig.look(12)["driver"].phase is Phase.WAITING
+    rig.answer(events, "FailedCreate: exceeded quota", at=30)
+    result = rig.look(31)["driver"]
     assert result.phase is Phase.FAILED
     assert "exceeded quota" in result.message
 
