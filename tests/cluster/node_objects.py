@@ -112,7 +112,10 @@ def control_plane_node() -> Obj:
     }
     role = "node-role.kubernetes.io/control-plane"
     taint = {"key": role, "effect": "NoSchedule"}
-    return _node(CONTROL_PLANE_NODE, "amd64", {role: ""}, {}, [taint], {"cpu": "8", "memory": "32Gi"}, info)
+    obj = _node(CONTROL_PLANE_NODE, "amd64", {role: ""}, {}, [taint], {"cpu": "8", "memory": "32Gi"}, info)
+    # Born Ready: a KWOK that sees the node before its own stages never comes back to it.
+    obj["status"]["conditions"] = [ready_condition(True)]
+    return obj
 
 
 def node_feature(machine: Machine) -> Obj:
