@@ -100,7 +100,8 @@ def test_usable_means_ready_and_without_a_lifecycle_taint() -> None:
     assert node_objects.is_usable(obj)  # its own taint does not matter
     obj["spec"]["taints"].append({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"})
     assert not node_objects.is_usable(obj)
-    assert not node_objects.is_usable(node_objects.control_plane_node())
+    assert node_objects.is_usable(node_objects.control_plane_node())
+    assert not node_objects.is_usable({"spec": {}, "status": {}})
 
 
 def test_an_unknown_profile_is_answered_with_those_that_exist() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +38,10 @@ def test_it_is_noted_with_all_that_identifies_it(daemon: Process, tmp_path: Path
     assert daemon.port == 4711
     assert daemon.start == processes.start_time(daemon.pid)
     assert daemon.alive
+    # In the moment of its start it has none yet.
+    deadline = time.monotonic() + 5
+    while daemon.memory <= 2**20 and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert daemon.memory > 2**20
 
 
