@@ -22,11 +22,6 @@ class Guard:
         self._dry = context.check_mode
         self._held = False
 
-    @property
-    def held(self) -> bool:
-        """Whether this task has the lock."""
-        return self._held
-
     def before_write(self) -> None:
         """Take the lock, or check that it is still this run's; raises LockHeld."""
         if self._dry:

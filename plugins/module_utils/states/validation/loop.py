@@ -186,11 +186,11 @@ class Loop:
         """Nodes whose time has come, and as many of those that wait for another node as there are free places."""
         now = self.clock()
         due = {name for name, moment in self._due.items() if moment <= now}
-        places = self._slots()
-        for (name, state), result in self.results.items():
-            if result.reason == "Sampled":
-                due.add(name)
-            elif result.reason == "Queued" and places.get(state, 0) > 0:
+        due.update(name for (name, _state), result in self.results.items() if result.reason == "Sampled")
+        queued = [key for key, result in self.results.items() if result.reason == "Queued"]
+        places = self._slots() if queued else {}
+        for name, state in queued:
+            if places.get(state, 0) > 0:
                 places[state] -= 1
                 due.add(name)
         return due & {CLUSTER, *self.snapshot.nodes}

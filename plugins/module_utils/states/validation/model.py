@@ -68,7 +68,6 @@ class StatePlan:
     """
 
     name: str
-    enabled: bool
     requires: tuple[str, ...]
     proofs: tuple[Proof, ...]
     timeout: float

@@ -52,7 +52,6 @@ def _make_plan(
     )
     return StatePlan(
         name=state.name,
-        enabled=output.enabled,
         requires=requires[state.name],
         proofs=output.proofs,
         timeout=float(state.timeout),

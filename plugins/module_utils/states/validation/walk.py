@@ -164,7 +164,6 @@ class Walker:
                 subject=target.subject,
                 snapshot=self.snapshot,
                 namespace=self.settings.namespace,
-                recipe=self.settings.recipe,
                 now=now,
                 started=self.started,
                 runnable_since=target.since,

@@ -29,7 +29,6 @@ class Look:
     subject: str
     snapshot: Snapshot
     namespace: str
-    recipe: str
     now: float
     started: float
     runnable_since: float

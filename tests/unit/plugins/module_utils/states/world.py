@@ -144,7 +144,6 @@ def plan(
     key = ObjectKey("apps/v1", "DaemonSet", NAMESPACE, name)
     return StatePlan(
         name=name,
-        enabled=True,
         requires=requires,
         proofs=proofs,
         timeout=timeout,
