@@ -42,7 +42,10 @@ class Event:
 
 @dataclass(frozen=True)
 class Decision:
-    """What to do now (`status` to patch, or `delete`), else when to ask again (`due`; None = only after a change)."""
+    """What to do now (parts of the `status` to write, or `delete`), else when to ask again (`due`).
+
+    due None: only after a change.
+    """
 
     status: Obj | None = None
     delete: bool = False
@@ -63,7 +66,7 @@ def decide(
     new pod, "" = it would. kernel: the node's. now: seconds of a monotonic clock.
     """
     if pod.deleting:
-        return DELETE
+        return DELETE if pod.grace else NOTHING
     if pod.finished:
         return NOTHING
     if memory.rebooted and _containers(pod) != "new":

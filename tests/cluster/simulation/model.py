@@ -87,7 +87,10 @@ class Container:
 
 @dataclass
 class Pod:
-    """A bound pod. `status` is the API object's status; `version` its resourceVersion as a number."""
+    """A bound pod. `status` is the API object's status; `version` its resourceVersion as a number.
+
+    grace: seconds that a pod on its way out may take; at 0 the API server removes it by itself.
+    """
 
     uid: str
     namespace: str
@@ -95,6 +98,8 @@ class Pod:
     node: str
     version: int
     deleting: bool
+    grace: int
+    metadata: Obj
     restart_policy: str
     host_network: bool
     containers: tuple[Container, ...]

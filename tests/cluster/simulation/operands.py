@@ -145,6 +145,8 @@ def pod_view(pod: Obj, operands: Operands) -> Pod:
         node=spec["nodeName"],
         version=int(meta["resourceVersion"]),
         deleting="deletionTimestamp" in meta,
+        grace=meta.get("deletionGracePeriodSeconds", 0),
+        metadata={key: value for key, value in meta.items() if key != "managedFields"},
         restart_policy=spec.get("restartPolicy", "Always"),
         host_network=bool(spec.get("hostNetwork")),
         containers=containers,

@@ -129,8 +129,10 @@ class Player:
                     if answer.get("kind") == "Pod" and not answer["metadata"].get("finalizers"):
                         self.store.remove_pod(pod.uid, pod.node)
                 return False
-            body: Obj = {"metadata": {"uid": pod.uid}, "status": decision.status}
-            answer = session.request("PATCH", f"{path}/status", body, MERGE)
+            # Whole instead of patched: a merge patch costs the API server twice the time.
+            status = {key: value for key, value in {**pod.status, **(decision.status or {})}.items() if value is not None}
+            body: Obj = {"apiVersion": "v1", "kind": "Pod", "metadata": pod.metadata, "status": status}
+            answer = session.request("PUT", f"{path}/status", body)
         except ApiError as error:
             if error.status in (404, 409):  # gone, or another pod of this name: the watch will say so
                 return False

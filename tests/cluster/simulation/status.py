@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pod statuses as a kubelet writes them. Pure: a pod's view in, the changed parts of its status out (a merge patch)."""
+"""Pod statuses as a kubelet writes them. Pure: a pod's view in, the parts of its status that change out."""
 
 from __future__ import annotations
 
