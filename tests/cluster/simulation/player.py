@@ -130,7 +130,7 @@ class Player:
                         self.store.remove_pod(pod.uid, pod.node)
                 return False
             # Whole instead of patched: a merge patch costs the API server twice the time.
-            status = {key: value for key, value in {**pod.status, **(decision.status or {})}.items() if value is not None}
+            status = {**pod.status, **(decision.status or {})}
             body: Obj = {"apiVersion": "v1", "kind": "Pod", "metadata": pod.metadata, "status": status}
             answer = session.request("PUT", f"{path}/status", body)
         except ApiError as error:
