@@ -16,7 +16,7 @@ import platform
 import re
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +66,19 @@ MODULES = (
         {"nfd-crds.json": "deployment/base/nfd-crds/nfd-api-crds.yaml"},
     ),
 )
+# Only for clusters with real nodes.
+KUBELET_MODULES = (
+    Module("kubernetes", "k8s.io/kubernetes", {"kubelet": "k8s.io/kubernetes/cmd/kubelet"}, {}),
+    Module(
+        "containerd",
+        "github.com/containerd/containerd/v2",
+        {
+            name: f"github.com/containerd/containerd/v2/cmd/{name}"
+            for name in ("containerd", "containerd-shim-runc-v2", "ctr")
+        },
+        {},
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -84,12 +97,12 @@ class Programs:
         return loaded
 
 
-def ensure_programs(say: Say = print) -> Programs:
+def ensure_programs(say: Say = print, modules: Sequence[Module] = MODULES) -> Programs:
     """All programs and documents; builds what is neither in HE_BIN nor in the cache, one line of progress for each."""
-    given = given_programs(os.environ.get("HE_BIN", ""))
+    given = given_programs(os.environ.get("HE_BIN", ""), modules)
     programs: dict[str, Path] = {}
     documents: dict[str, Path] = {}
-    for module in MODULES:
+    for module in modules:
         folder = cache_folder() / "programs" / f"{module.folder}-{cache_key(module)}"
         wanted = {name: given.get(name) or folder / name for name in module.packages}
         files = {name: folder / name for name in module.documents}
@@ -100,11 +113,11 @@ def ensure_programs(say: Say = print) -> Programs:
     return Programs(programs, documents)
 
 
-def given_programs(search_path: str) -> dict[str, Path]:
+def given_programs(search_path: str, modules: Sequence[Module] = MODULES) -> dict[str, Path]:
     """Programs found in the folders of a PATH-like list; the first folder that has one wins."""
     found: dict[str, Path] = {}
     for folder in filter(None, search_path.split(os.pathsep)):
-        for name in (name for module in MODULES for name in module.packages):
+        for name in (name for module in modules for name in module.packages):
             path = Path(folder).expanduser().absolute() / name
             if name not in found and os.access(path, os.X_OK):
                 found[name] = path
@@ -140,6 +153,9 @@ def _flags(module: Module, tools: Path) -> list[str]:
         stamps += [f"-X k8s.io/component-base/version.{name}={value}" for name, value in values.items()]
     elif module.folder == "nfd":
         stamps.append(f"-X {module.module}/pkg/version.version={module_version(module, tools)}")
+    elif module.folder == "containerd":
+        # The kubelet shows it as the node's container runtime.
+        stamps.append(f"-X {module.module}/version.Version={module_version(module, tools)}")
     return ["-trimpath", "-buildvcs=false", "-ldflags", " ".join(stamps)]
 
 
