@@ -68,7 +68,7 @@ MODULES = (
 )
 # Only for clusters with real nodes.
 KUBELET_MODULES = (
-    Module("kubernetes", "k8s.io/kubernetes", {"kubelet": "k8s.io/kubernetes/cmd/kubelet"}, {}),
+    Module("kubelet", "k8s.io/kubernetes", {"kubelet": "k8s.io/kubernetes/cmd/kubelet"}, {}),
     Module(
         "containerd",
         "github.com/containerd/containerd/v2",
@@ -76,6 +76,16 @@ KUBELET_MODULES = (
             name: f"github.com/containerd/containerd/v2/cmd/{name}"
             for name in ("containerd", "containerd-shim-runc-v2", "ctr")
         },
+        {},
+    ),
+)
+
+# Only for tests that need a registry.
+REGISTRY_MODULES = (
+    Module(
+        "registry",
+        "github.com/distribution/distribution/v3",
+        {"registry": "github.com/distribution/distribution/v3/cmd/registry"},
         {},
     ),
 )
@@ -145,7 +155,7 @@ def module_version(module: Module, tools: Path = TOOLS) -> str:
 
 def _flags(module: Module, tools: Path) -> list[str]:
     stamps = ["-s", "-w"]
-    if module.folder == "kubernetes":
+    if module.module == "k8s.io/kubernetes":
         # Without these /version says v0.0.0-master, and clients that compare versions go wrong.
         version = module_version(module, tools)
         major, minor, _patch = version.removeprefix("v").split(".", 2)

@@ -14,7 +14,15 @@ import pytest
 
 from tests.cluster import programs
 from tests.cluster.errors import ClusterError
-from tests.cluster.programs import MODULES, TOOLS, Module, cache_key, given_programs, module_version
+from tests.cluster.programs import (
+    MODULES,
+    REGISTRY_MODULES,
+    TOOLS,
+    Module,
+    cache_key,
+    given_programs,
+    module_version,
+)
 
 KUBERNETES = next(module for module in MODULES if module.folder == "kubernetes")
 
@@ -25,7 +33,7 @@ def tools(tmp_path: Path) -> Path:
     return tmp_path / "tools"
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.folder)
+@pytest.mark.parametrize("module", [*MODULES, *REGISTRY_MODULES], ids=lambda module: module.folder)
 def test_every_module_pins_its_version_and_names_its_programs_as_tools(module: Module) -> None:
     assert module_version(module).startswith("v")
     text = (TOOLS / module.folder / "go.mod").read_text()
