@@ -38,6 +38,12 @@ options:
   images:
     description: Driver image for each kernel group's id, instead of what the recipe's template gives.
     type: dict
+  driver_images:
+    description:
+      - RV(hardware.enablement.driver_container#module:images) of an earlier task, for states that look their images up.
+        Without it, what the record says.
+    type: list
+    elements: dict
   adopt:
     description:
       - Take over objects that exist and are not ours, and go on where something else serves the same devices.

@@ -30,6 +30,12 @@ options:
   images:
     description: Driver image for each kernel group's id, as given to M(hardware.enablement.state_apply).
     type: dict
+  driver_images:
+    description:
+      - RV(hardware.enablement.driver_container#module:images) of an earlier task, for states that look their images up.
+        Without it, what the record says.
+    type: list
+    elements: dict
   wait:
     description: Wait until every state is ready, failed, or past its deadline on every node. Else look once.
     type: bool

@@ -22,7 +22,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.applys
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
     ApiError,
-    EnablementError,
     Forbidden,
     Gone,
     Invalid,
@@ -37,6 +36,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.lock import RunLock, read
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from tests.cluster import Cluster
 
 Obj = dict[str, Any]

@@ -15,7 +15,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.connec
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
     ApiError,
     Conflict,
-    InvalidInput,
     NotFound,
     Unreachable,
 )
@@ -30,6 +29,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.readin
     flag,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import Answer, Call, Transport
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 
 __all__ = ["Applied", "Client", "Listing", "connect"]
 

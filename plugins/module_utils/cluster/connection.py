@@ -18,7 +18,7 @@ from multiprocessing import util as process_util
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 
 try:
     import kubernetes

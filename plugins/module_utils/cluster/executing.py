@@ -14,16 +14,12 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import Change
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
-    ApiError,
-    EnablementError,
-    LockHeld,
-    UnknownKind,
-)
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, LockHeld, UnknownKind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.ranks import DEFINITIONS, by_rank
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.removal import delete_and_wait
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 
 Obj = dict[str, Any]
 

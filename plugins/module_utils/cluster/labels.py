@@ -12,6 +12,8 @@ RECIPE_LABEL = f"{DOMAIN}/recipe"
 STATE_LABEL = f"{DOMAIN}/state"
 GROUP_LABEL = f"{DOMAIN}/kernel-group"
 # On validation pods; its value is the state that the pod proves.
+# On the Jobs, ConfigMaps and pods of a build; its value is the state whose image is built.
+BUILD_LABEL = f"{DOMAIN}/build"
 VALIDATION_LABEL = f"{DOMAIN}/validation"
 
 # ApplySet names: https://github.com/kubernetes/enhancements/tree/master/keps/sig-cli/3659-kubectl-apply-prune

@@ -21,7 +21,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.change
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
     ApiError,
-    EnablementError,
     Forbidden,
     Invalid,
     NotFound,
@@ -34,6 +33,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.object
     key_of,
     without_noise,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 
 Obj = dict[str, Any]
 

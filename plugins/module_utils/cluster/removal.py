@@ -12,11 +12,12 @@ from functools import partial
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.ranks import WORKLOADS, by_rank, rank_of
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 
 Obj = dict[str, Any]
 

@@ -13,14 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
-    EnablementError,
-    Gone,
-    Unreachable,
-)
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Gone, Unreachable
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.status import error_from_status
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import Call, Stream, Transport
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 
 if TYPE_CHECKING:
     from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client

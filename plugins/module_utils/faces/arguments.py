@@ -42,6 +42,7 @@ STATE_APPLY: Spec = {
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "discovery": {"type": "dict"},
     "images": {"type": "dict"},
+    "driver_images": {"type": "list", "elements": "dict"},
     "adopt": {"type": "bool", "default": False},
     "allow_empty": {"type": "bool", "default": False},
     "recreate": {"type": "bool", "default": False},
@@ -59,6 +60,7 @@ STATE_VALIDATE: Spec = {
     "states": {"type": "list", "elements": "str"},
     "played_by": {"type": "str"},
     "images": {"type": "dict"},
+    "driver_images": {"type": "list", "elements": "dict"},
     "wait": {"type": "bool", "default": True},
     "failure_grace": {"type": "int", "default": 30},
     "timeout": {"type": "int"},
@@ -67,6 +69,30 @@ STATE_VALIDATE: Spec = {
     "require_ready": {"type": "bool", "default": True},
     "report": {"type": "str", "choices": ["problems", "all"], "default": "problems"},
     "show": {"type": "bool", "default": False},
+}
+
+DRIVER_CONTAINER: Spec = {
+    **CONNECTION,
+    **RECIPE,
+    **RUN,
+    "states": {"type": "list", "elements": "str"},
+    "played_by": {"type": "str"},
+    "discovery": {"type": "dict"},
+    "images": {"type": "dict"},
+    "lookup_from": {"type": "str", "choices": ["controller", "imagestream", "node"]},
+    "registry_ca": {"type": "str"},
+    "registry_verify": {"type": "bool", "default": True},
+    "registry_mirrors": {"type": "list", "elements": "dict", "default": []},
+    "push_secret": {"type": "str"},
+    "builder": {"type": "str", "choices": ["auto", "kubernetes", "openshift", "controller", "none"], "default": "auto"},
+    "builder_image": {"type": "str"},
+    "entitlement_secret": {"type": "str"},
+    "build_node_selector": {"type": "dict", "default": {}},
+    "build_host_network": {"type": "bool", "default": False},
+    "build_timeout": {"type": "int", "default": 1800},
+    "parallel": {"type": "int", "default": 2},
+    "failure_grace": {"type": "int", "default": 30},
+    "wait": {"type": "bool", "default": False},
 }
 
 SPECIAL_RESOURCE: Spec = {

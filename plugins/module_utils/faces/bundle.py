@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 
 MAX_BYTES = 1_000_000
-TEXT_SUFFIXES = (".yml", ".yaml", ".j2", ".json", ".md", ".txt", ".toml", ".sh", ".cfg", ".conf", ".csv")
+# What a recipe cannot be without being able to read it. Other files may be text (sources of a build) or not (pictures).
+TEXT_SUFFIXES = (".yml", ".yaml", ".j2", ".json")
 
 
 def read_bundle(folder: Path) -> dict[str, str]:
-    """The texts of a recipe by their path inside its folder.
+    """The texts of a recipe by their path inside its folder; hidden files do not count.
 
-    Raises InvalidInput where there is no recipe, or something in it that is no text.
+    Raises InvalidInput where there is no recipe, or something in it that should be text and is none.
     """
     if not (folder / "recipe.yml").is_file():
         raise InvalidInput(
@@ -27,9 +28,9 @@ def read_bundle(folder: Path) -> dict[str, str]:
         )
     bundle = {}
     for path in sorted(folder.rglob("*")):
-        if not path.is_file() or path.suffix not in TEXT_SUFFIXES:
-            continue
         name = path.relative_to(folder).as_posix()
+        if not path.is_file() or any(part.startswith(".") for part in name.split("/")):
+            continue
         if path.stat().st_size > MAX_BYTES:
             raise InvalidInput(f"{path} is too large", why=f"the limit is {MAX_BYTES} bytes", todo="split it")
         try:
@@ -37,6 +38,8 @@ def read_bundle(folder: Path) -> dict[str, str]:
         except OSError as error:
             raise InvalidInput(f"{path} cannot be read", why=str(error.strerror), todo="check its rights") from error
         except UnicodeDecodeError as error:
+            if path.suffix not in TEXT_SUFFIXES:
+                continue
             raise InvalidInput(f"{path} is no UTF-8 text", why=str(error), todo="save it as UTF-8") from error
     return bundle
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible.module_utils.common.parameters import remove_values
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 
 Obj = dict[str, Any]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts, quantity
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup, kernel_groups
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import LabelSet, matches

@@ -58,7 +58,9 @@ class RenderFacts:
     "group/version/Kind" ("version/Kind" for the core group), as a set or a function. namespaced: whether a kind
     (api_version, kind) lives in namespaces, None where that is not known: such an object stays as its template has it,
     unless the state itself brings its CRD. images: kernel group's id -> image
-    reference, instead of what the recipe's image template gives.
+    reference, instead of what the recipe's image template gives. resolved: for states that look up or build their
+    images, state -> kernel group's id -> reference ("" for none); None where nothing is resolved and recipes are only
+    checked.
     """
 
     namespace: str
@@ -69,6 +71,7 @@ class RenderFacts:
     cluster: Mapping[str, Any] = field(default_factory=lambda: {"platform": "kubernetes"})
     apis: frozenset[str] | Callable[[str], bool] = frozenset()
     images: Mapping[str, str] | None = None
+    resolved: Mapping[str, Mapping[str, str]] | None = None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
     FIELD_MANAGER,
     GROUP_LABEL,
@@ -20,6 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels
     STATE_LABEL,
     VALIDATION_LABEL,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes import affinity, pods
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manifests import (
     copy_of,

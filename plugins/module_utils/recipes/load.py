@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.documents import parse
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import (
     Asset,
+    Build,
+    Git,
     Option,
     Proof,
     Recipe,
@@ -93,9 +95,24 @@ def _state(name: str, raw: Mapping[str, Any], files: Mapping[str, str]) -> State
         enabled=raw.get("enabled", ""),
         assets=_assets(raw.get("assets", ()), files),
         image=raw.get("image", ""),
+        lookup=raw.get("lookup", ""),
+        build=_build(raw["build"]) if "build" in raw else None,
         timeout=raw.get("timeout", State.timeout),
         validate=tuple(_proof(proof) for proof in raw.get("validate", ())),
         disabled_validate=tuple(_proof(proof) for proof in raw.get("disabled_validate", ())),
+    )
+
+
+def _build(raw: Mapping[str, Any]) -> Build:
+    git = raw.get("git")
+    return Build(
+        repository=raw["repository"],
+        containerfile=raw["containerfile"],
+        base=raw.get("base", ""),
+        context=raw.get("context", ""),
+        git=Git(git["url"], git["ref"], git.get("folder", "")) if git else None,
+        args=dict(raw.get("args", {})),
+        enabled=raw.get("enabled", ""),
     )
 
 

@@ -49,11 +49,41 @@ class Asset:
 
 
 @dataclass(frozen=True)
+class Git:
+    """A folder of a git repository at a branch, tag or commit. url and ref are templates."""
+
+    url: str
+    ref: str
+    folder: str = ""
+
+
+@dataclass(frozen=True)
+class Build:
+    """How a state's image is made for a kernel group.
+
+    repository: template of where it is pushed, without tag ("" after rendering: not built). containerfile: a file of
+    the recipe, a template. base: template of the base image's reference, which the build gets as argument BASE.
+    context: folder of the recipe that is sent along as it is. git: the context instead. args: name -> template.
+    enabled: the bool option that turns building on ("": always).
+    """
+
+    repository: str
+    containerfile: str
+    base: str = ""
+    context: str = ""
+    git: Git | None = None
+    args: Mapping[str, str] = field(default_factory=dict)
+    enabled: str = ""
+
+
+@dataclass(frozen=True)
 class State:
     """One step of a stack.
 
     per is "cluster" or "kernel". enabled names the bool option that turns the state on ("": always on). image is the
-    template of the image reference of a kernel group ("": the state resolves none). timeout is in seconds per node.
+    template of the image reference of a kernel group ("": the state resolves none), build how it is made where there
+    is none yet, lookup a template of where it is looked up ("": not at all, unless it is built). timeout is in seconds
+    per node.
     validate are the proofs of the deployed state, disabled_validate those that hold when it is disabled.
     """
 
@@ -65,6 +95,8 @@ class State:
     enabled: str = ""
     assets: tuple[Asset, ...] = ()
     image: str = ""
+    lookup: str = ""
+    build: Build | None = None
     timeout: int = 600
     validate: tuple[Proof, ...] = ()
     disabled_validate: tuple[Proof, ...] = ()

@@ -50,6 +50,7 @@ def _sampling(value: Any, path: str, problems: Problems) -> None:
 
 
 _SHAPES: dict[str, dict[str, Key]] = {
+    "image": {},
     "rollout": {},
     "workload": {
         "pod": Key(_TEXT, required=True),
@@ -93,6 +94,7 @@ _SHAPES: dict[str, dict[str, Key]] = {
 CHECKS: Mapping[str, Check] = {kind: record(keys) for kind, keys in _SHAPES.items()}
 
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "image": {},
     "rollout": {},
     "workload": {"resource": None, "sampling": "all", "parallel": 20, "timeout": 300},
     "allocatable": {"at_least": 1, "equals": None},

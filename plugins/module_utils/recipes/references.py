@@ -101,8 +101,10 @@ def _check_state(
         if isinstance(required, str) and required not in states:
             problems.add(f"{path}.requires[{index}]", "a state of the recipe", f"{required}{suggest(required, states)}")
     _check_switch(state, options, path, problems)
-    if state.get("image") and state.get("per") != "kernel":
-        problems.add(join(path, "image"), "per: kernel, since an image is resolved per kernel", "per: cluster")
+    for key in ("image", "build"):
+        if state.get(key) and state.get("per") != "kernel":
+            problems.add(join(path, key), "per: kernel, since an image is resolved per kernel", "per: cluster")
+    _check_build(_dict(state.get("build")), options, files, join(path, "build"), problems)
     for index, asset in enumerate(_list(state.get("assets"))):
         pattern = asset.get("path") if isinstance(asset, dict) else asset
         if isinstance(pattern, str) and not files_of(pattern, files):
@@ -114,6 +116,22 @@ def _check_state(
             if isinstance(pod, str) and pod not in files:
                 where = f"{path}.{key}[{index}].workload.pod"
                 problems.add(where, "a file of the recipe", f"{pod}{suggest(pod, files, listed=0)}")
+
+
+def _check_build(
+    build: Mapping[str, Any], options: Mapping[str, Any], files: Mapping[str, str], path: str, problems: Problems
+) -> None:
+    if not build:
+        return
+    file, folder, switch = build.get("containerfile"), build.get("context"), build.get("enabled")
+    if isinstance(file, str) and file not in files:
+        problems.add(join(path, "containerfile"), "a file of the recipe", f"{file}{suggest(file, files, listed=0)}")
+    if isinstance(folder, str) and not any(name.startswith(f"{folder.strip('/')}/") for name in files):
+        problems.add(join(path, "context"), "a folder of the recipe", folder)
+    if folder and build.get("git"):
+        problems.add(join(path, "git"), "one of context and git", "both")
+    if isinstance(switch, str) and _dict(options.get(switch)).get("type") != "bool":
+        problems.add(join(path, "enabled"), "an option of type bool", switch)
 
 
 def _check_switch(state: Mapping[str, Any], options: Mapping[str, Any], path: str, problems: Problems) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import gate_label
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes import inject
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import (
     Group,
@@ -33,8 +33,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.proble
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.proofs import CHECKS, is_template
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
     enabled_states,
+    gating_states,
     node_label_sets,
-    required_states,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Templates
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variables import (
@@ -75,7 +75,7 @@ class StateRenderer:
         self._templates = Templates(recipe.files, recipe.source)
         self._enabled = enabled_states(recipe, facts.options)
         self._label_sets = node_label_sets(recipe, facts.options)
-        self._gates = [gate_label(recipe.name, name) for name in required_states(recipe, self._enabled, state.name)]
+        self._gates = [gate_label(recipe.name, name) for name in gating_states(recipe, self._enabled, state.name)]
         self._shared = cluster_variables(recipe, state, facts)
         self._image_names = {source.name for source in image_states(recipe, state)} | {"image"}
         self._scopes: dict[tuple[str, str], bool] = {}
@@ -100,7 +100,7 @@ class StateRenderer:
 
     def images(self) -> dict[str, str]:
         """The state's own image per kernel group's id."""
-        if not self._state.image:
+        if not (self._state.image or self._state.build):
             return {}
         return {
             group.id: image_of(self._recipe, self._state, self._facts, group, self._templates) for group in self._groups
@@ -122,6 +122,8 @@ class StateRenderer:
                 yield _Item(manifest, None, path)
             return
         for group in self._groups:
+            if names & self._image_names and not self._has_image(group):
+                continue
             text = self._templates.render(path, {**self._shared, **self._group_variables(group, names)})
             for manifest in manifests_in(text, f"{self._path(path)}, kernel group {group.id}"):
                 if group.id not in manifest["metadata"]["name"]:
@@ -139,6 +141,11 @@ class StateRenderer:
         if names & self._image_names:
             variables |= image_variables(self._recipe, self._state, self._facts, group, self._templates)
         return variables
+
+    def _has_image(self, group: Group) -> bool:
+        """Whether every image that the state's templates see is there for this kernel group."""
+        states = image_states(self._recipe, self._state)
+        return all(image_of(self._recipe, state, self._facts, group, self._templates) for state in states)
 
     def _serves(self, api: str) -> bool:
         apis = self._facts.apis

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.filters import string
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
 
@@ -31,6 +31,18 @@ def required_states(recipe: Recipe, enabled: Mapping[str, bool], name: str) -> t
         else:
             found.update(required_states(recipe, enabled, required))
     return tuple(state for state in recipe.states if state in found)
+
+
+def gating_states(recipe: Recipe, enabled: Mapping[str, bool], name: str) -> tuple[str, ...]:
+    """The required states whose node label a state's pods wait for.
+
+    A state that only finds images needs none: where it has found nothing, nothing is deployed.
+    """
+    return tuple(
+        required
+        for required in required_states(recipe, enabled, name)
+        if any(proof.kind != "image" for proof in recipe.states[required].proofs(enabled[required]))
+    )
 
 
 def node_label_sets(recipe: Recipe, options: Mapping[str, Any]) -> tuple[dict[str, str | None], ...]:

@@ -123,6 +123,20 @@ _OPTION = record(
         "no_log": Key(flag),
     }
 )
+_GIT = record({"url": Key(text(), required=True), "ref": Key(text(), required=True), "folder": Key(text())})
+_BUILD = record(
+    {
+        "repository": Key(text("the template of a repository, without tag"), required=True),
+        "containerfile": Key(_FILE_PATTERN, required=True),
+        "base": Key(text("the template of an image reference")),
+        "context": Key(_FILE_PATTERN),
+        "git": Key(
+            record({"url": Key(text(), required=True), "ref": Key(text(), required=True), "folder": Key(text())})
+        ),
+        "args": Key(mapping(text(), text("the name of a build argument", r"[A-Za-z_][A-Za-z0-9_]*"))),
+        "enabled": Key(text("the name of a bool option")),
+    }
+)
 _STATE = record(
     {
         "role": Key(_role, required=True),
@@ -131,6 +145,8 @@ _STATE = record(
         "per": Key(one_of("cluster", "kernel")),
         "enabled": Key(text("the name of a bool option")),
         "image": Key(text("the template of an image reference")),
+        "lookup": Key(text("never, controller, imagestream or node, or a template of it")),
+        "build": Key(_BUILD),
         "assets": Key(items(_asset)),
         "timeout": Key(SECONDS),
         "validate": Key(items(_proof)),

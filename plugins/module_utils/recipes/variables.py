@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import Group, RenderFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Facts, Templates
 
 # Variables that differ between kernel groups; a file that uses one of them is rendered once for each group.
 GROUP_NAMES = frozenset(("kernel", "os", "arch", "group", "image"))
+
+LOOKUPS = ("never", "controller", "imagestream", "node")
 
 _KERNEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~:@-]{0,127}")
 _OS = re.compile(r"[A-Za-z0-9._+~-]{0,64}")
@@ -53,7 +56,7 @@ def group_variables(group: Group) -> dict[str, Any]:
         "raw": group.kernel,
         "label": group.kernel_label,
         "id": group.id,
-        "tag": re.sub(r"[^A-Za-z0-9_.-]", "_", group.kernel),
+        "tag": kernel_tag(group.kernel),
         "major": int(version[1]) if version else None,
         "minor": int(version[2]) if version else None,
     }
@@ -66,12 +69,18 @@ def group_variables(group: Group) -> dict[str, Any]:
     }
 
 
+def kernel_tag(kernel: str) -> str:
+    """A kernel as a part of an image's tag. Where characters had to go, a hash tells kernels apart that look alike."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]", "_", kernel)
+    return plain if plain == kernel else f"{plain}-{hashlib.sha256(kernel.encode()).hexdigest()[:6]}"
+
+
 def image_states(recipe: Recipe, state: State) -> list[State]:
     """The states whose image a state's templates see: itself, then those that it requires, nearest first."""
     found, left = [], [state.name]
     for name in left:
         current = recipe.states[name]
-        if current.image:
+        if current.image or current.build:
             found.append(current)
         left += [required for required in current.requires if required not in left]
     return found
@@ -92,11 +101,52 @@ def image_variables(
 
 
 def image_of(recipe: Recipe, state: State, facts: RenderFacts, group: Group, templates: Templates) -> str:
-    """The image reference that a state resolves for a kernel group: the one in the facts, else from its template."""
-    path = f"recipe.yml, states.{state.name}.image"
+    """The image reference of a state for a kernel group: the user's, else what was looked up or built, else as named.
+
+    "" where a look-up has found none: the state has nothing for this group. While nothing has been looked up (when a
+    recipe is merely checked), a state that builds has an image of no registry.
+    """
     given = (facts.images or {}).get(group.id)
+    if given is not None:
+        return _checked(given, recipe, state, group)
+    if facts.resolved is not None and lookup_from(recipe, state, facts, templates) != "never":
+        return facts.resolved.get(state.name, {}).get(group.id, "")
+    named = named_image(recipe, state, facts, group, templates)
+    return named or f"unresolved.invalid/{recipe.name}:{group.id}"
+
+
+def lookup_from(recipe: Recipe, state: State, facts: RenderFacts, templates: Templates) -> str:
+    """Where the state's images are looked up (one of LOOKUPS); never: they are only named."""
+    if not state.lookup:
+        return "controller" if state.build else "never"
+    path = f"recipe.yml, states.{state.name}.lookup"
+    found = templates.render_text(state.lookup, path, cluster_variables(recipe, state, facts)).strip()
+    if found not in LOOKUPS or (found == "never" and state.build):
+        raise InvalidInput(
+            f"state {state.name} cannot look its images up",
+            where=f"{recipe.source}/{path}" if recipe.source else path,
+            why=f"{found!r} is none of {', '.join(LOOKUPS[1:] if state.build else LOOKUPS)}",
+        )
+    return found
+
+
+def is_looked_up(recipe: Recipe, state: State, facts: RenderFacts) -> bool:
+    """Whether a state's images are looked up or built, instead of merely named."""
+    if not (state.lookup or state.build):
+        return False
+    return lookup_from(recipe, state, facts, Templates(recipe.files, recipe.source)) != "never"
+
+
+def named_image(recipe: Recipe, state: State, facts: RenderFacts, group: Group, templates: Templates) -> str:
+    """What the recipe's image template says; "" where there is none, or where it gives none for a state that builds."""
+    path = f"recipe.yml, states.{state.name}.image"
     variables: Mapping[str, Any] = {**cluster_variables(recipe, state, facts), **group_variables(group)}
-    image = given if given is not None else templates.render_text(state.image, path, variables).strip()
+    image = templates.render_text(state.image, path, variables).strip() if state.image else ""
+    return _checked(image, recipe, state, group) if image or not state.build else ""
+
+
+def _checked(image: str, recipe: Recipe, state: State, group: Group) -> str:
+    path = f"recipe.yml, states.{state.name}.image"
     if not _IMAGE.fullmatch(image):
         raise InvalidInput(
             f"state {state.name} has no image for kernel group {group.id}",

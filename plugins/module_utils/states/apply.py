@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import Change, execute, plan
@@ -14,7 +14,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.diff import render_diff
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import STATE_LABEL, summary_label
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery, discover
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import group_id
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
@@ -30,6 +30,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states import 
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.foreign import refuse_foreign_plugin
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard, given_back
+from ansible_collections.hardware.enablement.plugins.module_utils.states.images import with_images
 from ansible_collections.hardware.enablement.plugins.module_utils.states.ownership import find_owned
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import (
     Prepared,
@@ -64,14 +65,16 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     client = connect(params)
     if params["state"] == "absent":
         return remove.states(client, prepared, chosen, params, context)
-    discovery, platform = _discovery(client, prepared, params)
+    discovery, platform = discovery_core.discovery_of(client, prepared, params.get("discovery"))
+    record = store.read(client, prepared.recipe.name)
     facts = render_facts(prepared, client, discovery, platform, params.get("images"))
+    facts, _missing = with_images(prepared.recipe, facts, params.get("driver_images"), lambda: record)
     rendered = {state.name: render_state(prepared.recipe, state.name, facts) for state in chosen}
     application = _Application(client, prepared, chosen, rendered, discovery, facts, params, context)
     if not params["wait"] or not chosen:
-        return application.run()
+        return application.run(record)
     with given_back(client, prepared.recipe.name, context):
-        return _with_proof(application.run(), params, context)
+        return _with_proof(application.run(record), params, context)
 
 
 def _with_proof(result: Obj, params: Mapping[str, Any], context: RunContext) -> Obj:
@@ -81,15 +84,6 @@ def _with_proof(result: Obj, params: Mapping[str, Any], context: RunContext) -> 
     ending: Obj = {key: report.pop(key) for key in ("failed", "msg") if key in report}
     changed = report.pop("changed") or result["changed"]
     return {**result, "changed": changed, "report": report, **ending}
-
-
-def _discovery(client: Client, prepared: Prepared, params: Mapping[str, Any]) -> tuple[Discovery, str]:
-    given = params.get("discovery")
-    if given:
-        return Discovery.from_dict(given), str((given.get("cluster") or {}).get("platform", "kubernetes"))
-    nodes = discovery_core.list_nodes(client, prepared.selector)
-    found = discover(nodes, prepared.selector, prepared.recipe.resources)
-    return found, discovery_core.platform(client)
 
 
 class _Application:
@@ -119,15 +113,14 @@ class _Application:
         self.desired: list[Obj] = [item.manifest for name in self.names for item in rendered[name].objects]
         self.guard = Guard(client, self.recipe.name, context)
 
-    def run(self) -> Obj:
+    def run(self, record: Mapping[str, Any] | None) -> Obj:
         """Plan; where something differs and this is no check: lock, plan again, write."""
-        record = store.read(self.client, self.recipe.name)
         if record is None and not self.params["adopt"]:
             refuse_foreign_plugin(self.client, self.recipe, self.discovery)
         planned = self._plan(record)
         if planned.differing:
             # A mistake anywhere in the recipe, or an object in two states, is found before the first write.
-            check_recipe(self.recipe, self.facts)
+            check_recipe(self.recipe, replace(self.facts, resolved=None))
         if planned.differing and not self.context.check_mode:
             self.guard.before_write()
             record = store.read(self.client, self.recipe.name)
@@ -197,7 +190,7 @@ class _Application:
         }
         self._tell_skipped(result["states"])
         for name in self.names:
-            if self.recipe.states[name].image:
+            if self.recipe.states[name].image or self.recipe.states[name].build:
                 result.setdefault("images", {}).update(render_images(self.recipe, name, self.facts))
         if self.context.diff:
             result["diff"] = render_diff(differing, self.context.secrets)

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import discover
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery, discover
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import prepare
+from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared, prepare
 
 Obj = dict[str, Any]
 Selector = Sequence[Mapping[str, Optional[str]]]
@@ -32,6 +32,14 @@ def list_nodes(client: Client, selector: Selector) -> list[Obj]:
 def platform(client: Client) -> str:
     """openshift where the cluster serves its version object, else kubernetes."""
     return "openshift" if client.serves("config.openshift.io/v1", "ClusterVersion") else "kubernetes"
+
+
+def discovery_of(client: Client, prepared: Prepared, given: Mapping[str, Any] | None) -> tuple[Discovery, str]:
+    """The nodes and the platform, from a result of nfd_info where there is one."""
+    if given:
+        return Discovery.from_dict(given), str((given.get("cluster") or {}).get("platform", "kubernetes"))
+    nodes = list_nodes(client, prepared.selector)
+    return discover(nodes, prepared.selector, prepared.recipe.resources), platform(client)
 
 
 def newest_feature(client: Client) -> str | None:

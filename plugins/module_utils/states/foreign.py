@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import PART_OF_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
 

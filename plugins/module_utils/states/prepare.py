@@ -12,7 +12,8 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.applyset import applyset_id
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput, UnknownKind
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import UnknownKind
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
@@ -85,9 +86,16 @@ def choose(recipe: Recipe, names: Sequence[str] | None, played_by: str | None) -
 
 
 def render_facts(
-    prepared: Prepared, client: Client, discovery: Discovery, platform: str, images: Mapping[str, str] | None
+    prepared: Prepared,
+    client: Client,
+    discovery: Discovery,
+    platform: str,
+    images: Mapping[str, str] | None,
 ) -> RenderFacts:
-    """The facts that templates may use, with the API server behind the questions about kinds."""
+    """The facts that templates may use, with the API server behind the questions about kinds.
+
+    images: what the user says, by kernel group.
+    """
     return RenderFacts(
         namespace=prepared.namespace,
         options=prepared.options,
@@ -96,6 +104,7 @@ def render_facts(
         apis=lambda api: serves(client, api),
         namespaced=lambda api_version, kind: namespaced(client, api_version, kind),
         images=images,
+        resolved={},
         part_of=prepared.part_of,
     )
 

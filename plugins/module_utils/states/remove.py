@@ -11,8 +11,8 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import Change, delete_and_wait
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.diff import render_diff
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import STATE_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard

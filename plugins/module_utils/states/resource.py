@@ -10,8 +10,8 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import delete_and_wait
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
 from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import clear_all_marks

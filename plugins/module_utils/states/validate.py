@@ -15,8 +15,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.discover import list_nodes, platform
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
+from ansible_collections.hardware.enablement.plugins.module_utils.states.images import with_images
 from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import clear_stray_marks
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import choose, prepare, render_facts
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import table
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import StartPod
@@ -40,9 +42,12 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     nodes = list_nodes(client, prepared.selector)
     discovery = discover(nodes, prepared.selector, recipe.resources)
     facts = render_facts(prepared, client, discovery, platform(client), params.get("images"))
+    facts, without_image = with_images(
+        recipe, facts, params.get("driver_images"), lambda: store.read(client, recipe.name)
+    )
     rendered = {name: render_state(recipe, name, facts) for name in recipe.states}
     # All states are planned, since a chosen one may require others; only the chosen ones are reported.
-    plans = make_plans(recipe, prepared.enabled(), rendered)
+    plans = make_plans(recipe, prepared.enabled(), rendered, without_image)
     guard = Guard(client, recipe.name, context)
     settings = Settings(
         recipe=recipe.name,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 
 BROKEN = Path(__file__).resolve().parents[2] / "recipes" / "broken"
 SAYS = {

@@ -73,6 +73,16 @@ def _schema() -> dict[str, Any]:
         options={"type": "object", "x-kubernetes-preserve-unknown-fields": True},
     )
     spec["required"] = ["recipe", "namespace"]
+    image = _object(
+        "The image of one kernel group, looked up or built.",
+        state=_TEXT,
+        group=_TEXT,
+        kernel=_TEXT,
+        image=_TEXT,
+        inputs=_TEXT,
+        problem=_TEXT,
+    )
+    image["required"] = ["state", "group"]
     status = _object(
         "What was found.",
         phase=_TEXT,
@@ -84,6 +94,7 @@ def _schema() -> dict[str, Any]:
         conditions=_list(condition, "type"),
         states=_list(state, "name"),
         problems=_list(problem),
+        images={**_list(image), "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["state", "group"]},
     )
     root = _object("An enabled special resource: hardware and what makes it usable.", spec=spec, status=status)
     root["required"] = ["spec"]

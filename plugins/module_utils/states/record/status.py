@@ -48,6 +48,9 @@ def make_status(report: Mapping[str, Any], before: Mapping[str, Any], generation
         "states": states,
         "problems": problems,
     }
+    if before.get("images"):
+        # Not of validation: driver_container writes them.
+        status["images"] = before["images"]
     status["conditions"] = _conditions(report, before, generation, now)
     return status
 

@@ -23,6 +23,7 @@ _ADVICE = {
     "LogsUnreadable": "look whether the API server reaches the node's kubelet",
     "MetricsUnreadable": "look whether the exporter listens on that port",
     "NewKernel": "run the playbook again",
+    "NoImage": "make an image for that kernel available, or one that can be built, and run again",
     "NoLongerReady": "look at the pod's log and its readiness probe; deleting the pod starts it anew",
     "NoPod": "look at the DaemonSet's events and at the node's labels and taints",
     "NoRoom": "free cpu, memory or pods on the node, or remove the taint that keeps the pod away, then run again",

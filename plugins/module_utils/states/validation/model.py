@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
@@ -39,13 +39,17 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """One proof's outcome. since is seconds since the epoch where the cluster itself says when it began."""
+    """One proof's outcome. since is seconds since the epoch where the cluster itself says when it began.
+
+    heals: whether trouble may pass by itself, so that it is worth waiting.
+    """
 
     outcome: Outcome
     reason: str = ""
     message: str = ""
     since: float | None = None
     ran: bool = True
+    heals: bool = True
 
     @property
     def passed(self) -> bool:
@@ -64,7 +68,7 @@ class StatePlan:
     to the hash of what is rendered for it ("" for a cluster-wide state). daemonsets maps the same ids to the
     DaemonSets whose pods serve that group's nodes. workloads are Deployments and StatefulSets, which serve no node.
     gated: another state's pods wait for this state's node label. unlocks: that label is what pods that the cluster
-    itself starts wait for, so it is worth a write of its own.
+    itself starts wait for, so it is worth a write of its own. without_image: kernel group's id -> why it has no image.
     """
 
     name: str
@@ -77,6 +81,7 @@ class StatePlan:
     gated: bool
     unlocks: bool
     per_node: bool
+    without_image: Mapping[str, str] = field(default_factory=dict)
 
     def subject(self, group: str, proven: Mapping[str, str]) -> str:
         """What a proof on a node of this kernel group is about: what is deployed, and on top of what it was proven.

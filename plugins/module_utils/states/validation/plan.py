@@ -11,29 +11,46 @@ from collections.abc import Mapping, Sequence
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderedState
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import required_states
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
+    gating_states,
+    required_states,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.registry import KINDS
 
 WORKLOADS = ("Deployment", "StatefulSet")
 
 
-def make_plans(recipe: Recipe, enabled: Mapping[str, bool], rendered: Mapping[str, RenderedState]) -> list[StatePlan]:
+def make_plans(
+    recipe: Recipe,
+    enabled: Mapping[str, bool],
+    rendered: Mapping[str, RenderedState],
+    without_image: Mapping[str, Mapping[str, str]],
+) -> list[StatePlan]:
     """The plans of the states that have something to prove, in dependency order.
+
+    without_image: state -> kernel group's id -> why nothing was found or built for it.
 
     States without proofs of their own (an image that was resolved, a disabled exporter) stand in nobody's way: who
     requires them waits for what they require.
     """
     requires = {name: required_states(recipe, enabled, name) for name in recipe.states}
+    running = [item for item in rendered.values() if item.enabled]
+    gates = {item.state: gating_states(recipe, enabled, item.state) for item in running}
     return [
-        _make_plan(state, rendered[state.name], requires, [item for item in rendered.values() if item.enabled])
+        _make_plan(state, rendered[state.name], requires, gates, running, without_image.get(state.name, {}))
         for state in recipe.states.values()
         if rendered[state.name].proofs
     ]
 
 
 def _make_plan(
-    state: State, output: RenderedState, requires: Mapping[str, tuple[str, ...]], others: Sequence[RenderedState]
+    state: State,
+    output: RenderedState,
+    requires: Mapping[str, tuple[str, ...]],
+    gates: Mapping[str, tuple[str, ...]],
+    others: Sequence[RenderedState],
+    without_image: Mapping[str, str],
 ) -> StatePlan:
     daemonsets: dict[str, list[ObjectKey]] = defaultdict(list)
     workloads: list[ObjectKey] = []
@@ -43,7 +60,7 @@ def _make_plan(
             daemonsets[item.group].append(key)
         elif key.kind in WORKLOADS:
             workloads.append(key)
-    dependants = [other for other in others if state.name in requires[other.state]]
+    dependants = [other for other in others if state.name in gates[other.state]]
     # A state that others require is looked at on every node, since its label is what lets them start there.
     per_node = (
         state.per == "kernel"
@@ -61,4 +78,5 @@ def _make_plan(
         gated=bool(dependants),
         unlocks=any(item.manifest["kind"] == "DaemonSet" for other in dependants for item in other.objects),
         per_node=per_node,
+        without_image=without_image,
     )

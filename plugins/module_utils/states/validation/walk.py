@@ -225,7 +225,7 @@ class Walker:
             memory.trouble_since = max(verdict.since or now, 0.0) if (verdict.since or now) <= now else now
         memory.trouble = verdict
         patience = memory.trouble_since + self.settings.failure_grace
-        if now < patience:
+        if verdict.heals and now < patience:
             walk.look_again(patience)
             return self._result(plan, memory, Phase.WAITING, verdict.reason, verdict.message, now, False)
         if verdict.outcome is Outcome.BLOCKED:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Verdict
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs import (
     allocatable,
+    image,
     logs,
     metrics,
     node_labels,
@@ -32,6 +33,7 @@ class ProofKind:
 
 KINDS: dict[str, ProofKind] = {
     "allocatable": ProofKind(allocatable.evaluate, observed=True),
+    "image": ProofKind(image.evaluate, observed=True),
     "logs": ProofKind(logs.evaluate, observed=False),
     "metrics": ProofKind(metrics.evaluate, observed=False),
     "node_labels": ProofKind(node_labels.evaluate, observed=True),

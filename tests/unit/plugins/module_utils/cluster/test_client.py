@@ -21,13 +21,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     Forbidden,
     Gone,
     Invalid,
-    InvalidInput,
     NotFound,
     Unauthorized,
     UnknownKind,
     Unreachable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import builtin
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 
 POD = builtin("v1", "Pod")
 MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}, "data": {"x": "1"}}

@@ -21,7 +21,8 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster import connection
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput, Unreachable
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Unreachable
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 
 Write = Callable[..., str]
 

@@ -15,7 +15,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.applyset import applyset_id
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import as_stored, contains, overlaid
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.diff import render_diff
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import builtin
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.managers import foreign_fields
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import (
@@ -25,6 +24,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.object
     without_noise,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.ranks import by_rank
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 
 
 def daemonset(image: str = "x:1", **metadata: Any) -> dict[str, Any]:

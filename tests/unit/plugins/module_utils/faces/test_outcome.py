@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.outcome import masked, outcome_of
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
@@ -69,7 +69,7 @@ def test_a_per_kernel_state(recipe: Recipe, facts_for: MakeFacts) -> None:
         "toys/toy-gpu/driver/daemonset.yaml.j2",
     ]
     images = [item.manifest["spec"]["template"]["spec"]["containers"][0]["image"] for item in state.objects[1:]]
-    assert images == ["registry.io/driver:1.0-5.15.0-1_fips", "registry.io/driver:1.0-6.8.0-2-generic"]
+    assert images == ["registry.io/driver:1.0-5.15.0-1_fips-8980bb", "registry.io/driver:1.0-6.8.0-2-generic"]
     assert [(skipped.source, skipped.reason) for skipped in state.skipped] == [
         (
             "toys/toy-gpu/driver/scc.yaml.j2",
@@ -107,7 +107,7 @@ def test_images(recipe: Recipe, facts_for: MakeFacts) -> None:
     facts = facts_for(recipe, images={"6-8-0-2-bbbbbb": "mirror.io/built@sha256:0123"})
 
     assert render_images(recipe, "build", facts) == {
-        "5-15-0-1-aaaaaa": "registry.io/driver:1.0-5.15.0-1_fips",
+        "5-15-0-1-aaaaaa": "registry.io/driver:1.0-5.15.0-1_fips-8980bb",
         "6-8-0-2-bbbbbb": "mirror.io/built@sha256:0123",
     }
     assert render_images(recipe, "driver", facts) == {}
@@ -431,7 +431,7 @@ def test_an_image_that_is_none(recipe: Recipe, facts_for: MakeFacts) -> None:
 
     assert str(caught.value) == (
         "state build has no image for kernel group 5-15-0-1-aaaaaa (toys/toy-gpu/recipe.yml, states.build.image):"
-        " 'registry.io/driver:1 0-5.15.0-1_fips' is no image reference."
+        " 'registry.io/driver:1 0-5.15.0-1_fips-8980bb' is no image reference."
     )
 
 

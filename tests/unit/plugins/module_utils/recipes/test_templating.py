@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Facts, Templates
 
 OPTIONS = Facts("options", {"word": "fast", "items": [1, 2], "flag": True, "nested": {"keys": "kept"}, "null": None})

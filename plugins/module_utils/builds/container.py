@@ -1,0 +1,266 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of driver_container: for each kernel group one image that fits, found or built, and remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.job import JobBuilder
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.credentials import read_keyring
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import Inputs
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.imagestream import ImageStreamLookup
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.node import NodeLookup
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.registry import RegistryLookup
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import (
+    Built,
+    Order,
+    Resolution,
+    Source,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Search
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.wanted import Wishes
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Templates
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variables import is_looked_up, lookup_from
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Registries
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.proxies import Proxies
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Mirror, Settings
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.discover import discovery_of
+from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard, given_back
+from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import (
+    Prepared,
+    choose,
+    prepare,
+    render_facts,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import images as record_images
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import spec as record_spec
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
+
+Obj = dict[str, Any]
+
+# What a recipe whose images are only named ends up with.
+_NOTHING: Obj = {"changed": False, "images": [], "groups": [], "orders": []}
+_PROXIES = {"http": "http", "https": "https", "no": "exceptions"}
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """Find or build the images of the chosen states, and write down what was found."""
+    prepared = prepare(params, context)
+    chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
+    if not any(state.lookup or state.build for state in chosen):
+        return dict(_NOTHING)
+    client = connect(params)
+    discovery, platform = discovery_of(client, prepared, params.get("discovery"))
+    facts = render_facts(prepared, client, discovery, platform, params.get("images"))
+    looked_up = [state for state in chosen if is_looked_up(prepared.recipe, state, facts)]
+    if not looked_up:
+        return dict(_NOTHING)
+    record = store.read(client, prepared.recipe.name)
+    work = _Work(client, prepared, discovery, facts, record, params, context)
+    if not params["wait"]:
+        return work.run(looked_up)
+    with given_back(client, prepared.recipe.name, context):
+        return work.run(looked_up)
+
+
+class _Work:
+    """One run of driver_container with everything that it works on."""
+
+    def __init__(
+        self,
+        client: Client,
+        prepared: Prepared,
+        discovery: Discovery,
+        facts: RenderFacts,
+        record: Mapping[str, Any] | None,
+        params: Mapping[str, Any],
+        context: RunContext,
+    ) -> None:
+        self.client = client
+        self.prepared = prepared
+        self.discovery = discovery
+        self.record = record
+        self.params = params
+        self.context = context
+        self.facts = facts
+        self.guard = Guard(client, prepared.recipe.name, context)
+        self.orders: list[Order] = []
+        self.changed = False
+
+    def run(self, chosen: Sequence[State]) -> Obj:
+        """Resolve every chosen state; what has no image is explained, and does not hold up the rest."""
+        found = {state.name: self._resolve(state) for state in chosen}
+        rows = [_row(name, resolution) for name, resolutions in found.items() for resolution in resolutions]
+        images = record_images.merge(self.record, rows, {group.id for group in self.discovery.groups})
+        if images != record_images.read(self.record):
+            self.changed = True
+            if not self.context.check_mode:
+                self._remember(images)
+        result: Obj = {"changed": self.changed, "images": images, "groups": rows}
+        result["orders"] = [order.to_dict() for order in self.orders]
+        problems = [row["problem"] for row in rows if row["problem"]]
+        for problem in problems:
+            self.context.progress(problem)
+        if problems and not any(row["image"] for row in rows):
+            more = f" (and {len(problems) - 1} more kernels)" if len(problems) > 1 else ""
+            result.update(failed=True, msg=f"{problems[0]}{more}")
+        return result
+
+    def _resolve(self, state: State) -> list[Resolution]:
+        settings = self._settings(state)
+        find = self._find(state, settings)
+        wishes = Wishes(self.prepared.recipe, state, self.facts, find)
+        known = record_images.by_group(self.record, state.name)
+        searches: dict[str, Search] = {}
+        found: dict[str, Resolution] = {}
+        for group in self.discovery.groups:
+            try:
+                searches[group.id] = Search(wishes.of(group), find)
+                found[group.id] = searches[group.id].result()
+            except InvalidInput:
+                raise
+            except EnablementError as error:
+                found[group.id] = _unresolved(group, str(error), known.get(group.id))
+        orders = [
+            Order(f"build-{group}-{inputs.hash[:10]}", group, searches[group].wanted.target, inputs)
+            for group, resolution in found.items()
+            if resolution.source is Source.WOULD_BUILD and (inputs := _inputs(searches[group]))
+        ]
+        for built in self._build(orders, settings):
+            found[built.order.group] = self._after(searches[built.order.group], built)
+        return list(found.values())
+
+    def _build(self, orders: Sequence[Order], settings: BuildSettings) -> list[Built]:
+        """Have the orders built; where somebody else does that, they are handed out."""
+        self.changed = self.changed or bool(orders)
+        if self.context.check_mode or self.params["builder"] == "none":
+            return []
+        if self.params["builder"] == "controller":
+            self.orders += orders
+            return []
+        builder = JobBuilder(self.client, settings, self.guard.before_write, self.context.clock)
+        if builder.remove_others([order.name for order in orders]):
+            self.changed = True
+        if not orders:
+            return []
+        if not settings.image:
+            raise InvalidInput(
+                "nothing can be built",
+                why="no image with buildah is named",
+                todo="set builder_image to one that the nodes can pull",
+            )
+        self.guard.before_write()
+        return builder.build(orders, self.context.progress)
+
+    def _after(self, search: Search, built: Built) -> Resolution:
+        if built.problem:
+            search.tried.append(built.problem)
+            wanted = search.wanted
+            return Resolution(wanted.group, wanted.kernel, tried=tuple(search.tried), problem=search.no_image())
+        try:
+            return search.built()
+        except EnablementError as error:
+            wanted = search.wanted
+            problem = f"{wanted.target} is built, but cannot be looked up: {error}"
+            return Resolution(wanted.group, wanted.kernel, problem=problem)
+
+    def _find(self, state: State, settings: BuildSettings) -> Any:
+        """How this state's images are looked up: a function of reference and architecture."""
+        recipe = self.prepared.recipe
+        templates = Templates(recipe.files, recipe.source)
+        source = self.params.get("lookup_from") or lookup_from(recipe, state, self.facts, templates)
+        if source == "imagestream":
+            return ImageStreamLookup(self.client).find
+        if source == "node":
+            nodes = {group.arch: group.nodes[0] for group in self.discovery.groups if group.nodes}
+            before = self.guard.before_write
+            return NodeLookup(self.client, settings, nodes, before, self.context.clock).find
+        return RegistryLookup(self._registries()).find
+
+    def _registries(self) -> Registries:
+        options = self.prepared.options
+        names = [*options["image_pull_secrets"], *filter(None, [self.params.get("push_secret")])]
+        keyring = read_keyring(self.client, self.prepared.namespace, names)
+        self.context.secrets.update(keyring.secrets)
+        return Registries(
+            Settings(
+                keyring=keyring,
+                ca=self.params.get("registry_ca") or "",
+                verify=bool(self.params["registry_verify"]),
+                mirrors=[
+                    Mirror(str(entry["prefix"]), tuple(entry["locations"]))
+                    for entry in self.params.get("registry_mirrors") or []
+                ],
+                proxies=Proxies(**{_PROXIES[key]: str(value) for key, value in options["proxy"].items()}),
+            )
+        )
+
+    def _settings(self, state: State) -> BuildSettings:
+        params, options = self.params, self.prepared.options
+        proxy = {"http": "HTTP_PROXY", "https": "HTTPS_PROXY", "no": "NO_PROXY"}
+        return BuildSettings(
+            recipe=self.prepared.recipe.name,
+            state=state.name,
+            namespace=self.prepared.namespace,
+            image=params.get("builder_image") or "",
+            push_secret=params.get("push_secret") or "",
+            pull_secrets=tuple(options["image_pull_secrets"]),
+            entitlement_secret=params.get("entitlement_secret") or "",
+            ca=params.get("registry_ca") or "",
+            proxy={proxy[key]: str(value) for key, value in options["proxy"].items()},
+            tolerations=tuple(options["tolerations"]),
+            node_selector=params.get("build_node_selector") or {},
+            host_network=bool(params["build_host_network"]),
+            timeout=int(params["build_timeout"]),
+            parallel=int(params["parallel"]),
+            grace=float(params["failure_grace"]),
+        )
+
+    def _remember(self, images: list[Obj]) -> None:
+        """Write the images into the record, which is where everybody who renders finds them."""
+        name = self.prepared.recipe.name
+        self.guard.before_write()
+        store.ensure_definition(self.client)
+        record = store.read(self.client, name)
+        if record is None:
+            spec = record_spec.make_spec(self.prepared.recipe, self.prepared.namespace, self.prepared.options)
+            record = store.write(self.client, record_spec.with_spec(None, name, self.prepared.part_of, spec))
+        store.write_status(self.client, name, {**(record.get("status") or {}), "images": images})
+
+
+def _unresolved(group: KernelGroup, problem: str, known: Mapping[str, Any] | None) -> Resolution:
+    """A registry that is silent takes nothing away: what was found before stays."""
+    if known and known.get("image"):
+        return Resolution(
+            group.id, group.kernel, str(known["image"]), Source.KEPT, str(known.get("inputs", "")), problem=problem
+        )
+    return Resolution(group.id, group.kernel, problem=problem)
+
+
+def _inputs(search: Search) -> Inputs | None:
+    return search.wanted.inputs
+
+
+def _row(state: str, resolution: Resolution) -> Obj:
+    image = "" if resolution.source is Source.WOULD_BUILD else resolution.image
+    return {
+        "state": state,
+        "group": resolution.group,
+        "kernel": resolution.kernel,
+        "image": image,
+        "source": resolution.source.value,
+        "inputs": resolution.inputs,
+        "tried": list(resolution.tried),
+        "problem": resolution.problem,
+    }

@@ -1,0 +1,55 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The credentials for registries, out of the Secrets that nodes and builds use."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Forbidden
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Keyring
+
+_KEYS = (".dockerconfigjson", ".dockercfg")
+
+
+def read_keyring(client: Client, namespace: str, names: Iterable[str]) -> Keyring:
+    """The keyring of the named pull secrets. One that does not exist is an error: so it is for the kubelet, later."""
+    kind = client.kind("v1", "Secret")
+    texts = []
+    for name in dict.fromkeys(names):
+        try:
+            secret = client.get(kind, name, namespace)
+        except Forbidden as error:
+            raise EnablementError(
+                f"Secret {namespace}/{name} cannot be read",
+                why=error.why,
+                todo="grant get on it, or look images up by an ImageStream or a node (lookup_from)",
+            ) from None
+        if secret is None:
+            raise EnablementError(
+                f"Secret {namespace}/{name} does not exist",
+                why="images are looked up and pushed with it",
+                todo="create it with `kubectl create secret docker-registry`",
+            )
+        texts += [_decoded(secret, f"{namespace}/{name}")]
+    return Keyring.from_configs(texts)
+
+
+def _decoded(secret: dict[str, object], title: str) -> str:
+    data = secret.get("data") or {}
+    for key in _KEYS:
+        if isinstance(data, dict) and key in data:
+            try:
+                return base64.b64decode(data[key], validate=True).decode()
+            except (binascii.Error, UnicodeDecodeError):
+                break
+    raise EnablementError(
+        f"Secret {title} holds no registry credentials",
+        why=f"it has no readable key {' or '.join(_KEYS)}",
+        todo="create it with `kubectl create secret docker-registry`",
+    )

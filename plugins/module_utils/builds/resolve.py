@@ -1,0 +1,101 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which image a kernel group gets: prebuilt, else built earlier from the same inputs, else to be built, else none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import (
+    INPUTS_LABEL,
+    KERNEL_LABEL,
+    Inputs,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found, Resolution, Source
+
+Find = Callable[[str, str], "Found | None"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One kernel group, and where its image may come from.
+
+    prebuilt: reference of an image that somebody else made ("": nobody does). inputs and target: what to build and
+    where it is pushed (repo:tag); None and "" where nothing can be built, for the reason in no_build.
+    """
+
+    group: str
+    kernel: str
+    arch: str
+    prebuilt: str = ""
+    inputs: Inputs | None = None
+    target: str = ""
+    no_build: str = ""
+
+
+@dataclass
+class Search:
+    """Goes through the places for one kernel group; find(reference, arch) looks one up and raises what it cannot."""
+
+    wanted: Wanted
+    find: Find
+    tried: list[str] = field(default_factory=list)
+
+    def result(self) -> Resolution:
+        """What there is; source WOULD_BUILD where a build has to bring it."""
+        wanted = self.wanted
+        if wanted.prebuilt:
+            found = self._look(wanted.prebuilt, "")
+            if found:
+                return self._done(found, Source.PREBUILT)
+        if wanted.inputs is not None:
+            found = self._look(wanted.target, wanted.inputs.hash)
+            if found:
+                return self._done(found, Source.BUILT_BEFORE)
+            return self._resolution(image=wanted.target, source=Source.WOULD_BUILD)
+        if wanted.no_build:
+            self.tried.append(wanted.no_build)
+        return self._resolution(problem=self.no_image())
+
+    def built(self) -> Resolution:
+        """The same group after its build: pushed is what can be looked up, not what a builder says."""
+        wanted = self.wanted
+        expected = wanted.inputs.hash if wanted.inputs else ""
+        self.tried.clear()
+        found = self._look(wanted.target, expected)
+        if found:
+            return self._done(found, Source.BUILT)
+        where = f"{wanted.target} is built, but not in the registry"
+        why = f" ({self.tried[-1]})" if self.tried else ""
+        return self._resolution(problem=f"{where}{why}; look at the builder's rights to push and run again")
+
+    def no_image(self) -> str:
+        """The sentence for a kernel that has no image."""
+        tried = "; ".join(self.tried) or "the recipe names no image and builds none"
+        return f"no image fits kernel {self.wanted.kernel}: {tried}"
+
+    def _look(self, reference: str, inputs: str) -> Found | None:
+        """The image under a reference, if it is for this kernel (and, where inputs says so, made from these)."""
+        found = self.find(reference, self.wanted.arch)
+        if found is None:
+            self.tried.append(f"{reference} does not exist")
+            return None
+        kernel = (found.labels or {}).get(KERNEL_LABEL)
+        if kernel is not None and kernel != self.wanted.kernel:
+            self.tried.append(f"{reference} was built for kernel {kernel}")
+            return None
+        # An image of somebody else need not have our labels; one that we look for by its inputs must.
+        if inputs and found.labels is not None and found.labels.get(INPUTS_LABEL) != inputs:
+            self.tried.append(f"{reference} was built from something else")
+            return None
+        return found
+
+    def _done(self, found: Found, source: Source) -> Resolution:
+        return self._resolution(image=found.reference, source=source)
+
+    def _resolution(self, image: str = "", source: Source = Source.NONE, problem: str = "") -> Resolution:
+        wanted = self.wanted
+        inputs = wanted.inputs.hash if wanted.inputs and source is not Source.PREBUILT else ""
+        return Resolution(wanted.group, wanted.kernel, image, source, inputs, tuple(self.tried), problem)

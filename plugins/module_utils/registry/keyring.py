@@ -1,0 +1,158 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Credentials from pull secrets, found for an image as the kubelet finds them. Pure.
+
+The rules are those of Kubernetes' documentation ("Interpretation of config.json"): a key is a host, with an optional
+port and path; each part of the host may be a glob; the path is a prefix; of several keys that match, the longest path
+wins.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import fnmatch
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import DOCKER_HUB, Reference
+
+# What pull secrets call Docker Hub: its own name, and the one that `docker login` writes.
+_HUB_KEYS = (DOCKER_HUB, "index.docker.io", "registry-1.docker.io")
+_TODO = "write the secret anew, for example with kubectl create secret docker-registry"
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """An account of a registry. identity_token: an OAuth2 refresh token, which then is used instead of the password."""
+
+    username: str
+    password: str = field(default="", repr=False)
+    identity_token: str = field(default="", repr=False)
+
+    @property
+    def basic(self) -> str:
+        """Username and password in base64, as HTTP's basic authentication and pull secrets write them."""
+        return base64.b64encode(f"{self.username}:{self.password}".encode()).decode()
+
+
+@dataclass(frozen=True)
+class _Key:
+    """One entry's key, taken apart: "*.example.com:5000/team"."""
+
+    host: tuple[str, ...]
+    port: str
+    path: str
+
+    def matches(self, host: str, path: str) -> bool:
+        name, _, port = host.partition(":")
+        parts = name.split(".")
+        return (
+            port == self.port
+            and len(parts) == len(self.host)
+            and path.startswith(self.path)
+            and all(fnmatch.fnmatchcase(part, glob) for part, glob in zip(parts, self.host, strict=True))
+        )
+
+    @property
+    def rank(self) -> tuple[int, bool]:
+        """Sorts the most special key first: by its path's length, then one without globs."""
+        return -len(self.path), any(set("*?[") & set(part) for part in self.host)
+
+
+class Keyring:
+    """The credentials of any number of pull secrets; of equal keys the one that came first counts."""
+
+    def __init__(self, entries: Sequence[tuple[str, Credentials]] = ()) -> None:
+        """entries: (key as a pull secret writes it, credentials)."""
+        keyed = [(_key(text), credentials) for text, credentials in entries]
+        self._entries = sorted(keyed, key=lambda entry: entry[0].rank)
+
+    @classmethod
+    def from_configs(cls, texts: Sequence[str]) -> Keyring:
+        """Read the texts of .dockerconfigjson or (older) .dockercfg secrets. Raises InvalidInput, without the text."""
+        return cls([entry for text in texts for entry in _entries(text)])
+
+    def __repr__(self) -> str:
+        return f"Keyring({len(self._entries)} entries)"
+
+    def find(self, reference: Reference) -> Credentials | None:
+        """The credentials for an image; None if there are none."""
+        hosts = _HUB_KEYS if reference.registry == DOCKER_HUB else (reference.registry,)
+        for host in hosts:
+            for key, credentials in self._entries:
+                if key.matches(host, f"/{reference.repository}"):
+                    return credentials
+        return None
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """All texts that must not be shown."""
+        found = set()
+        for _, credentials in self._entries:
+            found.update({credentials.password, credentials.identity_token, credentials.basic})
+        return frozenset(found - {""})
+
+
+def _key(text: str) -> _Key:
+    address = text.partition("://")[2] or text
+    host, slash, rest = address.partition("/")
+    # Keys of old: https://index.docker.io/v1/
+    path = f"{slash}{rest}"
+    for version in ("/v1/", "/v2/"):
+        if path.startswith(version):
+            path = path[len(version) - 1 :]
+    name, _, port = host.partition(":")
+    return _Key(tuple(name.split(".")), port, path if path != "/" else "")
+
+
+def _entries(text: str) -> list[tuple[str, Credentials]]:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        # The parser's message may quote the text.
+        raise _invalid("it is not JSON") from None
+    if not isinstance(document, Mapping):
+        raise _invalid("it is not a mapping")
+    # The older format has the entries at the top, the newer one under "auths" beside other settings.
+    auths = document.get("auths", {}) if _is_config(document) else document
+    if not isinstance(auths, Mapping):
+        raise _invalid('"auths" is not a mapping')
+    found = [(str(key), _credentials(str(key), entry)) for key, entry in auths.items()]
+    return [(key, credentials) for key, credentials in found if credentials is not None]
+
+
+def _is_config(document: Mapping[str, Any]) -> bool:
+    known = {"auths", "credHelpers", "credsStore", "HttpHeaders", "currentContext", "proxies"}
+    return not document or bool(known & set(document))
+
+
+def _credentials(key: str, entry: Any) -> Credentials | None:
+    """One entry; None for an empty one, which says that a credential helper of somebody's desktop has the password."""
+    if not isinstance(entry, Mapping):
+        raise _invalid(f"the entry {key} is not a mapping")
+    username, password = str(entry.get("username") or ""), str(entry.get("password") or "")
+    token = str(entry.get("identitytoken") or "")
+    if entry.get("auth"):
+        username, password = _decode(key, str(entry["auth"]))
+    return Credentials(username, password, token) if username or password or token else None
+
+
+def _decode(key: str, auth: str) -> tuple[str, str]:
+    try:
+        text = base64.b64decode(auth, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise _invalid(f"auth of the entry {key} is not base64") from None
+    username, colon, password = text.partition(":")
+    if not colon:
+        raise _invalid(f"auth of the entry {key} is not username:password in base64")
+    # Some tools pad with zero bytes.
+    return username, password.rstrip("\0")
+
+
+def _invalid(why: str) -> InvalidInput:
+    return InvalidInput("Cannot read a pull secret", why=why, todo=_TODO)

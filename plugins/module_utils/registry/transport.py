@@ -1,0 +1,116 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Requests to registries: logged in, redirected where that is safe, refusals turned into errors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import BinaryIO
+from urllib.parse import urljoin, urlsplit
+
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import RegistryError
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.login import Access, Login
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.persistence import Persistence, refusal
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import Reference
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Settings
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.wire import Answer, Body, Request, Wire
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_LONGEST_CHAIN = 5
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request about a repository. url: absolute, or relative to the repository (`manifests/latest`).
+
+    access: the repository, scopes and task. expected: the statuses that are answers; others are raised. repeatable:
+    working on it twice does no harm.
+    """
+
+    method: str
+    url: str
+    access: Access
+    expected: frozenset[int]
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Body = None
+    repeatable: bool = True
+
+
+class Transport:
+    """Sends calls. Safe for threads."""
+
+    def __init__(self, settings: Settings, sleep: Callable[[float], None]) -> None:
+        self._persistence = Persistence(Wire(settings), sleep)
+        self._login = Login(settings, self._persistence)
+        self._plain_http = settings.plain_http
+
+    @property
+    def requests(self) -> Counter[str]:
+        """How many requests were sent so far, by method; those to token servers count as "token"."""
+        return self._persistence.requests
+
+    def base(self, place: Reference) -> str:
+        """URL of a repository, with a slash at its end."""
+        scheme = "http" if place.host in self._plain_http else "https"
+        return f"{scheme}://{place.host}/v2/{place.repository}/"
+
+    def send(self, call: Call, sink: BinaryIO | None = None) -> Answer:
+        """Send a call; raises a RegistryError. sink: an empty file for the body of a success."""
+        url = self._resolve(call, self.base(call.access.place), call.url)
+        answer = self._logged_in(call, url, sink)
+        hops = 0
+        while answer.status in _REDIRECTS and call.method in ("GET", "HEAD"):
+            hops += 1
+            if hops > _LONGEST_CHAIN:
+                raise self._error(call, "it redirects without an end", "check the registry's storage settings")
+            url = self._resolve(call, url, answer.headers.get("Location", ""))
+            answer = self._logged_in(call, url, sink)
+        if answer.status not in call.expected:
+            raise self._refused(call, url, answer)
+        return answer
+
+    def _logged_in(self, call: Call, url: str, sink: BinaryIO | None) -> Answer:
+        """Send with credentials, if the URL belongs to the registry; a token is asked for anew once."""
+        own = _origin(url) == _origin(self.base(call.access.place))
+        used = self._login.header(call.access) if own else ""
+        answer = self._attempt(call, url, used, sink)
+        if answer.status == 401 and own:
+            used = self._login.renewed(call.access, used, answer)
+            answer = self._attempt(call, url, used, sink)
+        return answer
+
+    def _attempt(self, call: Call, url: str, authorization: str, sink: BinaryIO | None) -> Answer:
+        headers = {**call.headers, **({"Authorization": authorization} if authorization else {})}
+        request = Request(call.method, url, call.access.task, headers, call.body)
+        return self._persistence.send(request, repeatable=call.repeatable, sink=sink)
+
+    def _refused(self, call: Call, url: str, answer: Answer) -> RegistryError:
+        if answer.status == 401 and _origin(url) == _origin(self.base(call.access.place)):
+            return self._login.refused(call.access, answer)
+        return refusal(Request(call.method, url, call.access.task), answer)
+
+    def _resolve(self, call: Call, base: str, location: str) -> str:
+        """An absolute URL from what the registry says, which may never lead away from TLS."""
+        if not location:
+            raise self._error(call, "it names no place to go on at", "check the registry's settings")
+        url = urlsplit(urljoin(base, location))
+        before = urlsplit(base)
+        if url.scheme == "http" and before.scheme == "https" and url.netloc not in self._plain_http:
+            if url.hostname != before.hostname:
+                why = f"it leads to {url.netloc} without TLS"
+                raise self._error(call, why, "correct the registry's settings for its storage")
+            # A registry behind a proxy that ends TLS does not always know that it is asked over TLS.
+            url = url._replace(scheme="https", netloc=before.netloc)
+        return url.geturl()
+
+    def _error(self, call: Call, why: str, todo: str) -> RegistryError:
+        host = call.access.place.host
+        return RegistryError(f"Cannot {call.access.task}", where=host, why=why, todo=todo, registry=host)
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)

@@ -1,0 +1,212 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One request and its answer, over kept-alive connections: TLS, proxy, timeouts, sizes. No logins, no retries."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, BinaryIO, Union
+from urllib.parse import urlsplit
+
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import (
+    NotTrusted,
+    RegistryError,
+    Unreachable,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Settings
+
+try:
+    import requests
+    from requests.adapters import HTTPAdapter
+except ImportError:
+    requests = None  # type: ignore[assignment]
+    HTTPAdapter = object  # type: ignore[assignment,misc]
+
+CONNECT_S = 5.0
+READ_S = 30.0
+# A manifest has at most 4 MiB (OCI distribution specification); no configuration or token comes near that.
+LARGEST_IN_MEMORY = 4 * 1024 * 1024
+_PIECE = 1024 * 1024
+_POOL = 16
+
+Body = Union[bytes, BinaryIO, None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is sent. task: what for, as it is said in messages ("look up registry/repository:tag")."""
+
+    method: str
+    url: str
+    task: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Body = None
+
+    @property
+    def host(self) -> str:
+        """host[:port] that the request goes to."""
+        return urlsplit(self.url).netloc
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back. headers: any spelling of their names will do. body: empty where it went into a file."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Wire:
+    """Sends requests. Safe for threads: each takes a connection of its own from the pool."""
+
+    def __init__(self, settings: Settings) -> None:
+        if requests is None:
+            raise InvalidInput("Cannot ask a registry", why="the Python package requests is missing", todo="install it")
+        self._settings = settings
+        self._proxies = settings.proxies.completed(os.environ)
+
+    def send(self, request: Request, sink: BinaryIO | None = None) -> Answer:
+        """Send a request and read its answer; the body of a success goes to sink, if one is given.
+
+        Raises Unreachable where there is no complete answer, NotTrusted, and RegistryError for one that is too big.
+        """
+        # Straight to the adapter: a session would take credentials out of ~/.netrc, keep cookies and follow redirects.
+        headers = {"User-Agent": "hardware.enablement", "Accept-Encoding": "identity", **request.headers}
+        try:
+            prepared = requests.Request(request.method, request.url, headers=headers, data=request.body).prepare()
+            proxy = self._proxies.for_url(request.url)
+            response = self._adapter.send(
+                prepared,
+                stream=True,
+                timeout=(CONNECT_S, READ_S),
+                verify=self._settings.verify,
+                proxies={urlsplit(request.url).scheme: proxy} if proxy else {},
+            )
+            try:
+                to_file = sink is not None and response.status_code < 300
+                body = b"" if to_file else self._read(response, request)
+                if sink is not None and to_file:
+                    for piece in response.iter_content(_PIECE):
+                        sink.write(piece)
+                return Answer(response.status_code, response.headers, body)
+            finally:
+                response.close()
+        except requests.RequestException as error:
+            raise _failure(request, error) from error
+
+    def _read(self, response: Any, request: Request) -> bytes:
+        body = b"".join(_limited(response.iter_content(_PIECE)))
+        if len(body) > LARGEST_IN_MEMORY:
+            why = f"the answer is larger than {LARGEST_IN_MEMORY // 1024**2} MiB"
+            raise RegistryError(f"Cannot {request.task}", where=request.host, why=why, registry=request.host)
+        return body
+
+    @cached_property
+    def _adapter(self) -> Any:
+        return _Adapter(_tls(self._settings))
+
+
+class _Adapter(HTTPAdapter):
+    """Pools of connections that trust whom the context says."""
+
+    def __init__(self, context: ssl.SSLContext) -> None:
+        self._context = context
+        super().__init__(pool_connections=_POOL, pool_maxsize=_POOL)
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, ssl_context=self._context, **kwargs)
+
+    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
+        return super().proxy_manager_for(proxy, ssl_context=self._context, proxy_ssl_context=self._context, **kwargs)
+
+    def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:  # noqa: ARG002
+        """Leave it to the context; requests would load its own list of authorities with each connection."""
+        conn.cert_reqs = "CERT_REQUIRED" if verify else "CERT_NONE"
+
+
+def _tls(settings: Settings) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if not settings.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        return context
+    if not context.cert_store_stats()["x509_ca"]:
+        # This Python knows no authorities of the system, or looks for them only when it meets one.
+        context.load_verify_locations(cafile=requests.utils.DEFAULT_CA_BUNDLE_PATH)
+    if settings.ca:
+        try:
+            context.load_verify_locations(cadata=settings.ca)
+        except (ssl.SSLError, ValueError) as error:
+            why = "it holds no certificate in PEM format"
+            raise InvalidInput("Cannot use the registries' CA", why=why, todo="give its PEM text") from error
+    return context
+
+
+def _limited(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """No more pieces than it takes to see that there are too many."""
+    size = 0
+    for piece in pieces:
+        yield piece
+        size += len(piece)
+        if size > LARGEST_IN_MEMORY:
+            return
+
+
+def _failure(request: Request, error: Exception) -> RegistryError:
+    what, where = f"Cannot {request.task}", request.host
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            why = f"its certificate cannot be verified: {cause.verify_message or cause.reason}"
+            todo = "give the CA that signed it, or a name that is in it"
+            return NotTrusted(what, where=where, why=why, todo=todo, registry=where)
+    if isinstance(error, requests.exceptions.ProxyError):
+        # The proxy's URL may hold a password, and the library's text may hold the URL.
+        why, todo = f"the proxy cannot be used ({_root(causes)})", "check the proxy and its exceptions"
+    elif any(isinstance(cause, ssl.SSLError) for cause in causes):
+        why, todo = (
+            f"TLS failed ({_root(causes)})",
+            "check the port; a registry without TLS must be named as plain HTTP",
+        )
+    elif isinstance(error, requests.exceptions.ConnectTimeout):
+        why, todo = "no connection within 5 s", "check host, network and proxy, then run again"
+    elif isinstance(error, requests.exceptions.Timeout):
+        why, todo = "no answer within 30 s", "see whether the registry is healthy, then run again"
+    elif isinstance(error, requests.exceptions.ConnectionError):
+        why, todo = f"no connection, or it was lost ({_root(causes)})", "check host, network and proxy, then run again"
+    elif isinstance(error, requests.exceptions.ChunkedEncodingError):
+        why, todo = "the connection was cut in the middle of the answer", "run again"
+    else:
+        why, todo = f"the request failed ({type(error).__name__})", "check the registry's address"
+    return Unreachable(what, where=where, why=why, todo=todo, registry=where)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception and all that led to it: requests and urllib3 put them into each other in several ways."""
+    seen: set[int] = set()
+    left = [error]
+    while left:
+        current = left.pop(0)
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        inner = [getattr(current, "reason", None), *current.args, current.__cause__, current.__context__]
+        left += [cause for cause in inner if isinstance(cause, BaseException)]
+
+
+def _root(causes: list[BaseException]) -> str:
+    """The operating system's or TLS's own words, else the kind of the innermost exception."""
+    for cause in reversed(causes):
+        if isinstance(cause, ssl.SSLError) and cause.reason:
+            return cause.reason.lower().replace("_", " ")
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+    return type(causes[-1]).__name__

@@ -1,0 +1,43 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The images that were looked up or built, as facts for rendering, and what it means where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Optional
+
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variables import is_looked_up
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import images
+
+Record = Optional[Mapping[str, Any]]
+
+
+def with_images(
+    recipe: Recipe, facts: RenderFacts, given: Sequence[Mapping[str, Any]] | None, record: Callable[[], Record]
+) -> tuple[RenderFacts, dict[str, dict[str, str]]]:
+    """The facts with the images that are known, and state -> kernel group's id -> why there is none.
+
+    given: what driver_container has returned in this run; else the record, which is read only where a state looks its
+    images up, says what an earlier one has found.
+    """
+    states = [state.name for state in recipe.states.values() if is_looked_up(recipe, state, facts)]
+    if not states:
+        return facts, {}
+    entries = given if given is not None else images.read(record())
+    found = images.references(entries)
+    missing = {state: _missing(facts, found.get(state, {}), images.problems(entries, state)) for state in states}
+    return replace(facts, resolved=found), missing
+
+
+def _missing(facts: RenderFacts, found: Mapping[str, str], problems: Mapping[str, str]) -> dict[str, str]:
+    unknown = "no image was looked up for kernel {kernel} yet: enable the resource again"
+    return {
+        group.id: problems.get(group.id) or unknown.format(kernel=group.kernel)
+        for group in facts.groups
+        if group.id not in (facts.images or {}) and not found.get(group.id)
+    }

@@ -1,0 +1,187 @@
+#!/usr/bin/python
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: driver_container
+short_description: Find or build the driver image for every kernel
+version_added: 0.1.0
+author: hardware.enablement contributors (@hardware-enablement)
+description:
+  - For each kernel group of a recipe's nodes, gives one image that fits. It takes the first of an image that somebody
+    else made for that kernel, one that was built earlier from the same inputs, and one that it builds now. For a kernel
+    that none of these serves it lists what was tried, and the other kernels go on.
+  - What counts as the same inputs are the Containerfile, the build context (for git, the commit), the arguments, the
+    digest of the base image, and the kernel. A new base image or a changed file builds once more; nothing else does.
+  - A tag cannot hold every kernel's name, so the kernel is a label of the image, too, and compared after each look-up.
+  - The images are pinned by digest and written into the SpecialResource record, from where all other modules take them.
+    A driver whose image changed is restarted by nobody; it is reported as pending.
+  - A recipe that merely names its images (no C(build), and C(lookup) is V(never)) has nothing to do here.
+options:
+  recipe:
+    required: true
+  states:
+    description: The states by name. Without this and O(played_by), all states of the recipe.
+    type: list
+    elements: str
+  played_by:
+    description: The states that the recipe gives to this role.
+    type: str
+  discovery:
+    description: A result of M(hardware.enablement.nfd_info), to save the lists of nodes.
+    type: dict
+  images:
+    description: Image for each kernel group's id, instead of what would be found.
+    type: dict
+  lookup_from:
+    description:
+      - From where images are looked up, instead of what the recipe says. V(controller) asks the registry from where
+        this task runs; V(imagestream) asks OpenShift; V(node) has a pod pull the image, for registries that only nodes
+        reach.
+    type: str
+    choices: [controller, imagestream, node]
+  registry_ca:
+    description: Certificates (PEM) of the authorities of private registries, trusted beside the system's.
+    type: str
+  registry_verify:
+    description: Whether registries' certificates are verified.
+    type: bool
+    default: true
+  registry_mirrors:
+    description:
+      - Where to ask instead of a registry, as mappings with C(prefix) (host and maybe a path) and C(locations),
+        in order; the place itself comes last.
+    type: list
+    elements: dict
+    default: []
+  push_secret:
+    description:
+      - Secret (type C(kubernetes.io/dockerconfigjson)) in the recipe's namespace, with which base images are pulled and
+        built images pushed. Pull secrets of the recipe's options are used for look-ups, too.
+    type: str
+  builder:
+    description:
+      - V(kubernetes) builds with buildah in Jobs, V(openshift) with BuildConfigs, V(auto) takes what the cluster has.
+        V(controller) builds nothing here, but returns RV(orders) for M(hardware.enablement.image_build).
+        V(none) only looks up.
+    type: str
+    choices: [auto, kubernetes, openshift, controller, none]
+    default: auto
+  builder_image:
+    description: Image with buildah and git for O(builder=kubernetes), such as V(quay.io/buildah/stable:v1.43.0).
+    type: str
+  entitlement_secret:
+    description: Secret with entitlement certificates, mounted into builds on OpenShift.
+    type: str
+  build_node_selector:
+    description: Labels of the nodes that build; their architecture is always that of the kernel.
+    type: dict
+    default: {}
+  build_host_network:
+    description: Whether builds use the network of their node, where the registry is reached from there only.
+    type: bool
+    default: false
+  build_timeout:
+    description: Seconds that one build may take.
+    type: int
+    default: 1800
+  parallel:
+    description: How many builds run at once.
+    type: int
+    default: 2
+  failure_grace:
+    description: Seconds that a build's pod may fail to start before the build counts as failed.
+    type: int
+    default: 30
+  wait:
+    description: Give the run's lock back at the end, unless an earlier task has taken it.
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - hardware.enablement.common
+  - hardware.enablement.common.writes
+  - hardware.enablement.common.recipe
+  - hardware.enablement.common.options
+  - hardware.enablement.common.run
+seealso:
+  - module: hardware.enablement.state_apply
+"""
+
+EXAMPLES = r"""
+- name: Which images would be built?
+  hardware.enablement.driver_container:
+    recipe: simple-kmod
+  check_mode: true
+
+- name: Find or build the module's image for every kernel
+  hardware.enablement.driver_container:
+    recipe: simple-kmod
+    options:
+      repository: registry.example.com/drivers/simple-kmod
+    push_secret: registry-push
+    builder_image: quay.io/buildah/stable:v1.43.0
+"""
+
+RETURN = r"""
+groups:
+  description: A row for each state and kernel group.
+  type: list
+  elements: dict
+  returned: success
+  contains:
+    state:
+      description: Name of the state.
+      type: str
+    group:
+      description: Id of the kernel group.
+      type: str
+    kernel:
+      description: The kernel as the node's kubelet names it.
+      type: str
+    image:
+      description: The image, pinned by digest; empty where there is none.
+      type: str
+    source:
+      description: How it was found.
+      type: str
+      sample: prebuilt
+    inputs:
+      description: Hash of what it was, or would be, built from; empty for an image that somebody else made.
+      type: str
+    tried:
+      description: What was looked for before, and what became of it.
+      type: list
+      elements: str
+    problem:
+      description: Why there is no image, or why the one of before could not be looked up again.
+      type: str
+images:
+  description: What the record says now, for the O(hardware.enablement.state_apply#module:driver_images) of other tasks.
+  type: list
+  elements: dict
+  returned: success
+orders:
+  description: With O(builder=controller), what is still to be built.
+  type: list
+  elements: dict
+  returned: success
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.hardware.enablement.plugins.module_utils.builds import container
+from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
+
+
+def main() -> None:
+    """Run the module face."""
+    run_module(AnsibleModule(argument_spec=arguments.DRIVER_CONTAINER, supports_check_mode=True), container.run)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The order in which images are looked for, and what is said where none fits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import (
+    INPUTS_LABEL,
+    KERNEL_LABEL,
+    Inputs,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found, Source
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Search, Wanted
+
+INPUTS = Inputs(kernel="6.1.0", arch="amd64", containerfile="FROM scratch\n")
+PREBUILT, TARGET = "vendor.example/driver:1-6.1.0", "own.example/driver:6.1.0-abc"
+WANTED = Wanted("6-1-0-aaaaaa", "6.1.0", "amd64", PREBUILT, INPUTS, TARGET)
+OURS = {KERNEL_LABEL: "6.1.0", INPUTS_LABEL: INPUTS.hash}
+
+
+class Registry:
+    """Images by reference: labels, None for unknown ones."""
+
+    def __init__(self, images: dict[str, dict[str, str] | None]) -> None:
+        self.images = images
+        self.asked: list[tuple[str, str]] = []
+
+    def find(self, reference: str, arch: str) -> Found | None:
+        self.asked.append((reference, arch))
+        if reference not in self.images:
+            return None
+        return Found(f"{reference.partition(':')[0]}@sha256:1", "sha256:1", self.images[reference])
+
+
+def test_a_prebuilt_image_comes_first() -> None:
+    registry = Registry({PREBUILT: {}, TARGET: OURS})
+    found = Search(WANTED, registry.find).result()
+    assert (found.image, found.source, found.inputs) == ("vendor.example/driver@sha256:1", Source.PREBUILT, "")
+    assert registry.asked == [(PREBUILT, "amd64")]
+
+
+def test_then_one_that_was_built_from_the_same() -> None:
+    found = Search(WANTED, Registry({TARGET: OURS}).find).result()
+    assert (found.image, found.source) == ("own.example/driver@sha256:1", Source.BUILT_BEFORE)
+    assert found.inputs == INPUTS.hash
+    assert found.tried == (f"{PREBUILT} does not exist",)
+
+
+def test_then_a_build() -> None:
+    found = Search(WANTED, Registry({}).find).result()
+    assert (found.image, found.source, found.problem) == (TARGET, Source.WOULD_BUILD, "")
+
+
+def test_else_what_was_tried() -> None:
+    found = Search(replace(WANTED, inputs=None, target="", no_build="it cannot be built"), Registry({}).find).result()
+    assert (found.image, found.source) == ("", Source.NONE)
+    assert found.problem == f"no image fits kernel 6.1.0: {PREBUILT} does not exist; it cannot be built"
+    nothing = Search(Wanted("g", "6.1.0", "amd64"), Registry({}).find).result()
+    assert nothing.problem == "no image fits kernel 6.1.0: the recipe names no image and builds none"
+
+
+def test_a_tag_that_was_moved_to_another_kernels_image_is_not_used() -> None:
+    registry = Registry({PREBUILT: {KERNEL_LABEL: "6.2.0"}, TARGET: {**OURS, KERNEL_LABEL: "6.3.0"}})
+    found = Search(WANTED, registry.find).result()
+    assert found.source is Source.WOULD_BUILD
+    assert found.tried == (f"{PREBUILT} was built for kernel 6.2.0", f"{TARGET} was built for kernel 6.3.0")
+
+
+def test_an_image_of_other_inputs_is_built_anew() -> None:
+    found = Search(WANTED, Registry({TARGET: {**OURS, INPUTS_LABEL: "0"}}).find).result()
+    assert found.source is Source.WOULD_BUILD
+    assert found.tried[-1] == f"{TARGET} was built from something else"
+
+
+def test_labels_that_cannot_be_read_do_not_count() -> None:
+    found = Search(WANTED, Registry({TARGET: None}).find).result()
+    assert found.source is Source.BUILT_BEFORE
+
+
+def test_after_a_build_the_registry_has_the_last_word() -> None:
+    registry = Registry({})
+    search = Search(WANTED, registry.find)
+    search.result()
+    assert search.built().problem == (
+        f"{TARGET} is built, but not in the registry ({TARGET} does not exist); "
+        "look at the builder's rights to push and run again"
+    )
+    registry.images[TARGET] = OURS
+    built = search.built()
+    assert (built.image, built.source) == ("own.example/driver@sha256:1", Source.BUILT)
