@@ -36,3 +36,8 @@ def cluster_folder(name: str) -> Path:
             "use at most 40 lower-case letters, digits and hyphens, with a letter or digit at both ends."
         )
     return clusters_folder() / name
+
+
+def registry_folder(name: str) -> Path:
+    """Folder of a registry that belongs to no cluster; a leading dot is no cluster's name."""
+    return clusters_folder() / ".registries" / name

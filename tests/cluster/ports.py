@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 import socket
 from collections.abc import Collection
 
 from tests.cluster.errors import ClusterError
+from tests.cluster.paths import clusters_folder
 
 # Below the range that the kernel hands out to outgoing connections, so that nobody takes a port by accident between
 # the moment it is chosen and the moment the program listens on it.
@@ -26,6 +28,17 @@ def is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def chosen_ports() -> set[int]:
+    """The ports that the clusters of this machine have chosen, whether they listen there (already) or not."""
+    found: set[int] = set()
+    for record in clusters_folder().glob("*/cluster.json"):
+        try:
+            found.update(json.loads(record.read_text())["ports"].values())
+        except (OSError, ValueError, LookupError):
+            """A cluster that comes or goes in this moment."""
+    return found
 
 
 def free_ports(count: int, *, taken: Collection[int] = ()) -> list[int]:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clusters for the integration tests: one for a module's tests, each with the four nodes of the demo."""
+"""What integration tests run against: a cluster with the four nodes of the demo, and registries, one for each file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.cluster import Cluster
+from tests.cluster.pki import Authority
 from tests.integration.plays import REPO, Runner
+from tests.integration.registry_bed import Bed, make_bed
 from tests.scenes.four_nodes import set_scene
 
 
@@ -20,11 +22,15 @@ def grant(cluster: Cluster, user: str, role: str) -> None:
     cluster.kubectl("create", "clusterrolebinding", f"{user}-{role}", f"--clusterrole={role}", f"--user={user}")
 
 
+def name_of(request: pytest.FixtureRequest) -> str:
+    """A name for what belongs to one file of tests."""
+    return f"test-{Path(str(request.module.__file__)).stem.removeprefix('test_').replace('_', '-')}"
+
+
 @pytest.fixture(scope="module")
 def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """A cluster with 3 GPU nodes on two kernels and 1 node without a GPU."""
-    name = f"test-{Path(str(request.module.__file__)).stem.removeprefix('test_').replace('_', '-')}"
-    with Cluster.up(name) as started:
+    with Cluster.up(name_of(request)) as started:
         set_scene(started)
         yield started
 
@@ -35,3 +41,23 @@ def runner(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Runner
     cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
     grant(cluster, "runner", "hardware-enablement-runner")
     return Runner(cluster, "runner", tmp_path_factory.mktemp("runner"))
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """Signs the certificates of the registries."""
+    return Authority(tmp_path_factory.mktemp("pki"), "registries")
+
+
+@pytest.fixture(scope="module", params=["htpasswd", "token"])
+def any_bed(request: pytest.FixtureRequest, authority: Authority) -> Iterator[Bed]:
+    """A registry with passwords in a file, then one with a token server."""
+    with make_bed(f"{name_of(request)}-{request.param}", request.param, authority) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def bed(request: pytest.FixtureRequest, authority: Authority) -> Iterator[Bed]:
+    """A registry with a token server."""
+    with make_bed(name_of(request), "token", authority) as made:
+        yield made

@@ -117,8 +117,10 @@ def config_with_layer(config: Document, layer: bytes, labels: Mapping[str, str],
     """The configuration of the image that has one layer more (tar.gz) and these labels besides its own."""
     try:
         content = gzip.decompress(layer)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InvalidInput("Cannot append a layer", why="it is no tar.gz file", todo="compress it with gzip") from error
+    except (OSError, EOFError, zlib.error):
+        content = b""
+    if not content:
+        raise InvalidInput("Cannot append a layer", why="it is no tar.gz file", todo="compress it with gzip")
     rootfs = config.get("rootfs") or {}
     document = {
         **config,

@@ -105,7 +105,8 @@ class Wire:
         body = b"".join(_limited(response.iter_content(_PIECE)))
         if len(body) > LARGEST_IN_MEMORY:
             why = f"the answer is larger than {LARGEST_IN_MEMORY // 1024**2} MiB"
-            raise RegistryError(f"Cannot {request.task}", where=request.host, why=why, registry=request.host)
+            todo = "see whether a registry answers there"
+            raise RegistryError(f"Cannot {request.task}", where=request.host, why=why, todo=todo, registry=request.host)
         return body
 
     @cached_property

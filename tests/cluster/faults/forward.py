@@ -1,0 +1,96 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A forward proxy, as HTTPS_PROXY names one: it opens tunnels (CONNECT) to where it is asked to."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+
+_PIECE = 65536
+
+
+class ForwardProxy:
+    """Listens on loopback from its beginning on; as a context manager it ends at the end.
+
+    tunnels: the host:port pairs that were asked for. password: of the user `user`, "" if anybody may use it.
+    """
+
+    def __init__(self, password: str = "") -> None:
+        self.tunnels: list[str] = []
+        self._password = password
+        self._server = _Server(self, base64.b64encode(f"user:{password}".encode()).decode() if password else "")
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """As a proxy's setting names it, with the password."""
+        account = f"user:{self._password}@" if self._password else ""
+        return f"http://{account}127.0.0.1:{self._server.server_address[1]}"
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def __enter__(self) -> ForwardProxy:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, proxy: ForwardProxy, account: str) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.proxy = proxy
+        self.account = account
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_CONNECT(self) -> None:
+        """A tunnel, until both sides have ended."""
+        assert isinstance(self.server, _Server)
+        given = self.headers.get("Proxy-Authorization", "").removeprefix("Basic ")
+        if self.server.account and given != self.server.account:
+            self.send_response(407)
+            self.send_header("Proxy-Authenticate", 'Basic realm="proxy"')
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        self.server.proxy.tunnels.append(self.path)
+        host, _, port = self.path.rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=5) as upstream:
+            upstream.settimeout(None)
+            self.send_response(200)
+            self.end_headers()
+            back = threading.Thread(target=_pump, args=(upstream, self.connection), daemon=True)
+            back.start()
+            _pump(self.connection, upstream)
+            back.join()
+        self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """tunnels tells."""
+
+
+def _pump(source: socket.socket, target: socket.socket) -> None:
+    """Pass on what comes until the end, then end the other side, too."""
+    try:
+        while piece := source.recv(_PIECE):
+            target.sendall(piece)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        """One of them is gone: so is the tunnel."""

@@ -1,0 +1,430 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Look-ups in a real registry: logins, trust, faults on the way, platforms, mirrors, redirects, proxies."""
+
+from __future__ import annotations
+
+import functools
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Image
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import (
+    NotFound,
+    NotTrusted,
+    RegistryError,
+    ServerError,
+    TooManyRequests,
+    Unauthorized,
+    Unreachable,
+    WrongArchitecture,
+    WrongDigest,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.proxies import Proxies
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Mirror
+from tests.cluster.faults import Fault, FaultProxy, ForwardProxy
+from tests.cluster.paths import registry_folder
+from tests.cluster.pki import Authority, write_secret
+from tests.cluster.registry import PUSHER, Account, Behaviour
+from tests.cluster.tls import TlsServer
+from tests.integration.registry_bed import KERNEL, LABELS, PASSWORD, Bed, check_sentence, keyring, make_bed, serving
+
+# Look-ups and logins
+
+
+def test_an_image_is_found_with_all_that_it_says(any_bed: Bed) -> None:
+    client = any_bed.client()
+    reference = any_bed.reference()
+    found = client.find(reference, "amd64")
+    assert found == Image(reference, any_bed.digest, any_bed.digest, "amd64", LABELS, "2026-11-21T12:00:00Z")
+    assert client.digest(reference) == any_bed.digest
+    by_digest = client.find(reference.pinned(any_bed.digest), "amd64")
+    assert by_digest
+    assert by_digest.labels == LABELS
+    assert str(by_digest.reference).endswith(f"@{any_bed.digest}")
+
+
+def test_what_does_not_exist_is_none(any_bed: Bed) -> None:
+    client = any_bed.client()
+    for name in ("gpu/driver:other", "no/such:repository", f"gpu/driver@sha256:{'0' * 64}"):
+        assert client.find(any_bed.reference(name), "amd64") is None
+        assert client.digest(any_bed.reference(name)) is None
+
+
+def test_how_to_log_in_is_learned_once(any_bed: Bed) -> None:
+    client = any_bed.client()
+    mark = any_bed.registry.mark()
+    for _ in range(2):
+        assert client.find(any_bed.reference(), "amd64")
+    asked = any_bed.registry.requests(mark)
+    # Manifest and configuration, twice, and the first request once without a login.
+    assert [request.status for request in asked] == [401, 200, 200, 200, 200]
+    assert {request.method for request in asked} == {"GET"}
+    assert client.requests["GET"] == 5
+    assert client.requests["token"] == (1 if any_bed.registry.record.auth == "token" else 0)
+
+
+def test_wrong_or_missing_credentials(any_bed: Bed) -> None:
+    wrong = Account("pusher", "wr0ng", "", "wr0ng", may_push=False)
+    mark = any_bed.registry.mark()
+    any_bed.fails(Unauthorized, "the account pusher", account=wrong)
+    # A password that was refused is not tried again: accounts may be locked for that.
+    assert len(any_bed.registry.requests(mark)) <= 2
+    any_bed.fails(Unauthorized, "there are no credentials for it", account=None)
+
+
+def test_a_refresh_token_instead_of_a_password(bed: Bed) -> None:
+    assert bed.find(identity_token=True)
+    assert bed.registry.token_requests()[-1] == {
+        "method": "POST",
+        "status": 200,
+        "account": "pusher",
+        "scopes": ["repository:gpu/driver:pull"],
+    }
+
+
+def test_anybody_may_pull_what_is_public(bed: Bed) -> None:
+    bed.images.push("public/tools", "1")
+    assert bed.client(None).find(bed.reference("public/tools:1"), "amd64")
+
+
+def test_a_token_is_asked_for_once_for_each_scope(bed: Bed) -> None:
+    bed.images.push("gpu/other", "1")
+    client = bed.client()
+    references = [bed.reference(), bed.reference("gpu/other:1")] * 4
+    with ThreadPoolExecutor(8) as executor:
+        assert all(executor.map(lambda reference: client.find(reference, "amd64"), references))
+    assert client.requests["token"] == 2
+
+
+def test_a_token_is_not_used_longer_than_it_is_good(bed: Bed) -> None:
+    bed.registry.behave(Behaviour(told=0.001))
+    try:
+        client = bed.client()
+        mark = bed.registry.mark()
+        for _ in range(2):
+            assert client.digest(bed.reference())
+        # A new one was asked for in time, so that only the very first request was refused.
+        assert client.requests["token"] == 2
+        assert [request.status for request in bed.registry.requests(mark)] == [401, 200, 200]
+    finally:
+        bed.registry.behave(Behaviour())
+
+
+def test_an_expired_token_is_asked_for_anew_once(bed: Bed) -> None:
+    client = bed.client()
+    assert client.digest(bed.reference(faulty=True))
+    with bed.proxy.faults.on(Fault(spoil_token=True, times=1)):
+        assert client.digest(bed.reference(faulty=True)) == bed.digest
+    assert client.requests["token"] == 2
+    assert bed.slept == []
+
+
+def test_tokens_that_are_expired_from_the_beginning(bed: Bed) -> None:
+    bed.registry.behave(Behaviour(lifetime=-120))
+    try:
+        mark = bed.registry.mark()
+        bed.fails(Unauthorized, r"does not accept the token .*expired.*clocks")
+        assert len(bed.registry.requests(mark)) == 2
+    finally:
+        bed.registry.behave(Behaviour())
+
+
+def test_a_token_server_that_is_named_without_tls_gets_no_password(bed: Bed) -> None:
+    header = {"WWW-Authenticate": 'Bearer realm="http://127.0.0.1:1/token",service="x"'}
+    with bed.proxy.faults.on(Fault(status=401, headers=header)):
+        bed.fails(Unauthorized, "does not use TLS", faulty=True)
+
+
+# Trust
+
+
+def test_a_certificate_of_an_unknown_authority(bed: Bed, tmp_path: Path) -> None:
+    other = Authority(tmp_path, "other").certificate_file.read_text()
+    bed.fails(NotTrusted, r"certificate cannot be verified: .*issuer.*give the CA", ca=other)
+    bed.fails(NotTrusted, "give the CA", ca="")
+    assert bed.slept == []
+    assert bed.find(ca=f"{other}{bed.registry.ca}")
+
+
+@pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
+def test_verification_can_be_turned_off(bed: Bed) -> None:
+    assert bed.find(ca="", verify=False)
+
+
+def test_a_ca_that_is_none(bed: Bed) -> None:
+    bed.fails(InvalidInput, "no certificate in PEM format", ca="/etc/ssl/ca.crt")
+
+
+def test_a_certificate_for_another_name(bed: Bed, authority: Authority) -> None:
+    with (
+        FaultProxy(bed.registry.address, authority, hosts=["other.test"]) as misnamed,
+        pytest.raises(NotTrusted, match=r"127\.0\.0\.1") as caught,
+    ):
+        bed.client().find(parse(f"{misnamed.address}/a"), "amd64")
+    check_sentence(caught.value)
+
+
+def test_plain_http_only_where_it_is_named(bed: Bed, tmp_path: Path) -> None:
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as server:
+        address = f"127.0.0.1:{server.server_address[1]}"
+        with pytest.raises(Unreachable, match="TLS failed") as caught:
+            bed.client().find(parse(f"{address}/a"), "amd64")
+        check_sentence(caught.value)
+        assert bed.client(plain_http=frozenset({address})).find(parse(f"{address}/a"), "amd64") is None
+
+
+# Faults
+
+
+def test_a_pause_that_the_registry_asks_for(bed: Bed) -> None:
+    with bed.proxy.faults.on(Fault(path="manifests", status=429, headers={"Retry-After": "7"}, times=2)):
+        assert bed.find(faulty=True)
+    assert bed.slept == [7.0, 7.0]
+
+
+def test_too_many_requests_without_a_time(bed: Bed) -> None:
+    with bed.proxy.faults.on(Fault(status=429, times=2)):
+        assert bed.find(faulty=True)
+    assert bed.slept == [0.25, 0.5]
+
+
+def test_too_many_requests_for_too_long(bed: Bed) -> None:
+    with bed.proxy.faults.on(Fault(status=429, body=b'{"errors":[{"code":"TOOMANYREQUESTS","message":"slow"}]}')):
+        bed.fails(TooManyRequests, r"it answers 429 \(slow\); run again later", faulty=True)
+    assert bed.slept == [0.25, 0.5, 1.0, 2.0]
+
+
+def test_a_pause_that_is_too_long(bed: Bed) -> None:
+    with bed.proxy.faults.on(Fault(status=429, headers={"Retry-After": "3600"})):
+        bed.fails(TooManyRequests, "asks to wait 3600 s", faulty=True)
+    assert bed.slept == []
+
+
+def test_errors_of_the_server(bed: Bed) -> None:
+    with bed.proxy.faults.on(Fault(status=500, times=1)), bed.proxy.faults.on(Fault(status=503, times=1)):
+        assert bed.find(faulty=True)
+    assert bed.slept == [0.25, 0.5]
+    with bed.proxy.faults.on(Fault(status=502, body=b"<html>bad gateway</html>")):
+        bed.fails(ServerError, "it answers 502; see whether the registry is healthy", faulty=True)
+    assert len(bed.slept) == 4
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [Fault(lost="request"), Fault(lost="answer"), Fault(cut_after=1), Fault(cut_after=100)],
+    ids=["request", "answer", "beginning", "middle"],
+)
+def test_connections_that_are_cut(bed: Bed, fault: Fault) -> None:
+    with bed.proxy.faults.on(replace(fault, path="manifests|blobs", times=2)):
+        assert bed.find(faulty=True)
+    assert bed.slept == [0.25, 0.5]
+    with bed.proxy.faults.on(replace(fault, path="blobs")):
+        bed.fails(Unreachable, "lost|cut", faulty=True)
+
+
+def test_a_slow_answer_is_waited_for(bed: Bed) -> None:
+    with bed.proxy.faults.on(Fault(latency=0.3, times=1)):
+        assert bed.find(faulty=True)
+    assert bed.slept == []
+
+
+def test_a_registry_that_is_down(bed: Bed) -> None:
+    client = bed.client()
+    bed.registry.stop()
+    try:
+        for pauses in ([0.25, 0.5, 1.0, 2.0], []):
+            bed.slept.clear()
+            with pytest.raises(Unreachable, match="Connection refused") as caught:
+                client.find(bed.reference(), "amd64")
+            check_sentence(caught.value)
+            # It is waited for once, not for each of many images.
+            assert bed.slept == pauses
+    finally:
+        bed.registry.resume()
+    assert client.find(bed.reference(), "amd64")
+
+
+def test_an_answer_without_an_end(bed: Bed) -> None:
+    with bed.proxy.faults.on(Fault(path="manifests", status=200, body=b" " * (4 * 1024**2 + 1))):
+        bed.fails(RegistryError, "larger than 4 MiB", faulty=True, account=PUSHER)
+
+
+@pytest.mark.parametrize("body", [b"<html>log in here</html>", b'{"schemaVersion": 1}'])
+def test_something_else_than_an_image(bed: Bed, body: bytes) -> None:
+    with bed.proxy.faults.on(Fault(path="manifests", status=200, body=body)):
+        bed.fails(RegistryError, "no image that can be read", faulty=True)
+
+
+def test_what_comes_is_compared_with_its_digest(bed: Bed) -> None:
+    manifest = bed.images.get("gpu/driver", f"manifests/{KERNEL}")
+    config = bed.images.contents("gpu/driver", KERNEL).config
+    changed = json.dumps({**config, "config": {"Labels": {"kernel": "another"}}}).encode()
+    with bed.proxy.faults.on(Fault(path="blobs", status=200, body=changed)):
+        bed.fails(WrongDigest, "what came has the digest", faulty=True)
+    header = {"Docker-Content-Digest": bed.digest}
+    with bed.proxy.faults.on(Fault(path="manifests", status=200, body=manifest + b" ", headers=header)):
+        bed.fails(WrongDigest, "what came has the digest", faulty=True)
+
+
+# Platforms
+
+
+def test_an_index_with_several_platforms(bed: Bed) -> None:
+    members = {
+        arch: bed.images.push("multi", f"only-{arch}", arch=arch, labels={"for": arch}) for arch in ("amd64", "arm64")
+    }
+    index = bed.images.push_index("multi", "all", members)
+    for arch, digest in members.items():
+        found = bed.client().find(bed.reference("multi:all"), arch)
+        assert found
+        assert (found.digest, found.manifest_digest, found.labels) == (index, digest, {"for": arch})
+    with pytest.raises(WrongArchitecture, match="it is for amd64, arm64, not for ppc64le") as caught:
+        bed.client().find(bed.reference("multi:all"), "ppc64le")
+    check_sentence(caught.value)
+    with pytest.raises(WrongArchitecture, match="it is for arm64, not for amd64"):
+        bed.client().find(bed.reference("multi:only-arm64"), "amd64")
+
+
+def test_an_index_that_lies(bed: Bed) -> None:
+    digest = bed.images.push("liar", "arm", arch="arm64")
+    bed.images.push_index("liar", "all", {"amd64": digest})
+    with pytest.raises(WrongArchitecture, match="it is for arm64, not for amd64"):
+        bed.client().find(bed.reference("liar:all"), "amd64")
+
+
+def test_an_index_whose_member_is_gone(bed: Bed) -> None:
+    digest = bed.images.push("gone", "amd64")
+    bed.images.push_index("gone", "all", {"amd64": digest})
+    bed.images.delete("gone", digest)
+    with pytest.raises(NotFound, match=f"does not have its manifest for amd64 .{digest}") as caught:
+        bed.client().find(bed.reference("gone:all"), "amd64")
+    check_sentence(caught.value)
+
+
+# Mirrors
+
+
+def test_mirrors_in_their_order(bed: Bed, any_bed: Bed) -> None:
+    source = bed.images.push("mirrored", "1", labels={"from": "source"})
+    down = "127.0.0.1:1"
+    without, second = f"{any_bed.registry.address}/empty", f"{any_bed.registry.address}/second"
+
+    def asked(*locations: str, contact_source: bool = True) -> Image | None:
+        mirrors = [Mirror(bed.registry.address, locations, source=contact_source)]
+        client = bed.client(keyring=keyring(bed, any_bed), mirrors=mirrors)
+        return client.find(bed.reference("mirrored:1"), "amd64")
+
+    # No mirror has it: the source is asked, last.
+    mark = any_bed.registry.mark()
+    found = asked(without, second)
+    assert found
+    assert (found.digest, found.reference) == (source, bed.reference("mirrored:1"))
+    paths = [request.path.split("/")[2] for request in any_bed.registry.requests(mark)]
+    assert list(dict.fromkeys(paths)) == ["empty", "second"]
+    # One that does not answer is passed over.
+    assert asked(down, without)
+    assert asked(without, contact_source=False) is None
+    # The second mirror has it: the source is not asked.
+    any_bed.images.push("second/mirrored", "1", labels={"from": "mirror"})
+    mark = bed.registry.mark()
+    found = asked(without, second)
+    assert found
+    assert found.labels == {"from": "mirror"}
+    assert bed.registry.requests(mark) == []
+    # Nobody has it, and one could not be asked: that is not "it does not exist".
+    with pytest.raises(Unreachable, match="Connection refused") as caught:
+        asked(down, without, contact_source=False)
+    check_sentence(caught.value)
+    assert "Cannot look up" in caught.value.what
+    assert str(bed.reference("mirrored:1")) in caught.value.what
+
+
+def test_all_failures_of_mirrors_and_source_are_told(bed: Bed) -> None:
+    mirrors = [Mirror(bed.registry.address, ["127.0.0.1:1", "127.0.0.1:2"])]
+    bed.fails(
+        Unauthorized,
+        r"no credentials.* and 127\.0\.0\.1:1 failed as well \(.* and 127\.0\.0\.1:2 ",
+        mirrors=mirrors,
+        account=None,
+    )
+
+
+# Redirects and proxies
+
+
+class _Storage(SimpleHTTPRequestHandler):
+    """Serves a folder, writes down who asks, and refuses where it is told to."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.server.asked.append((self.path, self.headers.get("Authorization")))  # type: ignore[attr-defined]
+        if refusal := self.server.refusal:  # type: ignore[attr-defined]
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", refusal)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        else:
+            super().do_GET()
+
+    def log_message(self, *_args: Any) -> None:
+        """asked tells."""
+
+
+def test_blobs_may_come_from_elsewhere_without_credentials(authority: Authority, tmp_path: Path) -> None:
+    pair = authority.server("storage", ["localhost"])
+    (tmp_path / "s.crt").write_bytes(pair.certificate)
+    write_secret(tmp_path / "s.key", pair.key)
+    handler = functools.partial(_Storage, directory=str(registry_folder("test-registry-redirects") / "data"))
+    storage = TlsServer(0, handler, certificate=tmp_path / "s.crt", key=tmp_path / "s.key")  # type: ignore[arg-type]
+    storage.asked, storage.refusal = [], ""  # type: ignore[attr-defined]
+    url = f"https://localhost:{storage.port}"
+    with serving(storage), make_bed("test-registry-redirects", "htpasswd", authority, redirects_to=url) as bed:
+        found = bed.find()
+        assert found
+        assert found.labels == LABELS
+        [(path, authorization)] = storage.asked  # type: ignore[attr-defined]
+        assert "/blobs/sha256/" in path
+        assert authorization is None
+        # Who is only redirected to may ask for a password, but gets none.
+        storage.refusal = 'Basic realm="give me"'  # type: ignore[attr-defined]
+        bed.fails(Unauthorized, f"localhost:{storage.port}.*it answers 401")
+        assert {authorization for _, authorization in storage.asked} == {None}  # type: ignore[attr-defined]
+
+
+def test_redirects_that_lead_nowhere_or_away_from_tls(bed: Bed) -> None:
+    for location, why in (
+        ("http://localhost:1/x", "it leads to localhost:1 without TLS"),
+        ("", "it names no place"),
+        ("manifests-again", "it redirects without an end"),
+    ):
+        headers = {"Location": location} if location else {}
+        fault = Fault(path="manifests", status=307, headers=headers)
+        with bed.proxy.faults.on(fault):
+            bed.fails(RegistryError, why, faulty=True)
+
+
+def test_proxies(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ForwardProxy(PASSWORD) as proxy:
+        assert bed.find(proxies=Proxies(https=proxy.url))
+        token_server = f"127.0.0.1:{bed.registry.record.token_port}"
+        assert set(proxy.tunnels) == {bed.registry.address, token_server}
+        proxy.tunnels.clear()
+        assert bed.find(proxies=Proxies(https=proxy.url, exceptions="127.0.0.0/8"))
+        assert proxy.tunnels == []
+        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+        assert bed.find()
+        assert proxy.tunnels
+        bed.fails(Unreachable, "the proxy cannot be used", proxies=Proxies(https=proxy.url.replace(PASSWORD, "wr0ng")))
+    bed.fails(Unreachable, "the proxy cannot be used", proxies=Proxies(https=proxy.url))

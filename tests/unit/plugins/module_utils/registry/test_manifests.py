@@ -1,0 +1,144 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Manifests are read strictly, chosen by platform, and made with one layer more."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.manifests import (
+    DOCKER_LIST,
+    DOCKER_MANIFEST,
+    OCI_INDEX,
+    OCI_MANIFEST,
+    Manifest,
+    architectures,
+    choose,
+    config_with_layer,
+    digest_of,
+    encode,
+    labels_of,
+    manifest_with_layer,
+    read_manifest,
+)
+
+LAYER = gzip.compress(b"a tar file", mtime=0)
+CONFIG: dict[str, Any] = {
+    "architecture": "arm64",
+    "config": {"Env": ["A=b"], "Labels": {"old": "1", "both": "1"}},
+    "rootfs": {"type": "layers", "diff_ids": ["sha256:1"]},
+    "history": [{"created_by": "somebody"}],
+}
+
+
+def read(document: dict[str, Any], content_type: str = "") -> Manifest | None:
+    return read_manifest(encode(document), content_type)
+
+
+def index(*entries: dict[str, Any]) -> Manifest:
+    manifest = read({"mediaType": OCI_INDEX, "manifests": list(entries)})
+    assert manifest
+    return manifest
+
+
+def platform(digest: str, architecture: str, system: str = "linux", **more: str) -> dict[str, Any]:
+    return {"digest": digest, "platform": {"architecture": architecture, "os": system, **more}}
+
+
+@pytest.mark.parametrize("media_type", [OCI_MANIFEST, DOCKER_MANIFEST, OCI_INDEX, DOCKER_LIST])
+def test_the_four_types_are_read(media_type: str) -> None:
+    manifest = read({"mediaType": media_type})
+    assert manifest
+    assert manifest.is_index is (media_type in (OCI_INDEX, DOCKER_LIST))
+    assert manifest.digest == digest_of(manifest.body)
+
+
+def test_the_body_says_more_than_the_header() -> None:
+    manifest = read({"mediaType": OCI_INDEX}, OCI_MANIFEST)
+    assert manifest
+    assert manifest.media_type == OCI_INDEX
+    only_header = read({}, f"{OCI_MANIFEST}; charset=utf-8")
+    assert only_header
+    assert only_header.media_type == OCI_MANIFEST
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b"{}", b'{"mediaType": "text/html"}'])
+def test_anything_else_is_not(body: bytes) -> None:
+    assert read_manifest(body, "application/vnd.docker.distribution.manifest.v1+prettyjws") is None
+
+
+def test_a_digest_is_computed_by_the_algorithm_that_is_asked_for() -> None:
+    body = encode({"mediaType": OCI_MANIFEST})
+    manifest = read_manifest(body, "", like="sha512:0")
+    assert manifest
+    assert manifest.digest == digest_of(body, "sha512:")
+    assert manifest.digest.startswith("sha512:")
+
+
+def test_a_platform_is_chosen() -> None:
+    listed = index(
+        platform("sha256:w", "amd64", "windows"),
+        platform("sha256:a", "amd64"),
+        platform("sha256:u", "unknown", "unknown"),
+        platform("sha256:8", "arm64", variant="v8"),
+    )
+    assert choose(listed, "amd64") == "sha256:a"
+    assert choose(listed, "arm64") == "sha256:8"
+    assert choose(listed, "ppc64le") == ""
+    assert architectures(listed) == ["amd64", "arm64"]
+
+
+def test_an_entry_without_a_platform_is_the_last_resort() -> None:
+    listed = index({"digest": "sha256:n"}, platform("sha256:a", "amd64"))
+    assert choose(listed, "amd64") == "sha256:a"
+    assert choose(listed, "arm64") == "sha256:n"
+
+
+def test_labels() -> None:
+    assert labels_of(CONFIG) == {"old": "1", "both": "1"}
+    assert labels_of({"config": {"Labels": None}}) == {}
+    assert labels_of({"config": None}) == {}
+
+
+def test_a_configuration_with_one_layer_more() -> None:
+    made = json.loads(config_with_layer(CONFIG, LAYER, {"both": "2", "new": "2"}, "2026-11-21T12:00:00Z"))
+    assert made["architecture"] == "arm64"
+    assert made["created"] == "2026-11-21T12:00:00Z"
+    assert made["config"] == {"Env": ["A=b"], "Labels": {"old": "1", "both": "2", "new": "2"}}
+    assert made["rootfs"]["diff_ids"] == ["sha256:1", digest_of(b"a tar file")]
+    assert [entry.get("created_by") for entry in made["history"]] == ["somebody", "hardware.enablement"]
+    assert labels_of(CONFIG) == {"old": "1", "both": "1"}
+
+
+@pytest.mark.parametrize("layer", [b"a tar file", b"", LAYER[:-5]])
+def test_a_layer_that_is_no_tar_gz(layer: bytes) -> None:
+    with pytest.raises(InvalidInput, match=r"no tar\.gz"):
+        config_with_layer(CONFIG, layer, {}, "")
+
+
+@pytest.mark.parametrize(
+    ("media_type", "layer_type"),
+    [
+        (OCI_MANIFEST, "application/vnd.oci.image.layer.v1.tar+gzip"),
+        (DOCKER_MANIFEST, "application/vnd.docker.image.rootfs.diff.tar.gzip"),
+    ],
+)
+def test_a_manifest_with_one_layer_more_is_of_the_same_family(media_type: str, layer_type: str) -> None:
+    old = {"mediaType": "x/layer", "digest": "sha256:1", "size": 1}
+    config = {"mediaType": "x/config", "digest": "sha256:c", "size": 2}
+    base = read({"mediaType": media_type, "config": config, "layers": [old], "annotations": {"of": "the base"}})
+    assert base
+    made = manifest_with_layer(base, b"{}", LAYER)
+    assert json.loads(made.body) == {
+        "schemaVersion": 2,
+        "mediaType": media_type,
+        "config": {"mediaType": "x/config", "digest": digest_of(b"{}"), "size": 2},
+        "layers": [old, {"mediaType": layer_type, "digest": digest_of(LAYER), "size": len(LAYER)}],
+    }
+    assert made.digest == digest_of(made.body)
