@@ -15,6 +15,8 @@ from tests.cluster.programs import Programs
 SERVICE_RANGE = "10.96.0.0/16"
 NFD_NAMESPACE = "node-feature-discovery"
 CONTROL_PLANE_NODE = "control-plane"
+# Parts of this package.
+OURS = ("simulation", "builds-api")
 # KWOK's nodes send no heartbeats, which is what makes thousands of them affordable; so none may be missed, either.
 NODE_GRACE_PERIOD = "87600h"
 
@@ -30,6 +32,7 @@ class Ports:
     scheduler: int
     kwok: int
     simulation: int
+    builds_api: int
 
 
 @dataclass(frozen=True)
@@ -238,9 +241,21 @@ def simulation(setup: Setup) -> list[str]:
     ]
 
 
+def builds_api(setup: Setup) -> list[str]:
+    """OpenShift's builds and image streams, likewise a part of this package."""
+    return [
+        sys.executable,
+        "-m",
+        "tests.cluster.builds_api",
+        f"--kubeconfig={setup.kubeconfig('builds-api')}",
+        f"--folder={setup.folder}",
+        f"--port={setup.ports.builds_api}",
+    ]
+
+
 def environment(program: str) -> dict[str, str]:
     """What a program finds in its environment."""
-    if program == "simulation":
+    if program in OURS:
         return {}
     # A quarter of the processor time went into collecting garbage, and memory is cheaper.
     found = {"GOGC": "600"}

@@ -19,6 +19,7 @@ import urllib3
 
 from tests.cluster import commands, processes
 from tests.cluster.api import Api
+from tests.cluster.builds_api.registration import make_certificate, register
 from tests.cluster.commands import CONTROL_PLANE_NODE, NFD_NAMESPACE, Ports, Setup
 from tests.cluster.errors import ClusterError
 from tests.cluster.kubeconfig import write_kubeconfig
@@ -31,7 +32,7 @@ from tests.cluster.ports import free_ports
 from tests.cluster.processes import Process
 from tests.cluster.programs import Programs, Say, ensure_programs
 
-_CLIENTS = ("kube-controller-manager", "kube-scheduler", "kwok", "nfd-master", "simulation")
+_CLIENTS = ("kube-controller-manager", "kube-scheduler", "kwok", "nfd-master", *commands.OURS)
 _PATIENCE = 60.0
 
 
@@ -155,6 +156,10 @@ def _start(name: str, folder: Path, flavour: Flavour, programs: Programs) -> Non
     _write_files(setup, name)
     starter.start("etcd")
     starter.start("kube-apiserver")
+    if flavour.openshift:
+        make_certificate(setup.pki)
+        starter.start("builds-api")
+        starter.wait("builds-api", partial(starter.healthy, "builds-api"))
     api = Api(folder / "kubeconfig")
     starter.wait("the API server", api.ready)
     with ThreadPoolExecutor(2) as executor:
@@ -189,6 +194,7 @@ class _Starter:
             "kwok": (commands.kwok, setup.ports.kwok),
             "nfd-master": (commands.nfd_master, None),
             "simulation": (commands.simulation, setup.ports.simulation),
+            "builds-api": (commands.builds_api, setup.ports.builds_api),
         }
         self._pool = urllib3.PoolManager(ca_certs=str(setup.pki / "kubernetes.crt"), retries=False)
 
@@ -200,7 +206,7 @@ class _Starter:
             folder=self._setup.folder,
             port=port,
             environment=commands.environment(program),
-            directory=REPO if program == "simulation" else None,
+            directory=REPO if program in commands.OURS else None,
         )
 
     def healthy(self, program: str) -> bool:
@@ -263,6 +269,7 @@ def _fill(api: Api, flavour: Flavour, setup: Setup) -> None:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NFD_NAMESPACE}}
     create_objects(api, [namespace, *read_objects(HERE / "stages"), control_plane_node()])
     if flavour.openshift:
+        register(api, setup.ports.builds_api, setup.pki)
         # The namespace is the first of them.
         namespace, *instances = read_objects(HERE / "openshift" / "instances.yaml")
         create_objects(api, [namespace])
