@@ -45,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
     _name(up)
     up.add_argument("--openshift", action="store_true", help="serve OpenShift's kinds, with plausible objects")
     up.add_argument("--no-monitoring-crds", action="store_true", help="serve no ServiceMonitor, PodMonitor, ...")
+    up.add_argument("--kubelets", type=int, default=0, metavar="N", help="real nodes NAME-worker-1 to N (needs root)")
     up.set_defaults(run=_up)
 
     down = commands.add_parser("down", help="stop a cluster and remove its folder")
@@ -106,7 +107,13 @@ def _add_nodes_commands(nodes: argparse.ArgumentParser) -> None:
 
 
 def _up(options: argparse.Namespace) -> None:
-    Cluster.up(options.name, openshift=options.openshift, monitoring_crds=not options.no_monitoring_crds, say=_say)
+    Cluster.up(
+        options.name,
+        openshift=options.openshift,
+        monitoring_crds=not options.no_monitoring_crds,
+        kubelets=options.kubelets,
+        say=_say,
+    )
 
 
 def _kubeconfig(options: argparse.Namespace) -> None:

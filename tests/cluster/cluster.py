@@ -14,10 +14,13 @@ from types import TracebackType
 from typing import Any
 
 from tests.cluster import audit, lifecycle, nodes
-from tests.cluster.api import Api
+from tests.cluster.api import Api, in_parallel
 from tests.cluster.dump import dump
 from tests.cluster.errors import ClusterError
+from tests.cluster.images import Image, ensure_image
 from tests.cluster.kubeconfig import write_kubeconfig
+from tests.cluster.kubelet.fleet import describe
+from tests.cluster.kubelet.node import RealNode
 from tests.cluster.lifecycle import Flavour, Record
 from tests.cluster.node_objects import Machine, parse_os
 from tests.cluster.paths import cluster_folder
@@ -47,9 +50,21 @@ class Cluster:
         self._say = say
 
     @classmethod
-    def up(cls, name: str, *, openshift: bool = False, monitoring_crds: bool = True, say: Say = _quiet) -> Cluster:
-        """Start the cluster; one of that name which runs already is left as it is."""
-        lifecycle.up(name, Flavour(openshift=openshift, monitoring_crds=monitoring_crds), say)
+    def up(
+        cls,
+        name: str,
+        *,
+        openshift: bool = False,
+        monitoring_crds: bool = True,
+        kubelets: int = 0,
+        say: Say = _quiet,
+    ) -> Cluster:
+        """Start the cluster; one of that name which runs already is left as it is.
+
+        `kubelets` is the number of real nodes, NAME-worker-1 and so on; they need root.
+        """
+        flavour = Flavour(openshift=openshift, monitoring_crds=monitoring_crds, kubelets=kubelets)
+        lifecycle.up(name, flavour, say)
         return cls(name, say)
 
     @classmethod
@@ -150,13 +165,45 @@ class Cluster:
         nodes.add_nodes(self.api, machines, port=self.record.ports.simulation, say=self._say, timeout=timeout)
         return names
 
+    @property
+    def workers(self) -> list[str]:
+        """Names of the real nodes."""
+        return [worker.name for worker in self.record.fleet.workers]
+
+    def real_node(self, name: str) -> RealNode:
+        """One of the real nodes, to look into it."""
+        if name not in self.workers:
+            raise ClusterError(f"{name} is no real node of {self.name}, they are: {', '.join(self.workers) or 'none'}.")
+        return RealNode(self.folder, name)
+
+    def load_image(self, name: str, *, nodes: Sequence[str] | None = None) -> Image:
+        """Give an image of `images/recipes.py` to real nodes (all unless named); it is made first if need be."""
+        image = ensure_image(name, self._say)
+        in_parallel(lambda node: self.real_node(node).load(image), self.workers if nodes is None else nodes)
+        return image
+
+    def trust_registry(self, registry: str, authority: str) -> None:
+        """Let all real nodes trust a registry ("registry.test:5000", which is loopback there) by its CA (PEM)."""
+        for name in self.workers:
+            self.real_node(name).trust(registry, authority)
+
+    def equip(self, node: str, profile: str) -> None:
+        """Let NFD say that a real node is a machine of that profile, with its devices; there are none, of course."""
+        describe(self.api, node, profile)
+
     def remove_nodes(self, *names: str) -> None:
         """Take nodes away with their NodeFeatures."""
         nodes.remove_nodes(self.api, names)
 
     def reboot(self, node: str, kernel: str) -> None:
-        """The node boots another kernel: nodeInfo says so at once, its labels only after `relabel`."""
-        nodes.reboot(self.api, node, kernel)
+        """The node boots another kernel: nodeInfo says so at once, its labels only after `relabel`.
+
+        A real node takes seconds for it, and then `uname -r` says so, too, in its pods as well; its pods start again.
+        """
+        if node in self.workers:
+            lifecycle.reboot(self.folder, node, kernel, self.api, self._say)
+        else:
+            nodes.reboot(self.api, node, kernel)
 
     def relabel(self, node: str) -> None:
         """NFD looks at the node again; comes back when the node's kernel label is right."""

@@ -96,7 +96,8 @@ def apiserver(setup: Setup) -> list[str]:
         f"--kubelet-client-certificate={pki / 'kubelet-client.crt'}",
         f"--kubelet-client-key={pki / 'kubelet-client.key'}",
         # The simulation serves the kubelets' API on loopback, which is the internal address of all simulated nodes.
-        "--kubelet-preferred-address-types=InternalIP",
+        # Real nodes have internal addresses of their own; that their kubelets are on loopback, too, is InternalDNS.
+        "--kubelet-preferred-address-types=InternalDNS,InternalIP",
         "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
         f"--service-account-key-file={pki / 'service-accounts.pub'}",
         f"--service-account-signing-key-file={pki / 'service-accounts.key'}",

@@ -23,6 +23,10 @@ from tests.cluster.builds_api.registration import make_certificate, register
 from tests.cluster.commands import CONTROL_PLANE_NODE, NFD_NAMESPACE, Ports, Setup
 from tests.cluster.errors import ClusterError
 from tests.cluster.kubeconfig import write_kubeconfig
+from tests.cluster.kubelet.fleet import Parts, clear_fleet, reboot_node, start_fleet
+from tests.cluster.kubelet.model import NO_FLEET, PORTS_EACH, Fleet, plan_fleet
+from tests.cluster.kubelet.network import used_networks
+from tests.cluster.kubelet.node import RealNode
 from tests.cluster.locks import locked
 from tests.cluster.node_objects import control_plane_node, is_usable
 from tests.cluster.objects import create_crds, create_objects, read_objects
@@ -42,27 +46,32 @@ class Flavour:
 
     openshift: bool = False
     monitoring_crds: bool = True
+    # Real nodes, each with a kubelet and containerd.
+    kubelets: int = 0
 
     def __str__(self) -> str:
         parts = ["OpenShift's kinds" if self.openshift else "plain Kubernetes"]
         parts.append("monitoring CRDs" if self.monitoring_crds else "no monitoring CRDs")
+        parts.append(f"{self.kubelets or 'no'} real nodes")
         return ", ".join(parts)
 
 
 @dataclass(frozen=True)
 class Record:
-    """cluster.json: what was asked for, and the ports that it got."""
+    """cluster.json: what was asked for, and the ports and addresses that it got."""
 
     name: str
     flavour: Flavour
     ports: Ports
+    fleet: Fleet = NO_FLEET
 
     @classmethod
     def read(cls, folder: Path) -> Record | None:
         """The record in a cluster's folder; None if there is none that can be read."""
         try:
             document = json.loads((folder / "cluster.json").read_text())
-            return cls(document["name"], Flavour(**document["flavour"]), Ports(**document["ports"]))
+            fleet = Fleet.from_document(document.get("fleet", asdict(NO_FLEET)))
+            return cls(document["name"], Flavour(**document["flavour"]), Ports(**document["ports"]), fleet)
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -80,6 +89,7 @@ def up(name: str, flavour: Flavour, say: Say) -> Path:
     """
     folder = cluster_folder(name)
     programs = ensure_programs(say)
+    parts = Parts.ensure(say) if flavour.kubelets else None
     began = time.monotonic()
     with _cluster_lock(name, say):
         record = Record.read(folder)
@@ -96,7 +106,7 @@ def up(name: str, flavour: Flavour, say: Say) -> Path:
             _stop(folder)
             shutil.rmtree(folder, ignore_errors=True)
         try:
-            _start(name, folder, flavour, programs)
+            _start(name, folder, flavour, programs, parts)
         except BaseException:
             _stop(folder)
             raise
@@ -138,18 +148,23 @@ def start_daemon(folder: Path, program: str) -> None:
     _Starter(Setup(folder, record.ports, ensure_programs())).start(program)
 
 
+def reboot(folder: Path, name: str, kernel: str, api: Api, say: Say) -> None:
+    """Reboot a real node of a cluster, see fleet.reboot_node."""
+    record = Record.read(folder)
+    if record is None:
+        raise ClusterError(f"There is no cluster in {folder}: start one with `python -m tests.cluster up`.")
+    starter = _Starter(Setup(folder, record.ports, ensure_programs(say)))
+    reboot_node(RealNode(folder, name), Parts.ensure(say), api, starter.wait, kernel)
+
+
 def _cluster_lock(name: str, say: Say) -> AbstractContextManager[None]:
     return locked(
         clusters_folder() / f".{name}.lock", on_wait=lambda: say(f"waiting: somebody else starts or stops {name}")
     )
 
 
-def _start(name: str, folder: Path, flavour: Flavour, programs: Programs) -> None:
-    with locked(clusters_folder() / ".ports.lock"):
-        others = [record for path in clusters_folder().glob("*") if (record := Record.read(path))]
-        taken = {port for record in others for port in asdict(record.ports).values()}
-        record = Record(name, flavour, Ports(*free_ports(len(fields(Ports)), taken=taken)))
-        record.write(folder)
+def _start(name: str, folder: Path, flavour: Flavour, programs: Programs, parts: Parts | None) -> None:
+    record = _reserve(name, folder, flavour)
     setup = Setup(folder, record.ports, programs)
     starter = _Starter(setup)
     make_cluster_pki(setup.pki)
@@ -176,9 +191,26 @@ def _start(name: str, folder: Path, flavour: Flavour, programs: Programs) -> Non
     # Pods are refused in a namespace until the controller manager has made its default account.
     starter.wait("the default service account", lambda: _has_default_account(api))
     starter.wait("the control-plane node", lambda: is_usable(api.get(f"/api/v1/nodes/{CONTROL_PLANE_NODE}")))
+    if parts is not None:
+        start_fleet(setup, name, record.fleet, parts, api, starter.wait)
     starter.check()
     api.close()
     (folder / "complete").touch()
+
+
+def _reserve(name: str, folder: Path, flavour: Flavour) -> Record:
+    """Choose ports and addresses that no other cluster has, and write them down at once."""
+    with locked(clusters_folder() / ".ports.lock"):
+        others = [record for path in clusters_folder().glob("*") if (record := Record.read(path))]
+        taken = {port for other in others for port in {*asdict(other.ports).values(), *other.fleet.ports}}
+        count = len(fields(Ports))
+        ports = free_ports(count + flavour.kubelets * PORTS_EACH, taken=taken)
+        fleet = NO_FLEET
+        if flavour.kubelets:
+            fleet = plan_fleet(name, ports[count:], [*used_networks(), *(other.fleet.network for other in others)])
+        record = Record(name, flavour, Ports(*ports[:count]), fleet)
+        record.write(folder)
+    return record
 
 
 class _Starter:
@@ -293,4 +325,5 @@ def _stop(folder: Path) -> int:
     processes.stop(by_name[""], patience=5)
     processes.stop(by_name["kube-apiserver"], patience=5)
     processes.stop(by_name["etcd"], patience=5)
+    clear_fleet(folder)
     return len(found)

@@ -95,23 +95,36 @@ def reboot(api: Api, name: str, kernel: str) -> None:
     _patch_node(api, f"{name}/status", {"status": {"nodeInfo": info}})
 
 
-def relabel(api: Api, name: str, *, timeout: float = 30) -> None:
+def publish_features(api: Api, machine: Machine) -> None:
+    """Let NFD know a machine, or know it anew, as nfd-worker on it would; comes back when the node is labelled."""
+    feature = node_feature(machine)
+    if api.create(_FEATURES, feature) is None:
+        change = [{"op": "replace", "path": "/spec", "value": feature["spec"]}]
+        api.patch(f"{_FEATURES}/{machine.name}", change, content_type="application/json-patch+json")
+    _wait_for_label(api, machine.name, machine.kernel)
+
+
+def relabel(api: Api, name: str) -> None:
     """nfd-worker looks at the node again: its NodeFeature follows the kernel that runs, then the node's labels do."""
     kernel = api.get(f"{_NODES}/{name}")["status"]["nodeInfo"]["kernelVersion"]
     elements = kernel_features(kernel)
     spec = {"labels": kernel_labels(kernel), "features": {"attributes": {"kernel.version": {"elements": elements}}}}
     api.patch(f"{_FEATURES}/{name}", {"spec": spec})
-    deadline = time.monotonic() + timeout
-    while api.get(f"{_NODES}/{name}")["metadata"]["labels"].get(KERNEL_LABEL) != label_value(kernel):
-        if time.monotonic() > deadline:
-            raise ClusterError(f"nfd-master did not label {name} within {timeout:.0f} s: see nfd-master.log.")
-        time.sleep(0.2)
+    _wait_for_label(api, name, kernel)
 
 
 def set_ready(api: Api, name: str, ready: bool) -> None:
     """What everybody sees when a kubelet falls silent (status Unknown), or when it is back."""
     body = {"status": {"conditions": [ready_condition(ready)]}}
     _patch_node(api, f"{name}/status", body, content_type="application/strategic-merge-patch+json")
+
+
+def _wait_for_label(api: Api, name: str, kernel: str, *, timeout: float = 30) -> None:
+    deadline = time.monotonic() + timeout
+    while api.get(f"{_NODES}/{name}")["metadata"]["labels"].get(KERNEL_LABEL) != label_value(kernel):
+        if time.monotonic() > deadline:
+            raise ClusterError(f"nfd-master did not label {name} within {timeout:.0f} s: see nfd-master.log.")
+        time.sleep(0.2)
 
 
 def _find(api: Api, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -103,7 +103,7 @@ def start(
         )
     _children[child.pid] = child
     process = Process(program, child.pid, start_time(child.pid) or 0, boot_id(), port)
-    note = folder / "run" / f"{program}.json"
+    note = _note(folder, program)
     note.parent.mkdir(exist_ok=True)
     partial = note.with_suffix(".tmp")
     partial.write_text(json.dumps(asdict(process)))
@@ -114,6 +114,11 @@ def start(
 def noted(folder: Path) -> list[Process]:
     """The daemons that FOLDER/run tells of, alive or not."""
     return [Process(**json.loads(file.read_text())) for file in sorted((folder / "run").glob("*.json"))]
+
+
+def forget(folder: Path, program: str) -> None:
+    """Tell no more of a daemon that was stopped for good."""
+    _note(folder, program).unlink(missing_ok=True)
 
 
 def marked(folder: Path) -> list[Process]:
@@ -144,6 +149,10 @@ def stop(processes: Iterable[Process], *, patience: float) -> None:
     for process in left:
         process.send(signal.SIGKILL)
     _wait(left, 10)
+
+
+def _note(folder: Path, program: str) -> Path:
+    return folder / "run" / f"{program}.json"
 
 
 def _wait(processes: list[Process], seconds: float) -> list[Process]:

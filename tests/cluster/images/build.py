@@ -1,0 +1,181 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Images and root file systems, made once and kept in CACHE/images/NAME-KEY; KEY is a hash of all that goes into it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cluster.errors import ClusterError
+from tests.cluster.images.archive import Layer, architecture, write_archive, write_layer
+from tests.cluster.images.debian import debootstrap, find_debian
+from tests.cluster.images.pause import SOURCE as PAUSE_SOURCE
+from tests.cluster.images.pause import build_pause
+from tests.cluster.images.recipes import PAUSE, RECIPES, Recipe, reference
+from tests.cluster.images.wheels import REQUIREMENTS, install_wheels
+from tests.cluster.locks import locked
+from tests.cluster.paths import REPO, cache_folder
+
+# Raise it when the code in this folder makes something else of the same recipe.
+_FORMAT = 1
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Image:
+    """An OCI archive in the cache. `packages`: Debian package -> version. `kernels`: see KMOD_BASE in recipes.py."""
+
+    reference: str
+    archive: Path
+    packages: Mapping[str, str]
+    kernels: tuple[str, ...]
+
+
+def ensure_image(name: str, say: Say = print) -> Image:
+    """The image `pause` or one of recipes.py; made if it is not in the cache, ClusterError if that fails."""
+    if name != PAUSE and name not in RECIPES:
+        raise ClusterError(f"There is no image {name!r}: choose one of {', '.join([PAUSE, *sorted(RECIPES)])}.")
+    with _lock(say):
+        folder = _pause_image(say) if name == PAUSE else _image(RECIPES[name], say)
+    facts = json.loads((folder / "facts.json").read_text())
+    return Image(reference(name), folder / "image.tar", facts["packages"], tuple(facts["kernels"]))
+
+
+def ensure_tree(name: str, say: Say = print) -> list[Path]:
+    """Folders that make up the root file system `name` as an overlay's lower layers, the uppermost first."""
+    with _lock(say):
+        base = _base(say)
+        return [_tree(RECIPES[name], base, say) / "changes", base / "root"]
+
+
+def _lock(say: Say) -> AbstractContextManager[None]:
+    return locked(
+        cache_folder() / "images" / ".lock", on_wait=lambda: say("waiting for another process that makes images")
+    )
+
+
+def _once(name: str, parts: object, about: str, make: Callable[[Path], None], say: Say) -> Path:
+    """CACHE/images/NAME-KEY, made by `make` in a folder beside it which gets that name when it is complete."""
+    text = json.dumps([_FORMAT, architecture(), parts], sort_keys=True)
+    folder = cache_folder() / "images" / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    if folder.is_dir():
+        return folder
+    if os.geteuid() != 0:
+        raise ClusterError(f"The image {name} cannot be made, because its files belong to root: run this as root once.")
+    say(f"making {name}: {about} (once) ...")
+    began = time.monotonic()
+    partial = folder.with_name(f".{folder.name}")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    make(partial)
+    partial.rename(folder)
+    size = sum(file.lstat().st_size for file in folder.rglob("*")) / 1e6
+    say(f"made {name} in {time.monotonic() - began:.0f} s, {size:.0f} MB")
+    return folder
+
+
+def _base(say: Say) -> Path:
+    debian = find_debian()
+
+    def make(folder: Path) -> None:
+        debootstrap(debian, folder / "root", cache_folder() / "images" / "debootstrap")
+        layer = write_layer(folder / "root", folder / "layer.tar")
+        (folder / "layer.sha256").write_text(layer.digest)
+
+    return _once("debian", debian.codename, f"a minimal Debian {debian.codename}", make, say)
+
+
+def _tree(recipe: Recipe, base: Path, say: Say) -> Path:
+    """NAME-KEY/changes: what the recipe's script changed in the minimal Debian, and facts.json about it."""
+
+    def make(folder: Path) -> None:
+        (folder / "script").write_text(recipe.script)
+        (folder / "sources.list").write_text(find_debian().sources_list)
+        module = [sys.executable, "-m", "tests.cluster.images.sandbox"]
+        arguments = [folder, base / "root", folder / "script", folder / "sources.list"]
+        command = [*module, *map(str, arguments)]
+        result = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            last = " / ".join((result.stderr.strip() or result.stdout.strip()).splitlines()[-3:])
+            raise ClusterError(f"The image {recipe.name} cannot be made, its script failed: {last}")
+        (folder / "sources.list").unlink()
+        changes = folder / "changes"
+        if recipe.wheels:
+            install_wheels(recipe.wheels, changes)
+        # Places where something was mounted meanwhile.
+        for name in ("work", "root"):
+            shutil.rmtree(folder / name)
+        for name in ("dev", "proc", "run", "tmp", "etc/resolv.conf", "etc/apt/sources.list"):
+            _forget(changes / name)
+        facts = {"packages": _packages(changes), "kernels": _kernels(changes)}
+        (folder / "facts.json").write_text(json.dumps(facts, indent=2))
+
+    requirements = REQUIREMENTS.read_text() if recipe.wheels else ""
+    return _once(recipe.name, [base.name, recipe.script, recipe.wheels, requirements], recipe.about, make, say)
+
+
+def _image(recipe: Recipe, say: Say) -> Path:
+    base = _base(say)
+    tree = _tree(recipe, base, say)
+
+    def make(folder: Path) -> None:
+        layers = [
+            Layer(base / "layer.tar", (base / "layer.sha256").read_text()),
+            write_layer(tree / "changes", folder / "layer.tar"),
+        ]
+        write_archive(folder / "image.tar", reference(recipe.name), layers, recipe.config)
+        (folder / "layer.tar").unlink()
+        shutil.copy(tree / "facts.json", folder / "facts.json")
+
+    config = dict(recipe.config)
+    return _once(f"{recipe.name}-image", [tree.name, config], "the same as an OCI archive", make, say)
+
+
+def _pause_image(say: Say) -> Path:
+    def make(folder: Path) -> None:
+        build_pause(folder / "root" / "pause", say)
+        layer = write_layer(folder / "root", folder / "layer.tar")
+        write_archive(folder / "image.tar", reference(PAUSE), [layer], {"Entrypoint": ["/pause"]})
+        (folder / "layer.tar").unlink()
+        shutil.rmtree(folder / "root")
+        (folder / "facts.json").write_text(json.dumps({"packages": {}, "kernels": []}))
+
+    return _once(f"{PAUSE}-image", PAUSE_SOURCE.read_text(), "what holds a pod's namespaces", make, say)
+
+
+def _forget(path: Path) -> None:
+    """Take a mount point out of the changes, so that the base's own shows."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _packages(root: Path) -> dict[str, str]:
+    """Installed Debian packages and their versions."""
+    paragraphs = (root / "var/lib/dpkg/status").read_text().split("\n\n")
+    found = {}
+    for paragraph in paragraphs:
+        fields = dict(line.split(": ", 1) for line in paragraph.splitlines() if ": " in line and line[0] != " ")
+        if fields.get("Status") == "install ok installed":
+            found[fields["Package"]] = fields["Version"]
+    return found
+
+
+def _kernels(root: Path) -> list[str]:
+    """Kernels whose headers are there, oldest first."""
+    # A symbolic link that is right only where this is the root.
+    found = [folder.name for folder in (root / "usr/lib/modules").glob("*") if (folder / "build").is_symlink()]
+    return sorted(found, key=lambda kernel: [int(number) for number in re.findall(r"\d+", kernel)])

@@ -1,0 +1,82 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which images there are and what is in each: the one place to change that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+# Not made of Debian packages.
+PAUSE = "pause"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A Debian root file system: `script` runs in a minimal Debian, as root, with the machine's package sources.
+
+    `wheels` are Python packages for the Debian's own Python. `config` is what an OCI image's config says.
+    """
+
+    name: str
+    about: str
+    script: str
+    wheels: tuple[str, ...] = ()
+    config: Mapping[str, object] = field(default_factory=dict)
+
+
+_INSTALL = "apt-get update -qq && apt-get install -y -qq --no-install-recommends"
+_ENV = {"Env": ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]}
+
+NODE = Recipe(
+    "node",
+    "the root file system of real nodes: runc, CNI plugins",
+    f"{_INSTALL} runc containernetworking-plugins kmod procps iproute2",
+)
+
+BUILDER = Recipe(
+    "builder",
+    "buildah, which builds and pushes images",
+    f"""{_INSTALL} buildah netavark ca-certificates git
+# What works in a pod: no mounts, no overlay on an overlay.
+mkdir -p /etc/containers
+cat > /etc/containers/storage.conf <<END
+[storage]
+driver = "vfs"
+runroot = "/run/containers/storage"
+graphroot = "/var/lib/containers/storage"
+END
+""",
+    config={"Env": [*_ENV["Env"], "BUILDAH_ISOLATION=chroot", "STORAGE_DRIVER=vfs"], "Cmd": ["/bin/bash"]},
+)
+
+KMOD_BASE = Recipe(
+    "kmod-base",
+    "compiler and headers of two kernels, for kernel modules",
+    # The newest kernel for clouds of each of the release's two newest series. They are installed in one go and kept
+    # together, because the archive forgets a kernel's headers as soon as there is a newer one.
+    f"""apt-get update -qq
+architecture=$(dpkg --print-architecture)
+headers=$(apt-cache --names-only search "^linux-headers-[0-9].*-cloud-$architecture$" | cut -d' ' -f1 | sort -V)
+series=$(printf '%s\\n' $headers | sed -E 's/^linux-headers-([0-9]+[.][0-9]+).*/\\1/' | sort -Vu | tail -n 2)
+chosen=$(for one in $series; do printf '%s\\n' $headers | grep -F "linux-headers-$one." | tail -n 1; done)
+{_INSTALL} gcc make kmod libc6-dev $chosen
+""",
+    config={**_ENV, "Cmd": ["/bin/bash"]},
+)
+
+PYTHON_BASE = Recipe(
+    "python-base",
+    "Python with grpcio, for stand-ins of operands",
+    f"{_INSTALL} python3 ca-certificates kmod",
+    wheels=("grpcio",),
+    config={"Env": [*_ENV["Env"], "PYTHONUNBUFFERED=1"], "Cmd": ["/usr/bin/python3"]},
+)
+
+RECIPES = {recipe.name: recipe for recipe in (NODE, BUILDER, KMOD_BASE, PYTHON_BASE)}
+
+
+def reference(name: str) -> str:
+    """The name under which containerd knows an image of ours."""
+    return f"localhost/{name}:1"
