@@ -8,6 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.buildconfig import BuildConfigBuilder
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.buildconfig_objects import (
+    API_VERSION as BUILD_API,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.cluster import ClusterBuilder
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.job import JobBuilder
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.credentials import read_keyring
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import Inputs
@@ -149,19 +154,19 @@ class _Work:
         if self.params["builder"] == "controller":
             self.orders += orders
             return []
-        builder = JobBuilder(self.client, settings, self.guard.before_write, self.context.clock)
+        builder = self._builder()(self.client, settings, self.guard.before_write, self.context.clock)
         if builder.remove_others([order.name for order in orders]):
             self.changed = True
         if not orders:
             return []
-        if not settings.image:
-            raise InvalidInput(
-                "nothing can be built",
-                why="no image with buildah is named",
-                todo="set builder_image to one that the nodes can pull",
-            )
-        self.guard.before_write()
         return builder.build(orders, self.context.progress)
+
+    def _builder(self) -> type[ClusterBuilder]:
+        """Who builds: as asked, else OpenShift's builds where the cluster has them."""
+        builder = self.params["builder"]
+        if builder == "auto":
+            builder = "openshift" if self.client.serves(BUILD_API, "BuildConfig") else "kubernetes"
+        return BuildConfigBuilder if builder == "openshift" else JobBuilder
 
     def _after(self, search: Search, built: Built) -> Resolution:
         if built.problem:

@@ -42,3 +42,8 @@ class BuildSettings:
     def labels(self) -> dict[str, str]:
         """What finds all objects of the builds of this state again."""
         return {RECIPE_LABEL: self.recipe, BUILD_LABEL: self.state}
+
+    @property
+    def selector(self) -> str:
+        """The same as a label selector."""
+        return ",".join(f"{name}={value}" for name, value in sorted(self.labels.items()))

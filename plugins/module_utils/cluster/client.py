@@ -95,6 +95,21 @@ class Client(Reader):
         )
         return self.ask(call)
 
+    def create_subresource(
+        self, kind: Kind, name: str, namespace: str, subresource: str, body: Mapping[str, Any]
+    ) -> Obj:
+        """POST to a subresource, such as the instantiate of a BuildConfig; returns what that made."""
+        call = Call(
+            "POST",
+            kind.path(namespace, name, subresource),
+            subresource,
+            describe(kind, namespace, name),
+            query={"fieldManager": FIELD_MANAGER},
+            body=_encode(body),
+            count_as="create",
+        )
+        return self.ask(call)
+
     def patch(
         self,
         kind: Kind,

@@ -141,6 +141,11 @@ class Reader:
         path = f"{self.kind('v1', 'Pod').path(namespace, pod)}/log"
         return self._text(Call("GET", path, "read the log of", f"Pod {namespace}/{pod}", query, count_as="logs"))
 
+    def build_log(self, kind: Kind, name: str, namespace: str, *, tail: int = 20) -> str:
+        """The last lines of an OpenShift Build's log."""
+        path, target = kind.path(namespace, name, "log"), describe(kind, namespace, name)
+        return self._text(Call("GET", path, "read the log of", target, {"tailLines": str(tail)}, count_as="logs"))
+
     def pod_proxy(self, namespace: str, pod: str, port: int, path: str) -> str:
         """What a pod answers to a GET, by way of the API server."""
         base = self.kind("v1", "Pod").path(namespace, f"{pod}:{port}").replace("%3A", ":")

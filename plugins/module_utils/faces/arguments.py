@@ -95,6 +95,16 @@ DRIVER_CONTAINER: Spec = {
     "wait": {"type": "bool", "default": False},
 }
 
+IMAGE_BUILD: Spec = {
+    "order": {"type": "dict", "required": True},
+    "program": {"type": "str", "choices": ["auto", "buildah", "podman"], "default": "auto"},
+    "auth_file": {"type": "path"},
+    "registry_ca": {"type": "str"},
+    "registry_verify": {"type": "bool", "default": True},
+    "isolation": {"type": "str", "choices": ["chroot", "oci", "rootless"]},
+    "timeout": {"type": "int", "default": 1800},
+}
+
 SPECIAL_RESOURCE: Spec = {
     **CONNECTION,
     **RECIPE,

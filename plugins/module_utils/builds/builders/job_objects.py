@@ -16,6 +16,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.errors import 
 Obj = dict[str, Any]
 
 CONTAINER = "build"
+_CA = "ca.crt"
 CONTAINERFILE = "Containerfile"
 # A ConfigMap holds 1 MiB (kubernetes/pkg/apis/core/validation: MaxSecretSize), names and bookkeeping included.
 MAX_CONTEXT_BYTES = 1_000_000
@@ -52,8 +53,10 @@ def context_object(order: Order, settings: BuildSettings) -> Obj:
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": _metadata(order, settings),
-        "immutable": True,
-        "data": {_key(number): text for number, text in enumerate(files.values())},
+        "data": {
+            **{_key(number): text for number, text in enumerate(files.values())},
+            **({_CA: settings.ca} if settings.ca else {}),
+        },
     }
 
 
@@ -106,7 +109,7 @@ def _pod_spec(order: Order, settings: BuildSettings) -> Obj:
     ]
     certs: Obj = {"emptyDir": {}}
     if settings.ca:
-        certs = {"configMap": {"name": ca_name(settings), "items": [{"key": "ca.crt", "path": "ca.crt"}]}}
+        certs = {"configMap": {"name": order.name, "items": [{"key": _CA, "path": _CA}]}}
     volumes.append({"name": "certs", **certs})
     if settings.push_secret:
         items = [{"key": ".dockerconfigjson", "path": "config.json"}]
@@ -162,21 +165,6 @@ def _environment(order: Order, settings: BuildSettings) -> Mapping[str, str]:
         "REGISTRY_AUTH_FILE": "/auth/config.json" if settings.push_secret else "/work/no-auth.json",
         **settings.proxy,
     }
-
-
-def ca_object(settings: BuildSettings) -> Obj:
-    """The ConfigMap with the certificate authority of the registries."""
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": ca_name(settings), "namespace": settings.namespace, "labels": settings.labels},
-        "data": {"ca.crt": settings.ca},
-    }
-
-
-def ca_name(settings: BuildSettings) -> str:
-    """The name of the ConfigMap with the certificate authority."""
-    return f"{settings.recipe}-registry-ca"
 
 
 def _key(number: int) -> str:

@@ -30,7 +30,7 @@ SETTINGS = BuildSettings(
 
 def test_the_context_lies_where_the_containerfile_expects_it() -> None:
     context, job = job_objects.context_object(ORDER, SETTINGS), job_objects.job_object(ORDER, SETTINGS)
-    assert context["data"] == {"file-0": "FROM scratch\n", "file-1": "int x;"}
+    assert context["data"] == {"file-0": "FROM scratch\n", "file-1": "int x;", "ca.crt": "PEM"}
     volume = job["spec"]["template"]["spec"]["volumes"][0]
     assert volume["configMap"] == {
         "name": ORDER.name,

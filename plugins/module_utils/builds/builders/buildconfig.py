@@ -1,0 +1,121 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Builds on OpenShift: one BuildConfig per image, instantiated once, its Build followed to the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import buildconfig_objects as objects
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.cluster import (
+    LOG_LINES,
+    ClusterBuilder,
+    Running,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Built, Order
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
+
+Obj = dict[str, Any]
+
+# openshift/api, build/v1/types.go: BuildPhase.
+_UNFINISHED = ("New", "Pending", "Running")
+_BUILD_CONFIG = "openshift.io/build-config.name"
+
+
+class BuildConfigBuilder(ClusterBuilder):
+    """Builds with OpenShift's own builds."""
+
+    def __init__(
+        self, client: Client, settings: BuildSettings, guard: Callable[[], None], clock: Callable[[], float]
+    ) -> None:
+        super().__init__(client, settings, guard, clock)
+        self._config = client.kind(objects.API_VERSION, "BuildConfig")
+        self._build = client.kind(objects.API_VERSION, "Build")
+        self._map = client.kind("v1", "ConfigMap")
+        self._builds: dict[str, Obj] = {}
+        self._own: dict[str, str] = {}
+
+    def owned(self) -> Sequence[Kind]:
+        """BuildConfigs, whose Builds go with them, and contexts."""
+        return (self._config, self._map)
+
+    def watched(self) -> Sequence[Kind]:
+        """Builds: they have the labels of their BuildConfig."""
+        return (self._build,)
+
+    def prepare(self, orders: Sequence[Order]) -> None:
+        """Nothing is shared."""
+
+    def take(self, obj: Obj, gone: bool) -> None:
+        """Keep Builds by name."""
+        if gone:
+            self._builds.pop(obj["metadata"]["name"], None)
+        else:
+            self._builds[obj["metadata"]["name"]] = obj
+
+    def start(self, order: Order, say: Callable[[str], None]) -> bool:
+        """Apply the BuildConfig and instantiate it; a Build of it that runs is of the same inputs."""
+        running = [
+            name
+            for name, build in self._builds.items()
+            if (build["metadata"].get("labels") or {}).get(_BUILD_CONFIG) == order.name
+            and (build.get("status") or {}).get("phase", "New") in _UNFINISHED
+        ]
+        if running:
+            self._own[order.name] = running[0]
+            say(f"{order.title}: goes on with Build {running[0]} that an earlier run began")
+            return True
+        for context in objects.context_objects(order, self.settings):
+            self.client.apply(context)
+        self.client.apply(objects.build_config(order, self.settings))
+        made = self.client.create_subresource(
+            self._config, order.name, self.settings.namespace, "instantiate", objects.build_request(order)
+        )
+        self._own[order.name] = made["metadata"]["name"]
+        self._builds.setdefault(made["metadata"]["name"], made)
+        say(f"{order.title}: building {order.target} in Build {made['metadata']['name']}")
+        return True
+
+    def look(self, entry: Running) -> Built | None:
+        """By the Build's phase."""
+        order, name = entry.order, self._own[entry.order.name]
+        build = self._builds.get(name)
+        if build is None:
+            return Built(order, f"Build {self.settings.namespace}/{name} was removed by somebody else")
+        status = build.get("status") or {}
+        phase = status.get("phase", "New")
+        if phase in _UNFINISHED:
+            return None
+        if phase == "Complete":
+            self._remove(order)
+            return Built(order)
+        log = self._log(name, status)
+        why = status.get("message") or status.get("reason") or phase
+        last = f": {log[-1]}" if log else ""
+        return Built(order, f"Build {name} ended as {phase} ({why}){last}", log)
+
+    def doing(self, entry: Running) -> str:
+        """The Build's phase, and its last line once it runs."""
+        name = self._own[entry.order.name]
+        phase = (self._builds.get(name, {}).get("status") or {}).get("phase", "New")
+        log = self._log(name, {}, 1) if phase == "Running" else []
+        return log[-1] if log else f"Build {name} is {phase}"
+
+    def _remove(self, order: Order) -> None:
+        """The BuildConfig of a build that is done, and its context; its Build goes with it."""
+        namespace = self.settings.namespace
+        self.client.delete(self._config, order.name, namespace)
+        for context in objects.context_objects(order, self.settings):
+            self.client.delete(self._map, context["metadata"]["name"], namespace)
+
+    def _log(self, name: str, status: Obj, lines: int = LOG_LINES) -> list[str]:
+        try:
+            text = self.client.build_log(self._build, name, self.settings.namespace, tail=lines)
+        except ApiError:
+            text = str(status.get("logSnippet") or "")
+        return [line for line in (line.strip() for line in text.splitlines()) if line][-lines:]

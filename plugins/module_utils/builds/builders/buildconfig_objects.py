@@ -1,0 +1,119 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The objects of a build on OpenShift: a BuildConfig, and ConfigMaps with the context. Pure.
+
+Source of the fields: openshift/api, build/v1/types.go.
+"""
+
+from __future__ import annotations
+
+from posixpath import dirname
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import GROUP_LABEL
+
+Obj = dict[str, Any]
+
+API_VERSION = "build.openshift.io/v1"
+_ENTITLEMENT = "etc-pki-entitlement"
+
+
+def context_objects(order: Order, settings: BuildSettings) -> list[Obj]:
+    """One ConfigMap for each folder of the context, since their keys have no slash and a source has one folder."""
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": _metadata(order, settings, f"{order.name}-{number}"),
+            "data": {path.rpartition("/")[2]: order.inputs.files[path] for path in paths},
+        }
+        for number, paths in enumerate(_folders(order).values())
+    ]
+
+
+def build_config(order: Order, settings: BuildSettings) -> Obj:
+    """The BuildConfig. Nothing triggers it: our hash and the base image's digest decide when something is built."""
+    inputs = order.inputs
+    source: Obj = {"type": "Dockerfile", "dockerfile": inputs.containerfile}
+    if inputs.git:
+        source |= {
+            "type": "Git",
+            "git": {"uri": inputs.git.url, "ref": inputs.git.commit, **_git_proxy(settings)},
+            "contextDir": inputs.git.folder,
+        }
+    if inputs.files:
+        source["configMaps"] = [
+            {"configMap": {"name": f"{order.name}-{number}"}, "destinationDir": folder}
+            for number, folder in enumerate(_folders(order))
+        ]
+    strategy: Obj = {
+        "buildArgs": _pairs(inputs.all_args),
+        "env": _pairs(settings.proxy),
+    }
+    if settings.push_secret:
+        strategy["pullSecret"] = {"name": settings.push_secret}
+    if settings.entitlement_secret:
+        strategy["volumes"] = [
+            {
+                "name": _ENTITLEMENT,
+                "mounts": [{"destinationPath": "/etc/pki/entitlement"}],
+                "source": {"type": "Secret", "secret": {"secretName": settings.entitlement_secret}},
+            }
+        ]
+    output: Obj = {"to": {"kind": "DockerImage", "name": order.target}, "imageLabels": _pairs(inputs.labels)}
+    if settings.push_secret:
+        output["pushSecret"] = {"name": settings.push_secret}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "BuildConfig",
+        "metadata": _metadata(order, settings, order.name),
+        "spec": {
+            "triggers": [],
+            "runPolicy": "Serial",
+            "source": source,
+            "strategy": {"type": "Docker", "dockerStrategy": strategy},
+            "output": output,
+            "completionDeadlineSeconds": settings.timeout,
+            "nodeSelector": {**settings.node_selector, "kubernetes.io/arch": inputs.arch},
+            "successfulBuildsHistoryLimit": 1,
+            "failedBuildsHistoryLimit": 1,
+        },
+    }
+
+
+def build_request(order: Order) -> Obj:
+    """What is posted to a BuildConfig's instantiate."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "BuildRequest",
+        "metadata": {"name": order.name},
+        "triggeredBy": [{"message": "hardware.enablement: these inputs have no image yet"}],
+    }
+
+
+def _folders(order: Order) -> dict[str, list[str]]:
+    """Folder -> the paths in it."""
+    folders: dict[str, list[str]] = {}
+    for path in order.inputs.files:
+        folders.setdefault(dirname(path), []).append(path)
+    return folders
+
+
+def _metadata(order: Order, settings: BuildSettings, name: str) -> Obj:
+    return {
+        "name": name,
+        "namespace": settings.namespace,
+        "labels": {**settings.labels, GROUP_LABEL: order.group},
+    }
+
+
+def _pairs(values: Any) -> list[Obj]:
+    return [{"name": name, "value": value} for name, value in sorted(values.items())]
+
+
+def _git_proxy(settings: BuildSettings) -> Obj:
+    names = {"HTTP_PROXY": "httpProxy", "HTTPS_PROXY": "httpsProxy", "NO_PROXY": "noProxy"}
+    return {names[name]: value for name, value in settings.proxy.items()}

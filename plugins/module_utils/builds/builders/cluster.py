@@ -1,0 +1,128 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What builders that work in the cluster share: several builds at a time, watched until the last one has ended.
+
+The objects of a build are named after its inputs: a run that was killed left nothing that the next one does not find.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Built, Order
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
+
+Obj = dict[str, Any]
+
+LOG_LINES = 20
+TICK_S = 1.0
+SAY_EVERY_S = 15.0
+
+
+@dataclass
+class Running:
+    """An order that is being built. trouble_since: since when it cannot start. Both in seconds since the epoch."""
+
+    order: Order
+    began: float
+    trouble_since: float | None = None
+
+
+class ClusterBuilder(ABC):
+    """Builds in the cluster. guard: called before each write and while waiting; keeps the run's lock."""
+
+    def __init__(
+        self, client: Client, settings: BuildSettings, guard: Callable[[], None], clock: Callable[[], float]
+    ) -> None:
+        self.client = client
+        self.settings = settings
+        self.guard = guard
+        self.clock = clock
+
+    def build(self, orders: Sequence[Order], say: Callable[[str], None]) -> list[Built]:
+        """Build all orders; what failed says why, with the last lines of its log."""
+        self.guard()
+        self.prepare(orders)
+        left, running, done = list(orders), list[Running](), dict[str, Built]()
+        hub = WatchHub(self.client)
+        try:
+            for kind in self.watched():
+                hub.subscribe(kind, namespace=self.settings.namespace, labels=self.settings.selector)
+            while not hub.synced:
+                self._take(hub)
+            said = self.clock()
+            while left or running:
+                for order in left[: max(0, self.settings.parallel - len(running))]:
+                    if self.start(order, say):
+                        left.remove(order)
+                        running.append(Running(order, self.clock()))
+                self._take(hub)
+                self.guard()
+                for entry in list(running):
+                    built = self.look(entry)
+                    if built is not None:
+                        running.remove(entry)
+                        done[entry.order.name] = built
+                        say(f"{entry.order.title}: {built.problem or 'built'} ({self._age(entry)})")
+                if running and self.clock() - said >= SAY_EVERY_S:
+                    said = self.clock()
+                    for entry in running:
+                        say(f"{entry.order.title}: {self.doing(entry)} ({self._age(entry)})")
+        finally:
+            hub.close()
+        return [done[order.name] for order in orders]
+
+    def remove_others(self, names: Sequence[str]) -> bool:
+        """Remove what is left of builds that no order of this run is about; whether there was anything."""
+        others = [
+            (kind, item["metadata"]["name"])
+            for kind in self.owned()
+            for item in self.client.list(kind, namespace=self.settings.namespace, labels=self.settings.selector).items
+            if not any(f"{item['metadata']['name']}-".startswith(f"{name}-") for name in names)
+        ]
+        for kind, name in others:
+            self.guard()
+            self.client.delete(kind, name, self.settings.namespace)
+        return bool(others)
+
+    @abstractmethod
+    def owned(self) -> Sequence[Kind]:
+        """The kinds of a build's objects that do not go with another one."""
+
+    @abstractmethod
+    def watched(self) -> Sequence[Kind]:
+        """The kinds to watch; see take."""
+
+    @abstractmethod
+    def prepare(self, orders: Sequence[Order]) -> None:
+        """Check the orders, and make what all of them need."""
+
+    @abstractmethod
+    def take(self, obj: Obj, gone: bool) -> None:
+        """Take in what a watch says."""
+
+    @abstractmethod
+    def start(self, order: Order, say: Callable[[str], None]) -> bool:
+        """Make sure that the order is being built; False while what is left of one before is still going away."""
+
+    @abstractmethod
+    def look(self, entry: Running) -> Built | None:
+        """How a build has ended, or None while it goes on."""
+
+    @abstractmethod
+    def doing(self, entry: Running) -> str:
+        """What a build is at, for a person who waits."""
+
+    def _take(self, hub: WatchHub) -> None:
+        for event in hub.next(TICK_S):
+            self.take(event.object, event.type == "DELETED")
+
+    def _age(self, entry: Running) -> str:
+        return f"{self.clock() - entry.began:.0f} s"

@@ -1,0 +1,132 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of image_build: build one order of driver_container on this machine, with podman or buildah, and push it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+
+Obj = dict[str, Any]
+
+LOG_LINES = 20
+_PROGRAMS = ("buildah", "podman")
+_KEYS = ("target", "containerfile", "args", "labels", "files")
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """Build and push; the digest is that of what was pushed."""
+    order = params["order"]
+    missing = [key for key in _KEYS if key not in order]
+    if missing:
+        raise InvalidInput(
+            "the order cannot be built",
+            why=f"it has no {', '.join(missing)}",
+            todo="pass an entry of the result orders of driver_container",
+        )
+    program = _program(params["program"])
+    if context.check_mode:
+        return {"changed": True, "image": order["target"], "digest": ""}
+    with _workspace() as folder:
+        context_folder = _write_context(order, folder, float(params["timeout"]))
+        containerfile = folder / "Containerfile"
+        containerfile.write_text(order["containerfile"])
+        trust = _trust(params, folder)
+        build = [program, "build", "--file", str(containerfile), *trust]
+        if params.get("isolation"):
+            build += ["--isolation", str(params["isolation"])]
+        for flag, values in (("--build-arg", order["args"]), ("--label", order["labels"])):
+            for name, value in sorted(values.items()):
+                build += [flag, f"{name}={value}"]
+        _call([*build, "--tag", order["target"], str(context_folder)], "the build failed", order, params)
+        digest = folder / "digest"
+        _call([program, "push", *trust, "--digestfile", str(digest), order["target"]], "the push failed", order, params)
+        return {"changed": True, "image": order["target"], "digest": digest.read_text().strip()}
+
+
+def _program(wanted: str) -> str:
+    names = _PROGRAMS if wanted == "auto" else (wanted,)
+    for name in names:
+        found = shutil.which(name)
+        if found:
+            return found
+    raise EnablementError(
+        "nothing can be built on this machine",
+        why=f"it has no {' and no '.join(names)}",
+        todo="install one of them, or build elsewhere (build_host)",
+    )
+
+
+@contextmanager
+def _workspace() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="hardware-enablement-") as folder:
+        yield Path(folder)
+
+
+def _write_context(order: Mapping[str, Any], folder: Path, timeout: float) -> Path:
+    """The folder to build in: the files of the order, or its commit."""
+    target = folder / "context"
+    target.mkdir()
+    git = order.get("git")
+    if git:
+        for command in (
+            ["git", "clone", "--quiet", "--no-checkout", "--", git["url"], str(target)],
+            ["git", "-C", str(target), "checkout", "--quiet", git["commit"]],
+        ):
+            _run(command, "the sources cannot be fetched", git["url"], timeout)
+        return target / str(git.get("folder", ""))
+    for path, text in order["files"].items():
+        file = (target / path).resolve()
+        if target.resolve() not in file.parents:
+            raise InvalidInput("the order cannot be built", why=f"{path} lies outside of its context")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return target
+
+
+def _trust(params: Mapping[str, Any], folder: Path) -> list[str]:
+    """Options about whom to trust and as whom to log in; credentials stay in their file."""
+    options = ["--tls-verify=true" if params["registry_verify"] else "--tls-verify=false"]
+    if params.get("registry_ca"):
+        certificates = folder / "certificates"
+        certificates.mkdir()
+        (certificates / "ca.crt").write_text(params["registry_ca"])
+        options += ["--cert-dir", str(certificates)]
+    if params.get("auth_file"):
+        options += ["--authfile", str(params["auth_file"])]
+    return options
+
+
+def _call(command: Sequence[str], what: str, order: Mapping[str, Any], params: Mapping[str, Any]) -> None:
+    _run(command, what, str(order["target"]), float(params["timeout"]))
+
+
+def _run(command: Sequence[str], what: str, where: str, timeout: float) -> None:
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise EnablementError(what, where=where, why=f"{command[0]} is missing", todo="install it") from None
+    except subprocess.TimeoutExpired:
+        raise EnablementError(what, where=where, why=f"it took longer than {timeout:.0f} s") from None
+    if done.returncode:
+        log = [line for line in (line.strip() for line in done.stdout.splitlines()) if line][-LOG_LINES:]
+        error = EnablementError(what, where=where, why=log[-1] if log else f"exit code {done.returncode}")
+        error.result["log"] = log
+        raise error
