@@ -96,8 +96,9 @@ def make_bed(name: str, auth: Any, authority: Authority, **options: Any) -> Iter
 
 
 def keyring(*beds: Bed) -> Keyring:
-    """The account that may push, for several registries."""
-    return Keyring.from_configs([json.dumps({"auths": {bed.registry.address: PUSHER.entry for bed in beds}})])
+    """The account that may push, for several registries and the proxies in front of them."""
+    addresses = [address for bed in beds for address in (bed.registry.address, bed.proxy.address)]
+    return Keyring.from_configs([json.dumps({"auths": {address: PUSHER.entry for address in addresses}})])
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.registry import wire
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Image
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import (
     NotFound,
@@ -75,10 +76,14 @@ def test_how_to_log_in_is_learned_once(any_bed: Bed) -> None:
 
 def test_wrong_or_missing_credentials(any_bed: Bed) -> None:
     wrong = Account("pusher", "wr0ng", "", "wr0ng", may_push=False)
-    mark = any_bed.registry.mark()
     any_bed.fails(Unauthorized, "the account pusher", account=wrong)
-    # A password that was refused is not tried again: accounts may be locked for that.
-    assert len(any_bed.registry.requests(mark)) <= 2
+    client = any_bed.client(wrong)
+    mark = any_bed.registry.mark()
+    for _ in range(2):
+        with pytest.raises(Unauthorized):
+            client.find(any_bed.reference(), "amd64")
+    # Once without a login, and then no more than once for each look-up: accounts may be locked for more.
+    assert len(any_bed.registry.requests(mark)) <= 3
     any_bed.fails(Unauthorized, "there are no credentials for it", account=None)
 
 
@@ -239,20 +244,30 @@ def test_a_slow_answer_is_waited_for(bed: Bed) -> None:
     assert bed.slept == []
 
 
+def test_an_answer_that_does_not_come(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "READ_S", 0.1)
+    with bed.proxy.faults.on(Fault(latency=0.3)):
+        bed.fails(Unreachable, "no answer within", faulty=True)
+    # Waiting is expensive: it is asked twice only.
+    assert bed.slept == [0.25]
+
+
 def test_a_registry_that_is_down(bed: Bed) -> None:
     client = bed.client()
-    bed.registry.stop()
-    try:
-        for pauses in ([0.25, 0.5, 1.0, 2.0], []):
-            bed.slept.clear()
-            with pytest.raises(Unreachable, match="Connection refused") as caught:
-                client.find(bed.reference(), "amd64")
-            check_sentence(caught.value)
-            # It is waited for once, not for each of many images.
-            assert bed.slept == pauses
-    finally:
-        bed.registry.resume()
-    assert client.find(bed.reference(), "amd64")
+    patient = [0.25, 0.5, 1.0, 2.0]
+    # It is waited for once, not for each of many images; once it is back, again.
+    for pauses in ([patient, []], [patient]):
+        bed.registry.stop()
+        try:
+            for expected in pauses:
+                bed.slept.clear()
+                with pytest.raises(Unreachable, match="Connection refused") as caught:
+                    client.find(bed.reference(), "amd64")
+                check_sentence(caught.value)
+                assert bed.slept == expected
+        finally:
+            bed.registry.resume()
+        assert client.find(bed.reference(), "amd64")
 
 
 def test_an_answer_without_an_end(bed: Bed) -> None:
@@ -264,6 +279,12 @@ def test_an_answer_without_an_end(bed: Bed) -> None:
 def test_something_else_than_an_image(bed: Bed, body: bytes) -> None:
     with bed.proxy.faults.on(Fault(path="manifests", status=200, body=body)):
         bed.fails(RegistryError, "no image that can be read", faulty=True)
+
+
+@pytest.mark.parametrize("headers", [{}, {"Docker-Content-Digest": "latest"}], ids=["none", "nonsense"])
+def test_a_registry_that_does_not_tell_digests(bed: Bed, headers: dict[str, str]) -> None:
+    with bed.proxy.faults.on(Fault(method="HEAD", path="manifests", status=200, headers=headers)):
+        assert bed.client().digest(bed.reference(faulty=True)) == bed.digest
 
 
 def test_what_comes_is_compared_with_its_digest(bed: Bed) -> None:
@@ -301,6 +322,14 @@ def test_an_index_that_lies(bed: Bed) -> None:
     bed.images.push_index("liar", "all", {"amd64": digest})
     with pytest.raises(WrongArchitecture, match="it is for arm64, not for amd64"):
         bed.client().find(bed.reference("liar:all"), "amd64")
+
+
+def test_an_index_of_indexes(bed: Bed) -> None:
+    inner = bed.images.push_index("nested", "inner", {"amd64": bed.images.push("nested", "amd64")})
+    bed.images.push_index("nested", "outer", {"amd64": inner})
+    with pytest.raises(RegistryError, match="its index lists another index") as caught:
+        bed.client().find(bed.reference("nested:outer"), "amd64")
+    check_sentence(caught.value)
 
 
 def test_an_index_whose_member_is_gone(bed: Bed) -> None:
@@ -411,8 +440,10 @@ def test_redirects_that_lead_nowhere_or_away_from_tls(bed: Bed) -> None:
     ):
         headers = {"Location": location} if location else {}
         fault = Fault(path="manifests", status=307, headers=headers)
+        before = len(bed.proxy.seen)
         with bed.proxy.faults.on(fault):
             bed.fails(RegistryError, why, faulty=True)
+        assert len(bed.proxy.seen) - before <= 6
 
 
 def test_proxies(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 
 import pytest
 
@@ -69,6 +70,19 @@ def test_into_another_registry(bed: Bed, any_bed: Bed) -> None:
     assert made.reference == target
     contents = any_bed.images.contents("copied/made", "1")
     assert [set(layer) for layer in contents.layers] == [{"etc/motd"}, {"opt/lib/modules/simple.ko"}]
+
+
+def test_faults_while_copying(bed: Bed, any_bed: Bed) -> None:
+    base = bed.images.push("big", "1", files={"firmware": os.urandom(300_000)})
+    client = bed.client(keyring=keyring(bed, any_bed))
+    with (
+        bed.proxy.faults.on(Fault(method="GET", path="blobs", cut_after=200_000, times=1)),
+        any_bed.proxy.faults.on(Fault(method="PUT", path="uploads", status=429, times=1)),
+    ):
+        source, target = bed.reference("big:1", faulty=True), any_bed.reference("big/copied:1", faulty=True)
+        client.append_layer(source, target, "amd64", LAYER, {})
+    copied = any_bed.images.contents("big/copied", "1").layers[0]
+    assert copied == bed.images.contents("big", base).layers[0]
 
 
 def test_one_platform_of_an_index_is_the_base(bed: Bed) -> None:

@@ -27,6 +27,10 @@ class Unreachable(RegistryError):
     """No answer, or one that was cut off, for longer than the retries last."""
 
 
+class TimedOut(Unreachable):
+    """No connection, or no answer, within the time that one attempt may take."""
+
+
 class NotTrusted(RegistryError):
     """The registry's certificate cannot be verified."""
 

@@ -5,7 +5,8 @@
 
 A registry says how it wants to be logged in to only when it refuses a request (401). What it says is remembered for the
 host, so that later requests come with the right header at once. Credentials are those for the very image that is asked
-for at the very host that asks: who only was redirected to gets none (see transport.py), and a mirror gets its own.
+for at the very host that asks: who only was redirected to gets none (see transport.py), and a mirror gets its own. A
+token server may be another host, as Docker Hub's is: that it gets them is the registry's own word, and only over TLS.
 """
 
 from __future__ import annotations

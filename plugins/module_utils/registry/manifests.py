@@ -13,11 +13,12 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import is_digest
 
 Document = Mapping[str, Any]
 
@@ -27,7 +28,6 @@ DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json"
 ACCEPT = ", ".join((OCI_INDEX, DOCKER_LIST, OCI_MANIFEST, DOCKER_MANIFEST))
 _INDEXES = frozenset({OCI_INDEX, DOCKER_LIST})
-_MANIFESTS = frozenset({OCI_MANIFEST, DOCKER_MANIFEST})
 _LAYERS = {
     OCI_MANIFEST: "application/vnd.oci.image.layer.v1.tar+gzip",
     DOCKER_MANIFEST: "application/vnd.docker.image.rootfs.diff.tar.gzip",
@@ -51,13 +51,18 @@ class Manifest:
 
     @property
     def config_digest(self) -> str:
-        """The digest of the image's configuration; "" where there is none."""
-        return str((self.document.get("config") or {}).get("digest") or "")
+        """The digest of the image's configuration."""
+        return str(self.document["config"]["digest"])
 
     @property
     def layers(self) -> list[Document]:
         """The descriptors of the image's layers, the lowest first."""
         return list(self.document.get("layers") or [])
+
+    @property
+    def members(self) -> list[Document]:
+        """The descriptors of an index's manifests."""
+        return list(self.document.get("manifests") or [])
 
 
 def digest_of(body: bytes, like: str = "") -> str:
@@ -72,9 +77,12 @@ def read_manifest(body: bytes, content_type: str, like: str = "") -> Manifest | 
     if document is None:
         return None
     media_type = str(document.get("mediaType") or content_type.partition(";")[0].strip())
-    if media_type not in _INDEXES | _MANIFESTS:
+    manifest = Manifest(media_type, digest_of(body, like), body, document)
+    if manifest.is_index:
+        return manifest if _are_descriptors(document.get("manifests")) else None
+    if media_type not in _LAYERS or not _are_descriptors([document.get("config")]):
         return None
-    return Manifest(media_type, digest_of(body, like), body, document)
+    return manifest if _are_descriptors(document.get("layers")) else None
 
 
 def read_document(body: bytes) -> Document | None:
@@ -92,24 +100,24 @@ def choose(index: Manifest, arch: str) -> str:
     An entry that names no platform may be for any: its configuration will tell.
     """
     unknown = ""
-    for entry in _entries(index):
-        platform = entry.get("platform")
+    for member in index.members:
+        platform = _mapping(member.get("platform"))
         if not platform:
-            unknown = unknown or str(entry.get("digest") or "")
+            unknown = unknown or str(member["digest"])
         elif platform.get("architecture") == arch and platform.get("os") == _OS:
-            return str(entry.get("digest") or "")
+            return str(member["digest"])
     return unknown
 
 
 def architectures(index: Manifest) -> list[str]:
     """The architectures that an index has images for, sorted."""
-    platforms = [entry.get("platform") or {} for entry in _entries(index)]
+    platforms = [_mapping(member.get("platform")) for member in index.members]
     return sorted({str(platform.get("architecture")) for platform in platforms if platform.get("os") == _OS})
 
 
 def labels_of(config: Document) -> dict[str, str]:
     """The image's labels."""
-    labels = (config.get("config") or {}).get("Labels") or {}
+    labels = _mapping(_mapping(config.get("config")).get("Labels"))
     return {str(name): str(value) for name, value in labels.items()}
 
 
@@ -121,11 +129,11 @@ def config_with_layer(config: Document, layer: bytes, labels: Mapping[str, str],
         content = b""
     if not content:
         raise InvalidInput("Cannot append a layer", why="it is no tar.gz file", todo="compress it with gzip")
-    rootfs = config.get("rootfs") or {}
+    rootfs = _mapping(config.get("rootfs"))
     document = {
         **config,
         "created": created,
-        "config": {**(config.get("config") or {}), "Labels": {**labels_of(config), **labels}},
+        "config": {**_mapping(config.get("config")), "Labels": {**labels_of(config), **labels}},
         "rootfs": {"type": "layers", "diff_ids": [*(rootfs.get("diff_ids") or []), digest_of(content)]},
         "history": [*(config.get("history") or []), {"created": created, "created_by": "hardware.enablement"}],
     }
@@ -150,5 +158,10 @@ def encode(document: Document) -> bytes:
     return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
 
 
-def _entries(index: Manifest) -> Sequence[Document]:
-    return index.document.get("manifests") or []
+def _are_descriptors(value: object) -> bool:
+    """Whether what came is a list of descriptors whose digests can be computed."""
+    return isinstance(value, list) and all(is_digest(str(_mapping(entry).get("digest"))) for entry in value)
+
+
+def _mapping(value: object) -> Document:
+    return value if isinstance(value, Mapping) else {}

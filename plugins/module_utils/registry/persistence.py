@@ -17,14 +17,16 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.error
     NotFound,
     RegistryError,
     ServerError,
+    TimedOut,
     TooManyRequests,
     Unauthorized,
     Unreachable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.retries import (
-    is_worth_repeating,
+    may_pass,
     pause_before,
     retry_after_s,
+    was_processed,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.wire import Answer, Request, Wire
 
@@ -57,14 +59,16 @@ class Persistence:
                 answer = self._wire.send(request, sink)
             except Unreachable as error:
                 failure: RegistryError = error
-                again = repeatable and request.host not in self._silent
+                # Who did not answer in time is asked once more: that has taken long enough.
+                tired = request.host in self._silent or (isinstance(error, TimedOut) and attempt > 1)
+                again = repeatable and not tired
             else:
                 self._silent.discard(request.host)
-                if answer.status != 429 and answer.status < 500:
+                if not may_pass(answer.status):
                     return answer
                 failure = refusal(request, answer)
                 asked_s = retry_after_s(_header(answer), datetime.datetime.now(datetime.timezone.utc))
-                again = is_worth_repeating(answer.status, repeatable=repeatable)
+                again = repeatable or not was_processed(answer.status)
             attempt += 1
             pause = pause_before(attempt, asked_s) if again else None
             if pause is None:

@@ -67,10 +67,15 @@ class Reference:
         return replace(self, tag=tag, digest="")
 
 
+def is_digest(text: str) -> bool:
+    """Whether a text is a digest, of an algorithm that we can compute."""
+    return _DIGEST.fullmatch(text) is not None
+
+
 def parse(text: str) -> Reference:
     """Read a reference; what it leaves out is docker.io, library/ and latest. Raises InvalidInput."""
     rest, at, digest = text.partition("@")
-    if at and not _DIGEST.fullmatch(digest):
+    if at and not is_digest(digest):
         raise _invalid(text, f'"{digest}" is no digest', "write it as sha256: and 64 hexadecimal digits")
     registry, repository = _split(rest)
     repository, colon, tag = repository.partition(":")

@@ -27,8 +27,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.manif
     read_document,
     read_manifest,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import Reference
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import Reference, is_digest
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.transport import Call, Transport
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.wire import Answer
 
 _FOUND_OR_NOT = frozenset({200, 404})
 _PIECE = 1024 * 1024
@@ -57,7 +58,7 @@ class Repository:
         answer = self._transport.send(Call("HEAD", url, self._access, _FOUND_OR_NOT, {"Accept": ACCEPT}))
         if answer.status == 404:
             return None
-        digest = answer.headers.get("Docker-Content-Digest", "")
+        digest = _told(answer)
         if digest:
             return digest
         # The header is only recommended.
@@ -84,7 +85,7 @@ class Repository:
         )
         if answer.status == 404:
             return None
-        wanted = version if ":" in version else answer.headers.get("Docker-Content-Digest", "")
+        wanted = version if is_digest(version) else _told(answer)
         content_type = answer.headers.get("Content-Type", "")
         manifest = read_manifest(answer.body, content_type, like=wanted)
         if manifest is None:
@@ -139,3 +140,9 @@ class Repository:
     def _error(self, kind: type[RegistryError], why: str, todo: str) -> RegistryError:
         host = self.place.host
         return kind(f"Cannot {self._access.task}", where=host, why=why, todo=todo, registry=host)
+
+
+def _told(answer: Answer) -> str:
+    """The digest that the registry tells of its answer; "" if it tells none."""
+    digest = answer.headers.get("Docker-Content-Digest", "")
+    return digest if is_digest(digest) else ""

@@ -13,13 +13,16 @@ PAUSES_S = (0.25, 0.5, 1.0, 2.0)
 # A registry that wants more time than this is better asked by the next run.
 LONGEST_PAUSE_S = 30.0
 _LATER = frozenset({408, 429, 500, 502, 503, 504})
-# The server says that it has not looked at the request.
-_NOT_PROCESSED = frozenset({429})
 
 
-def is_worth_repeating(status: int, *, repeatable: bool) -> bool:
-    """Whether a refusal may pass by itself. repeatable: the request does no harm if it is worked on twice."""
-    return status in _LATER and (repeatable or status in _NOT_PROCESSED)
+def may_pass(status: int) -> bool:
+    """Whether a refusal may pass by itself."""
+    return status in _LATER
+
+
+def was_processed(status: int) -> bool:
+    """Whether the server may have done something of what it was asked for, although it refused."""
+    return status != 429
 
 
 def pause_before(attempt: int, asked_s: float = 0.0) -> float | None:

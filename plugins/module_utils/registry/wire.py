@@ -17,6 +17,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.errors import 
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import (
     NotTrusted,
     RegistryError,
+    TimedOut,
     Unreachable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Settings
@@ -162,6 +163,7 @@ def _limited(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 def _failure(request: Request, error: Exception) -> RegistryError:
     what, where = f"Cannot {request.task}", request.host
+    kind: type[Unreachable] = Unreachable
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -177,16 +179,18 @@ def _failure(request: Request, error: Exception) -> RegistryError:
             "check the port; a registry without TLS must be named as plain HTTP",
         )
     elif isinstance(error, requests.exceptions.ConnectTimeout):
-        why, todo = "no connection within 5 s", "check host, network and proxy, then run again"
+        kind = TimedOut
+        why, todo = f"no connection within {CONNECT_S:.0f} s", "check host, network and proxy, then run again"
     elif isinstance(error, requests.exceptions.Timeout):
-        why, todo = "no answer within 30 s", "see whether the registry is healthy, then run again"
+        kind = TimedOut
+        why, todo = f"no answer within {READ_S:.0f} s", "see whether the registry is healthy, then run again"
     elif isinstance(error, requests.exceptions.ConnectionError):
         why, todo = f"no connection, or it was lost ({_root(causes)})", "check host, network and proxy, then run again"
     elif isinstance(error, requests.exceptions.ChunkedEncodingError):
         why, todo = "the connection was cut in the middle of the answer", "run again"
     else:
         why, todo = f"the request failed ({type(error).__name__})", "check the registry's address"
-    return Unreachable(what, where=where, why=why, todo=todo, registry=where)
+    return kind(what, where=where, why=why, todo=todo, registry=where)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

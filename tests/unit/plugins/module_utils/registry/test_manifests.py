@@ -28,6 +28,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.manif
     read_manifest,
 )
 
+A, B, C, D = (f"sha256:{letter * 64}" for letter in "abcd")
+DESCRIPTOR = {"mediaType": "x", "digest": A, "size": 1}
+PARTS = {"manifests": [DESCRIPTOR], "config": DESCRIPTOR, "layers": [DESCRIPTOR]}
 LAYER = gzip.compress(b"a tar file", mtime=0)
 CONFIG: dict[str, Any] = {
     "architecture": "arm64",
@@ -53,17 +56,17 @@ def platform(digest: str, architecture: str, system: str = "linux", **more: str)
 
 @pytest.mark.parametrize("media_type", [OCI_MANIFEST, DOCKER_MANIFEST, OCI_INDEX, DOCKER_LIST])
 def test_the_four_types_are_read(media_type: str) -> None:
-    manifest = read({"mediaType": media_type})
+    manifest = read({"mediaType": media_type, **PARTS})
     assert manifest
     assert manifest.is_index is (media_type in (OCI_INDEX, DOCKER_LIST))
     assert manifest.digest == digest_of(manifest.body)
 
 
 def test_the_body_says_more_than_the_header() -> None:
-    manifest = read({"mediaType": OCI_INDEX}, OCI_MANIFEST)
+    manifest = read({"mediaType": OCI_INDEX, **PARTS}, OCI_MANIFEST)
     assert manifest
     assert manifest.media_type == OCI_INDEX
-    only_header = read({}, f"{OCI_MANIFEST}; charset=utf-8")
+    only_header = read(PARTS, f"{OCI_MANIFEST}; charset=utf-8")
     assert only_header
     assert only_header.media_type == OCI_MANIFEST
 
@@ -73,8 +76,29 @@ def test_anything_else_is_not(body: bytes) -> None:
     assert read_manifest(body, "application/vnd.docker.distribution.manifest.v1+prettyjws") is None
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"config": None},
+        {"config": []},
+        {"config": {"digest": "md5:0"}},
+        {"layers": None},
+        {"layers": {}},
+        {"layers": [DESCRIPTOR, "x"]},
+        {"layers": [{"digest": "sha256:12"}]},
+    ],
+)
+def test_a_manifest_that_is_broken_is_none(broken: dict[str, Any]) -> None:
+    assert read({"mediaType": OCI_MANIFEST, **PARTS, **broken}) is None
+
+
+@pytest.mark.parametrize("members", [None, {}, ["x"], [{}], [{"digest": 1}]])
+def test_an_index_that_is_broken_is_none(members: object) -> None:
+    assert read({"mediaType": OCI_INDEX, "manifests": members}) is None
+
+
 def test_a_digest_is_computed_by_the_algorithm_that_is_asked_for() -> None:
-    body = encode({"mediaType": OCI_MANIFEST})
+    body = encode({"mediaType": OCI_MANIFEST, **PARTS})
     manifest = read_manifest(body, "", like="sha512:0")
     assert manifest
     assert manifest.digest == digest_of(body, "sha512:")
@@ -83,27 +107,29 @@ def test_a_digest_is_computed_by_the_algorithm_that_is_asked_for() -> None:
 
 def test_a_platform_is_chosen() -> None:
     listed = index(
-        platform("sha256:w", "amd64", "windows"),
-        platform("sha256:a", "amd64"),
-        platform("sha256:u", "unknown", "unknown"),
-        platform("sha256:8", "arm64", variant="v8"),
+        platform(D, "amd64", "windows"),
+        platform(A, "amd64"),
+        platform(C, "unknown", "unknown"),
+        platform(B, "arm64", variant="v8"),
     )
-    assert choose(listed, "amd64") == "sha256:a"
-    assert choose(listed, "arm64") == "sha256:8"
+    assert choose(listed, "amd64") == A
+    assert choose(listed, "arm64") == B
     assert choose(listed, "ppc64le") == ""
+    assert choose(index({"digest": A, "platform": "amd64"}), "amd64") == A
     assert architectures(listed) == ["amd64", "arm64"]
 
 
 def test_an_entry_without_a_platform_is_the_last_resort() -> None:
-    listed = index({"digest": "sha256:n"}, platform("sha256:a", "amd64"))
-    assert choose(listed, "amd64") == "sha256:a"
-    assert choose(listed, "arm64") == "sha256:n"
+    listed = index({"digest": B}, platform(A, "amd64"))
+    assert choose(listed, "amd64") == A
+    assert choose(listed, "arm64") == B
 
 
 def test_labels() -> None:
     assert labels_of(CONFIG) == {"old": "1", "both": "1"}
     assert labels_of({"config": {"Labels": None}}) == {}
     assert labels_of({"config": None}) == {}
+    assert labels_of({"config": ["x"]}) == {}
 
 
 def test_a_configuration_with_one_layer_more() -> None:
@@ -130,8 +156,8 @@ def test_a_layer_that_is_no_tar_gz(layer: bytes) -> None:
     ],
 )
 def test_a_manifest_with_one_layer_more_is_of_the_same_family(media_type: str, layer_type: str) -> None:
-    old = {"mediaType": "x/layer", "digest": "sha256:1", "size": 1}
-    config = {"mediaType": "x/config", "digest": "sha256:c", "size": 2}
+    old = {"mediaType": "x/layer", "digest": A, "size": 1}
+    config = {"mediaType": "x/config", "digest": B, "size": 2}
     base = read({"mediaType": media_type, "config": config, "layers": [old], "annotations": {"of": "the base"}})
     assert base
     made = manifest_with_layer(base, b"{}", LAYER)

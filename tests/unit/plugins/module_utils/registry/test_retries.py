@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Repetitions are bounded, wait as long as the server asks, and never do twice what must be done once."""
+"""Repetitions are bounded, and wait as long as the server asks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.retries import (
     LONGEST_PAUSE_S,
     PAUSES_S,
-    is_worth_repeating,
+    may_pass,
     pause_before,
     retry_after_s,
+    was_processed,
 )
 
 NOW = datetime.datetime(2026, 11, 21, 12, 0, 0, tzinfo=datetime.timezone.utc)
@@ -22,18 +23,18 @@ NOW = datetime.datetime(2026, 11, 21, 12, 0, 0, tzinfo=datetime.timezone.utc)
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
 def test_what_may_pass_by_itself(status: int) -> None:
-    assert is_worth_repeating(status, repeatable=True)
+    assert may_pass(status)
 
 
 @pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 405, 413, 501])
 def test_what_will_not(status: int) -> None:
-    assert not is_worth_repeating(status, repeatable=True)
+    assert not may_pass(status)
 
 
-def test_what_must_be_done_once_is_repeated_only_where_it_was_not_done() -> None:
-    assert is_worth_repeating(429, repeatable=False)
-    assert not is_worth_repeating(500, repeatable=False)
-    assert not is_worth_repeating(503, repeatable=False)
+def test_who_says_too_many_requests_has_done_nothing() -> None:
+    assert not was_processed(429)
+    assert was_processed(500)
+    assert was_processed(503)
 
 
 def test_there_is_an_end() -> None:
