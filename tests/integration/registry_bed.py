@@ -98,7 +98,7 @@ def make_bed(name: str, auth: Any, authority: Authority, **options: Any) -> Iter
 def keyring(*beds: Bed) -> Keyring:
     """The account that may push, for several registries and the proxies in front of them."""
     addresses = [address for bed in beds for address in (bed.registry.address, bed.proxy.address)]
-    return Keyring.from_configs([json.dumps({"auths": {address: PUSHER.entry for address in addresses}})])
+    return Keyring.from_configs([json.dumps({"auths": dict.fromkeys(addresses, PUSHER.entry)})])
 
 
 @contextmanager

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import functools
 import json
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -32,10 +34,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.error
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.proxies import Proxies
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Mirror
+from tests.cluster import processes
 from tests.cluster.faults import Fault, FaultProxy, ForwardProxy
-from tests.cluster.paths import registry_folder
+from tests.cluster.paths import REPO, registry_folder
 from tests.cluster.pki import Authority, write_secret
-from tests.cluster.registry import PUSHER, Account, Behaviour
+from tests.cluster.registry import PUSHER, Account, Behaviour, Registry
 from tests.cluster.tls import TlsServer
 from tests.integration.registry_bed import KERNEL, LABELS, PASSWORD, Bed, check_sentence, keyring, make_bed, serving
 
@@ -459,3 +462,27 @@ def test_proxies(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
         assert proxy.tunnels
         bed.fails(Unreachable, "the proxy cannot be used", proxies=Proxies(https=proxy.url.replace(PASSWORD, "wr0ng")))
     bed.fails(Unreachable, "the proxy cannot be used", proxies=Proxies(https=proxy.url))
+
+
+# The test registry itself
+
+
+def test_a_killed_starter_leaves_nothing_that_cannot_be_stopped(authority: Authority) -> None:
+    folder = registry_folder("test-registry-killed")
+    Registry.remove(folder)
+    script = (
+        "import os, sys; from pathlib import Path; from tests.cluster.pki import Authority;"
+        "from tests.cluster.registry import Registry; pki, folder = map(Path, sys.argv[1:]);"
+        "Registry.start(folder, auth='token', authority=Authority(pki, 'registries')); os.kill(os.getpid(), 9)"
+    )
+    place = str(authority.certificate_file.parent)
+    killed = subprocess.run([sys.executable, "-c", script, place, str(folder)], cwd=REPO, check=False)
+    assert killed.returncode == -9
+    assert Registry.attach(folder).requests() == []
+    left = processes.noted(folder)
+    assert [process.alive for process in left] == [True, True]
+    # One of them was started in the last moment, and not written down any more.
+    (folder / "run" / "token-server.json").unlink()
+    Registry.remove(folder)
+    assert [process.alive for process in left] == [False, False]
+    assert not folder.exists()

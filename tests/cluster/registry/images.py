@@ -12,6 +12,7 @@ import json
 import tarfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -70,6 +71,24 @@ class Images:
             "config": {"mediaType": CONFIG, **self._blob(repository, body)},
             "layers": [{"mediaType": LAYER, **self._blob(repository, layer)}],
         }
+        return self._manifest(repository, tag, manifest)
+
+    def push_archive(self, repository: str, tag: str, file: Path) -> str:
+        """Push the one image of an OCI archive (a tar of an image layout) under a tag; returns its digest."""
+        with tarfile.open(file) as archived:
+
+            def read(name: str) -> bytes:
+                found = archived.extractfile(name)
+                if found is None:
+                    raise ClusterError(f"{file} is no OCI archive: it has no file {name}.")
+                return found.read()
+
+            def blob(digest: str) -> bytes:
+                return read(f"blobs/{digest.replace(':', '/')}")
+
+            manifest = json.loads(blob(json.loads(read("index.json"))["manifests"][0]["digest"]))
+            for part in (manifest["config"], *manifest["layers"]):
+                self._blob(repository, blob(part["digest"]))
         return self._manifest(repository, tag, manifest)
 
     def push_index(self, repository: str, tag: str, members: Mapping[str, str]) -> str:

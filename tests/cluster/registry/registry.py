@@ -30,6 +30,8 @@ from tests.cluster.registry.token_server import Behaviour
 _PROGRAM = "registry"
 _TOKENS = "token-server"
 _PATIENCE_S = 20.0
+# In the query of the requests that we send, not the client that is tested.
+_OURS = "of-the-test-itself"
 
 
 def _quiet(_line: str) -> None:
@@ -167,7 +169,7 @@ class Registry:
         self._settle()
         with self._log().open("rb") as log:
             log.seek(since)
-            return [request for request in parse(log.read().decode()) if "he-settle=" not in request.path]
+            return [request for request in parse(log.read().decode()) if _OURS not in request.path]
 
     def token_requests(self) -> list[dict[str, object]]:
         """What the token server was asked: method, status, account ("" for anybody), scopes."""
@@ -181,7 +183,7 @@ class Registry:
         """Wait until the log tells of all that was answered: a line may follow its answer by a moment."""
         if not any(process.alive for process in processes.noted(self.folder) if process.program == _PROGRAM):
             return
-        mark = f"he-settle={uuid.uuid4().hex}"
+        mark = f"{_OURS}={uuid.uuid4().hex}"
         self._pool.request("GET", f"https://{self.address}/v2/?{mark}")
         deadline = time.monotonic() + _PATIENCE_S
         while mark not in self._log().read_text():
@@ -201,7 +203,7 @@ class Registry:
 
     def _answers(self, port: int) -> bool:
         try:
-            self._pool.request("GET", f"https://127.0.0.1:{port}/v2/")
+            self._pool.request("GET", f"https://127.0.0.1:{port}/v2/?{_OURS}")
         except urllib3.exceptions.HTTPError:
             return False
         return True

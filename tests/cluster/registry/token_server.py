@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The token server, a daemon: python -m tests.cluster.registry.token_server FOLDER PORT.
 
-GET with name and password, or without; POST with a refresh token. It reads FOLDER/tokens.json for each request, so that
-a test can change what it does, and prints one JSON object for each.
+GET with name and password, or without; POST with a refresh token or a password. It reads FOLDER/tokens.json for each
+request, so that a test can change what it does, and prints one JSON object for each.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from tests.cluster.tls import TlsServer
 
 ISSUER = "test-token-server"
 PATH = "/token"
+_REFUSAL = {"errors": [{"code": "UNAUTHORIZED", "message": "wrong name, password or refresh token"}]}
 
 
 @dataclass(frozen=True)
@@ -71,18 +72,22 @@ class _Handler(BaseHTTPRequestHandler):
         header = self.headers.get("Authorization", "")
         account = _basic(header)
         if header and account is None:
-            self._send(401, {"errors": [{"code": "UNAUTHORIZED", "message": "wrong name or password"}]})
+            self._send(401, _REFUSAL)
             return
         self._grant(account, query.get("service", [""])[0], query.get("scope", []))
 
     def do_POST(self) -> None:
-        """A token for who gives a refresh token."""
-        form = parse_qs(self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode())
-        account = find_by_identity_token(form.get("refresh_token", [""])[0])
-        if account is None or form.get("grant_type") != ["refresh_token"]:
-            self._send(401, {"errors": [{"code": "UNAUTHORIZED", "message": "wrong refresh token"}]})
+        """A token for who gives a refresh token, or (containerd) name and password."""
+        content = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        form = {name: values[0] for name, values in parse_qs(content).items()}
+        if form.get("grant_type") == "refresh_token":
+            account = find_by_identity_token(form.get("refresh_token", ""))
+        else:
+            account = find_account(form.get("username", ""), form.get("password", ""))
+        if account is None:
+            self._send(401, _REFUSAL)
             return
-        self._grant(account, form.get("service", [""])[0], form.get("scope", [""])[0].split())
+        self._grant(account, form.get("service", ""), form.get("scope", "").split())
 
     def _grant(self, account: Account | None, service: str, scopes: list[str]) -> None:
         assert isinstance(self.server, _Server)
@@ -97,7 +102,10 @@ class _Handler(BaseHTTPRequestHandler):
             now=int(time.time()),
             lifetime=behaviour.lifetime,
         )
-        self._send(200, {"token": signed(says, self.server.pair), "expires_in": behaviour.told}, name, scopes)
+        token = signed(says, self.server.pair)
+        # GET is answered with the one name, POST with the other; both are allowed for both.
+        document = {"token": token, "access_token": token, "expires_in": behaviour.told}
+        self._send(200, document, name, scopes)
 
     def _send(self, status: int, document: object, account: str = "", scopes: list[str] | None = None) -> None:
         line = {"method": self.command, "status": status, "account": account, "scopes": scopes or []}
