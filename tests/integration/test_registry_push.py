@@ -16,12 +16,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.error
     Denied,
     NotFound,
     ServerError,
+    WrongDigest,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
 from tests.cluster.faults import Fault
 from tests.cluster.registry import PULLER, PUSHER, Account
 from tests.cluster.registry.images import archive
-from tests.integration.registry_bed import LABELS, Bed, check_sentence, keyring
+from tests.integration.registry_bed import KERNEL, LABELS, Bed, check_sentence, keyring
 
 LAYER = gzip.compress(archive({"opt/lib/modules/simple.ko": b"a module"}), mtime=0)
 
@@ -83,6 +84,18 @@ def test_faults_while_copying(bed: Bed, any_bed: Bed) -> None:
         client.append_layer(source, target, "amd64", LAYER, {})
     copied = any_bed.images.contents("big/copied", "1").layers[0]
     assert copied == bed.images.contents("big", base).layers[0]
+
+
+def test_a_layer_that_is_not_what_its_digest_says(bed: Bed, any_bed: Bed) -> None:
+    digest = bed.images.contents("gpu/driver", KERNEL).manifest["layers"][0]["digest"]
+    client = bed.client(keyring=keyring(bed, any_bed))
+    with (
+        bed.proxy.faults.on(Fault(path=f"blobs/{digest}", status=200, body=b"not a layer")),
+        pytest.raises(WrongDigest, match="what came has the digest") as caught,
+    ):
+        client.append_layer(bed.reference(faulty=True), any_bed.reference("wrong/layer:1"), "amd64", LAYER, {})
+    check_sentence(caught.value)
+    assert any_bed.client().digest(any_bed.reference("wrong/layer:1")) is None
 
 
 def test_one_platform_of_an_index_is_the_base(bed: Bed) -> None:
