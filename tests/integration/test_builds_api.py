@@ -22,8 +22,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import FIELD_MANAGER, PART_OF_LABEL
 from tests.cluster import Cluster, ClusterError, processes
+from tests.cluster.builds_api.pushing import use_registry
 from tests.cluster.pki import Authority
 from tests.cluster.programs import ensure_programs
+from tests.cluster.registry import Images, Registry
 
 Obj = dict[str, Any]
 
@@ -325,6 +327,33 @@ def test_pending_until_what_the_build_mounts_is_there(cluster: Cluster) -> None:
     assert phases(cluster, "stuck-1") == ["Pending"]
     cluster.api.patch(f"{BASE}/builds/stuck-1", {"status": {"cancelled": True}})
     ended(cluster, "stuck-1", "Cancelled")
+
+
+def test_an_output_in_a_local_registry_is_really_pushed(cluster: Cluster, tmp_path: Path) -> None:
+    authority = Authority(tmp_path, "registries")
+    with Registry.start(tmp_path / "registry", auth="htpasswd", authority=authority) as registry:
+        use_registry(cluster.folder, registry)
+        wanted = config(
+            "pushed", seconds=0, to={"kind": "DockerImage", "name": f"{registry.named_address}/gpu/driver:1"}
+        )
+        wanted["spec"]["output"]["imageLabels"] = [{"name": "kernel", "value": "6.8.0-60-generic"}]
+        make(cluster, wanted)
+        start(cluster, "pushed")
+        failed = ended(cluster, "pushed-1", "Failed")["status"]
+        assert failed["reason"] == "PushImageToRegistryFailed"
+        assert "unauthorized" in failed["logSnippet"]
+        content = {".dockerconfigjson": registry.dockerconfig()}
+        secret = {"metadata": {"name": "pusher"}, "type": "kubernetes.io/dockerconfigjson", "stringData": content}
+        cluster.api.create("/api/v1/namespaces/default/secrets", secret)
+        cluster.api.patch(f"{BASE}/buildconfigs/pushed", {"spec": {"output": {"pushSecret": {"name": "pusher"}}}})
+        start(cluster, "pushed")
+        digest = ended(cluster, "pushed-2", "Complete")["status"]["output"]["to"]["imageDigest"]
+        image = Images(registry).contents("gpu/driver", "1")
+        assert image.config["config"]["Labels"] == {"kernel": "6.8.0-60-generic"}
+        assert Images(registry).contents("gpu/driver", digest) == image
+        registry.stop()
+        start(cluster, "pushed")
+        assert ended(cluster, "pushed-3", "Failed")["status"]["reason"] == "PushImageToRegistryFailed"
 
 
 def test_a_log_is_followed_to_the_builds_end(cluster: Cluster) -> None:

@@ -19,6 +19,7 @@ from tests.cluster.builds_api.kubernetes import Kubernetes
 from tests.cluster.builds_api.logs import Logs
 from tests.cluster.builds_api.objects import Objects
 from tests.cluster.builds_api.plays import Simulated
+from tests.cluster.builds_api.pushing import Pusher
 from tests.cluster.builds_api.rest import Rest
 from tests.cluster.builds_api.server import Server
 from tests.cluster.builds_api.store import Store
@@ -37,7 +38,8 @@ def main() -> None:
     objects = Objects(Store(state / "state.json"))
     kubernetes = Kubernetes(Api(args.kubeconfig))
     building = Building(objects, logs)
-    controller = Controller(objects, logs, building, Simulated(kubernetes.has))
+    pusher = Pusher(args.folder, kubernetes.secret)
+    controller = Controller(objects, logs, building, Simulated(kubernetes.has, pusher.push))
     server = Server(
         args.port,
         Rest(objects, kubernetes, building),

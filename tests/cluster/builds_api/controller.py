@@ -56,25 +56,33 @@ class Controller:
                 seen = self._store.version
             try:
                 pause = self.look()
-            except (ClusterError, RefusalError) as error:
-                # The API server is away, or somebody was faster.
-                LOG.info("looking again soon: %s", error)
+            except Exception:
+                LOG.exception("looking again soon")
                 pause = _AGAIN_S
 
     def look(self) -> float:
         """One look at everything; after how many seconds another one is due without a change, 0 for never."""
         for config in self._store.list(BUILD_CONFIGS):
-            self._trigger(config)
+            self._try(partial(self._trigger, config))
         builds = self._store.list(BUILDS)
         self._forget({build["metadata"]["uid"] for build in builds})
         active = [build for build in builds if build["status"]["phase"] not in TERMINAL]
         for build in active:
-            self._advance(build, [other for other in builds if config_of(other) == config_of(build)])
+            siblings = [other for other in builds if config_of(other) == config_of(build)]
+            self._try(partial(self._advance, build, siblings))
         for config in self._store.list(BUILD_CONFIGS):
-            self._prune(config, builds)
+            self._try(partial(self._prune, config, builds))
         waits = any(build["status"]["phase"] in ("New", "Pending") for build in self._store.list(BUILDS))
         limited = any(build["spec"].get("completionDeadlineSeconds") for build in active)
         return _AGAIN_S if waits or limited else 0.0
+
+    def _try(self, step: Callable[[], None]) -> None:
+        """What fails for one object is tried again at the next look, and keeps nothing else from going on."""
+        try:
+            step()
+        except (ClusterError, RefusalError, StoppedError) as error:
+            # The API server is away, or somebody was faster.
+            LOG.info("looking again: %s", error)
 
     def _trigger(self, config: Obj) -> None:
         """A new BuildConfig with a ConfigChange trigger builds at once."""
@@ -90,6 +98,7 @@ class Controller:
         """End the runs of builds that were deleted, and their logs."""
         for uid in set(self._runs) - uids:
             self._runs.pop(uid).set()
+        for uid in self._logs.uids() - uids:
             self._logs.remove(uid)
         self._since = {uid: moment for uid, moment in self._since.items() if uid in uids}
 
@@ -202,7 +211,6 @@ class Controller:
         for build in policy.outdated(config, mine):
             LOG.info("pruning build %s", build["metadata"]["name"])
             self._objects.delete(_place(build), {"preconditions": {"uid": build["metadata"]["uid"]}}, dry_run=False)
-            self._logs.remove(build["metadata"]["uid"])
 
     def _plays(self, build: Obj) -> dict[str, str]:
         """How the build behaves: its BuildConfig's annotations, and its own, which win."""

@@ -68,6 +68,10 @@ class Kubernetes:
             cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated"}
             raise forbidden(resource, name, why, [{**cause, "field": "metadata.namespace"}])
 
+    def secret(self, namespace: str, name: str) -> Obj | None:
+        """A Secret, or None."""
+        return self._get(f"/api/v1/namespaces/{namespace}/secrets/{name}")
+
     def has(self, plural: str, namespace: str, name: str) -> bool:
         """Whether a Secret or ConfigMap (by its plural) is there."""
         return self._get(f"/api/v1/namespaces/{namespace}/{plural}/{name}") is not None

@@ -18,6 +18,10 @@ class Logs:
         self._changed = threading.Condition()
         folder.mkdir(parents=True, exist_ok=True)
 
+    def uids(self) -> set[str]:
+        """Which builds have a log."""
+        return {file.stem for file in self._folder.glob("*.log")}
+
     def lines(self, uid: str) -> list[str]:
         """All lines so far."""
         file = self._file(uid)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tests.cluster.builds_api.executor import Hold, Outcome, Run
 from tests.cluster.builds_api.images import made_up_digest
 from tests.cluster.builds_api.kinds import Obj
+from tests.cluster.builds_api.pushing import PushError
 
 PREFIX = "play.hardware-enablement.test/"
 NORMAL, FAIL, ERROR, CANCELLED, PENDING = PLAYS = ("normal", "fail", "error", "cancelled", "pending")
@@ -61,10 +62,17 @@ def parse_play(values: Mapping[str, str]) -> Play:
 
 
 class Simulated:
-    """Plays builds. has(plural, namespace, name): whether a Secret or ConfigMap is there."""
+    """Plays builds.
 
-    def __init__(self, has: Callable[[str, str, str], bool]) -> None:
+    has(plural, namespace, name): whether a Secret or ConfigMap is there. push(build, labels): the digest of an image
+    that was really pushed, or None; raises PushError.
+    """
+
+    def __init__(
+        self, has: Callable[[str, str, str], bool], push: Callable[[Obj, Mapping[str, str]], str | None]
+    ) -> None:
         self._has = has
+        self._push = push
 
     def hold(self, build: Obj, plays: Mapping[str, str], waited_s: float) -> Hold | None:
         """A build waits for the Secrets and ConfigMaps that it names, as its pod would."""
@@ -80,11 +88,9 @@ class Simulated:
         return None
 
     def run(self, run: Run) -> Outcome:
-        """Say the log's lines in time, then the outcome."""
+        """Say the log's lines in time, push, then the outcome."""
         play = _play(run.plays)
-        failed = play.name in (FAIL, ERROR)
-        digest = made_up_digest({"uid": run.build["metadata"]["uid"], "spec": run.build["spec"]})
-        lines = script(run.build, play, digest)
+        lines = script(run.build, play)
         seconds = play.seconds if play.name != PENDING else _SECONDS
         for number, line in enumerate(lines, 1):
             if number > run.said:
@@ -93,13 +99,31 @@ class Simulated:
         run.wait(run.started + seconds)
         if play.name == CANCELLED:
             return Outcome("Cancelled", "CancelledBuild", "The build was cancelled by the user.")
-        if failed:
-            default = "BuildPodDeleted" if play.name == ERROR else "DockerBuildFailed"
-            reason = play.reason or default
-            message = _MESSAGES.get(reason, _MESSAGES["GenericBuildFailed"])
-            return Outcome("Error" if play.name == ERROR else "Failed", reason, message)
-        labels = {item["name"]: item.get("value", "") for item in run.build["spec"]["output"].get("imageLabels") or []}
-        return Outcome("Complete", digest=digest if run.build["spec"]["output"].get("to") else "", labels=labels)
+        if play.name == ERROR:
+            return _failure("Error", play.reason or "BuildPodDeleted")
+        if play.name == FAIL:
+            return _failure("Failed", play.reason or "DockerBuildFailed")
+        return self._pushed(run)
+
+    def _pushed(self, run: Run) -> Outcome:
+        output = run.build["spec"]["output"]
+        target = run.build["status"].get("outputDockerImageReference")
+        if not target:
+            return Outcome("Complete")
+        labels = {item["name"]: item.get("value", "") for item in output.get("imageLabels") or []}
+        try:
+            pushed = self._push(run.build, labels)
+        except PushError as error:
+            run.say(str(error))
+            return _failure("Failed", "PushImageToRegistryFailed")
+        digest = pushed or made_up_digest({"uid": run.build["metadata"]["uid"], "spec": run.build["spec"]})
+        run.say(f"Successfully pushed {re.sub(':[^:/]+$', '', target)}@{digest}")
+        run.say("Push successful")
+        return Outcome("Complete", digest=digest, labels=labels)
+
+
+def _failure(phase: str, reason: str) -> Outcome:
+    return Outcome(phase, reason, _MESSAGES.get(reason, _MESSAGES["GenericBuildFailed"]))
 
 
 def mounted(build: Obj) -> list[tuple[str, str]]:
@@ -112,8 +136,8 @@ def mounted(build: Obj) -> list[tuple[str, str]]:
     return [("secrets", name) for name in secrets] + [("configmaps", name) for name in maps]
 
 
-def script(build: Obj, play: Play, digest: str) -> list[str]:
-    """The log of a build."""
+def script(build: Obj, play: Play) -> list[str]:
+    """The log of a build until its image is pushed."""
     spec = build["spec"]
     meta = build["metadata"]
     source = spec["source"]
@@ -131,12 +155,9 @@ def script(build: Obj, play: Play, digest: str) -> list[str]:
             f'error: build error: building at STEP "{command}": while running runtime: exit status {play.exit_code}'
         )
         return [*lines, *said.splitlines(), status]
-    lines += [f"COMMIT temp.builder.openshift.io/{meta['namespace']}/{meta['name']}:{digest[7:15]}"]
-    target = (build.get("status") or {}).get("outputDockerImageReference")
-    if target:
-        bare = re.sub(r":[^:/]+$", "", target)
-        lines += [f"Pushing image {target} ...", f"Successfully pushed {bare}@{digest}", "Push successful"]
-    return lines
+    lines += [f"COMMIT temp.builder.openshift.io/{meta['namespace']}/{meta['name']}:{meta['uid'][:8]}"]
+    target = build["status"].get("outputDockerImageReference")
+    return [*lines, f"Pushing image {target} ..."] if target else lines
 
 
 def _steps(dockerfile: str) -> list[str]:
