@@ -67,8 +67,10 @@ def test_a_layer_is_appended(any_bed: Bed) -> None:
 def test_into_another_registry(bed: Bed, any_bed: Bed) -> None:
     target = any_bed.reference("copied/made:1")
     client = bed.client(keyring=keyring(bed, any_bed))
+    mark = any_bed.registry.mark()
     made = client.append_layer(bed.reference(), target, "amd64", LAYER, {"inputs": "abc"})
     assert made.reference == target
+    assert not any("mount=" in request.path for request in any_bed.registry.requests(mark))
     contents = any_bed.images.contents("copied/made", "1")
     assert [set(layer) for layer in contents.layers] == [{"etc/motd"}, {"opt/lib/modules/simple.ko"}]
 
