@@ -13,11 +13,11 @@ LINT_STEPS := ruff mypy layers yamllint ansible-lint changelog
 TEST_STEPS := units ansible-units sanity docs-lint build integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade demo lint test cluster-up cluster-down test-core molecule-kind test-scale bench clean \
+.PHONY: help venv venv-upgrade demo lint test cluster-up cluster-down test-core molecule-kind e2e-kubelet test-scale bench clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 	@echo
 	@echo "  One gate at a time, with all its output: make NAME, where NAME is one of"
 	@echo "  $(LINT_STEPS) $(TEST_STEPS)"
@@ -46,6 +46,9 @@ test-core: ## the default scenario on an older ansible-core, in its own venv (CO
 
 molecule-kind: venv ## the same scenario on kind (needs kind and a container engine)
 	@$(GATES) molecule-kind
+
+e2e-kubelet: venv ## real nodes: kubelet, containerd, pods from images made here (needs root)
+	@$(GATES) e2e-kubelet
 
 test-scale: venv ## 1000 simulated nodes
 	@$(GATES) scale

@@ -32,7 +32,7 @@ from tests.cluster.node_objects import control_plane_node, is_usable
 from tests.cluster.objects import create_crds, create_objects, read_objects
 from tests.cluster.paths import HERE, REPO, cluster_folder, clusters_folder
 from tests.cluster.pki import Authority, make_cluster_pki
-from tests.cluster.ports import free_ports
+from tests.cluster.ports import chosen_ports, free_ports
 from tests.cluster.processes import Process
 from tests.cluster.programs import Programs, Say, ensure_programs
 
@@ -202,9 +202,8 @@ def _reserve(name: str, folder: Path, flavour: Flavour) -> Record:
     """Choose ports and addresses that no other cluster has, and write them down at once."""
     with locked(clusters_folder() / ".ports.lock"):
         others = [record for path in clusters_folder().glob("*") if (record := Record.read(path))]
-        taken = {port for other in others for port in {*asdict(other.ports).values(), *other.fleet.ports}}
         count = len(fields(Ports))
-        ports = free_ports(count + flavour.kubelets * PORTS_EACH, taken=taken)
+        ports = free_ports(count + flavour.kubelets * PORTS_EACH, taken=chosen_ports())
         fleet = NO_FLEET
         if flavour.kubelets:
             fleet = plan_fleet(name, ports[count:], [*used_networks(), *(other.fleet.network for other in others)])

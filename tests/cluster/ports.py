@@ -35,7 +35,9 @@ def chosen_ports() -> set[int]:
     found: set[int] = set()
     for record in clusters_folder().glob("*/cluster.json"):
         try:
-            found.update(json.loads(record.read_text())["ports"].values())
+            document = json.loads(record.read_text())
+            found.update(document["ports"].values())
+            found.update(port for worker in document["fleet"]["workers"] for port in worker["ports"])
         except (OSError, ValueError, LookupError):
             """A cluster that comes or goes in this moment."""
     return found

@@ -116,8 +116,13 @@ def _integration(place: Place) -> Iterator[Command]:
     # A file has its own cluster, and its tests build on each other; most of the time they wait.
     spread = ["-n", "2", "--dist", "loadfile"]
     yield Command(
-        ["pytest", "-q", *spread, "-m", "not scale", "tests/integration", f"--junit-xml={report}"], junit=report
+        ["pytest", "-q", *spread, "-m", "not scale and not kubelet", "tests/integration", f"--junit-xml={report}"], junit=report
     )
+
+
+def _e2e_kubelet(place: Place) -> Iterator[Command]:
+    report = place.build / "reports" / "e2e-kubelet.xml"
+    yield Command(["pytest", "-q", "-m", "kubelet", "tests/integration", f"--junit-xml={report}"], junit=report)
 
 
 def _scale(place: Place) -> Iterator[Command]:
@@ -165,6 +170,7 @@ TEST = (
 )
 EXTRA = (
     Step("molecule-kind", "scenario kind: the same on kind", _molecule_kind),
+    Step("e2e-kubelet", "real nodes: kubelet and containerd", _e2e_kubelet),
     Step("scale", "1000 simulated nodes", _scale),
 )
 

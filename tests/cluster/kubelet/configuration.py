@@ -105,15 +105,16 @@ def cni(fleet: Fleet, worker: Worker, bridge: str) -> str:
 
 def kubelet(worker: Worker, cgroup: str) -> str:
     """/etc/kubernetes/kubelet.yaml (JSON, which is YAML)."""
+    port, health_port = worker.ports
     return json.dumps(
         {
             "apiVersion": "kubelet.config.k8s.io/v1beta1",
             "kind": "KubeletConfiguration",
             "address": "127.0.0.1",
-            "port": worker.port,
+            "port": port,
             "readOnlyPort": 0,
             "healthzBindAddress": "127.0.0.1",
-            "healthzPort": worker.health_port,
+            "healthzPort": health_port,
             "tlsCertFile": f"{PKI_FOLDER}/kubelet.crt",
             "tlsPrivateKeyFile": f"{PKI_FOLDER}/kubelet.key",
             "authentication": {

@@ -24,12 +24,11 @@ MOST = 15
 
 @dataclass(frozen=True)
 class Worker:
-    """One real node: its number from 1 on, and the ports of its kubelet."""
+    """One real node: its number from 1 on, and its kubelet's ports for requests and for its health."""
 
     name: str
     number: int
-    port: int
-    health_port: int
+    ports: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,10 @@ class Fleet:
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Fleet:
         """Of what `dataclasses.asdict` made of a fleet; KeyError or TypeError for anything else."""
-        return cls(document["network"], tuple(Worker(**worker) for worker in document["workers"]))
+        workers = document["workers"]
+        return cls(
+            document["network"], tuple(Worker(**{**worker, "ports": tuple(worker["ports"])}) for worker in workers)
+        )
 
     @property
     def gateway(self) -> str:
@@ -58,11 +60,6 @@ class Fleet:
         block = list(ipaddress.IPv4Network(self.network).subnets(new_prefix=24))[worker.number]
         return str(block[1]), str(block[254])
 
-    @property
-    def ports(self) -> set[int]:
-        """All ports of the kubelets."""
-        return {port for worker in self.workers for port in (worker.port, worker.health_port)}
-
 
 NO_FLEET = Fleet("", ())
 
@@ -74,7 +71,7 @@ def plan_fleet(cluster: str, ports: list[int], networks: Collection[str]) -> Fle
         raise ClusterError(
             f"{len(pairs)} real nodes were asked for, but one cluster has addresses for {MOST}: take less."
         )
-    workers = [Worker(f"{cluster}-worker-{number}", number, *pair) for number, pair in enumerate(pairs, 1)]
+    workers = [Worker(f"{cluster}-worker-{number}", number, pair) for number, pair in enumerate(pairs, 1)]
     return Fleet(_free_network(networks), tuple(workers))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster import cli
+from tests.cluster.kubelet.model import plan_fleet
 from tests.cluster.lifecycle import Flavour, Record
 from tests.cluster.paths import cluster_folder
 
@@ -37,6 +38,7 @@ def test_the_default_name() -> None:
         "nodes upgrade-kernel n --kernel 6.1 --label-delay 3",
         "nodes not-ready n",
         "up --openshift --no-monitoring-crds",
+        "up --kubelets 2",
         "kubeconfig --user alice --group viewers",
     ],
 )
@@ -83,7 +85,7 @@ def test_status_without_clusters(capsys: pytest.CaptureFixture[str], tmp_path: P
 def test_a_record_survives_being_written_and_a_broken_one_is_none(tmp_path: Path) -> None:
     from tests.cluster.commands import Ports
 
-    record = Record("x", Flavour(openshift=True), Ports(1, 2, 3, 4, 5, 6, 7))
+    record = Record("x", Flavour(openshift=True), Ports(*range(1, 9)), plan_fleet("x", [11, 12], []))
     record.write(cluster_folder("x"))
     assert Record.read(tmp_path / "x") == record
     (tmp_path / "x" / "cluster.json").write_text('{"name": "x"}')

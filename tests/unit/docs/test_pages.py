@@ -17,7 +17,7 @@ FOLDERS = ("docs", "recipes", "roles", "molecule", "tests")
 PAGES = sorted({*REPO.glob("*.md"), *(page for folder in FOLDERS for page in (REPO / folder).rglob("*.md"))})
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)#\s]+)(?:#[^)]*)?\)")
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-MAKE = re.compile(r"(?:^|`)(?:\$ )?make(?P<targets>(?: [a-z][a-z-]*)+)", re.MULTILINE)
+MAKE = re.compile(r"(?:^|`)(?:\$ )?make(?P<targets>(?: [a-z][a-z0-9-]*)+)", re.MULTILINE)
 FILE = re.compile(r"`(?P<path>[\w.-]+/[\w./-]+\.(?:py|yml|yaml|md|toml))`")
 
 
@@ -28,7 +28,7 @@ def name_of(page: Path) -> str:
 def make_targets() -> set[str]:
     text = (REPO / "Makefile").read_text()
     lists = re.findall(r"^(?:LINT|TEST)_STEPS := (.*)$", text, re.MULTILINE)
-    return {*re.findall(r"^([a-z-]+):", text, re.MULTILINE), *" ".join(lists).split()}
+    return {*re.findall(r"^([a-z0-9-]+):", text, re.MULTILINE), *" ".join(lists).split()}
 
 
 def test_there_are_pages() -> None:

@@ -1,0 +1,82 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the tests on real nodes do again and again: make pods, wait, look."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+
+Obj = dict[str, Any]
+PYTHON = "localhost/python-base:1"
+
+
+def wait_until(condition: Callable[[], Any], what: str, *, seconds: float = 60) -> Any:
+    """What the condition returns as soon as that is true; the test fails after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        if time.monotonic() > deadline:
+            pytest.fail(f"not within {seconds:.0f} s: {what}")
+        time.sleep(0.2)
+    return found
+
+
+def pod_spec(script: str, **more: Any) -> Obj:
+    """A pod that runs a Python script."""
+    container = {"name": "main", "image": PYTHON, "command": ["python3", "-c", script], **more.pop("container", {})}
+    return {"terminationGracePeriodSeconds": 1, "containers": [container], **more}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A namespace in a cluster."""
+
+    cluster: Cluster
+    namespace: str
+
+    def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
+        """kubectl in the namespace."""
+        return self.cluster.kubectl("--namespace", self.namespace, *arguments, stdin=stdin)
+
+    def apply(self, obj: Obj) -> None:
+        """Make an object."""
+        self.kubectl("apply", "-f", "-", stdin=json.dumps(obj))
+
+    def get(self, kind: str, name: str) -> Obj:
+        """Read an object."""
+        found: Obj = json.loads(self.kubectl("get", kind, name, "-o", "json"))
+        return found
+
+    def pod(self, name: str, spec: Obj) -> None:
+        """Make a pod."""
+        self.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
+
+    def daemon_set(self, name: str, spec: Obj, selector: Mapping[str, str]) -> None:
+        """Make a DaemonSet and wait until it has rolled out."""
+        labels = {"app": name}
+        template = {"metadata": {"labels": labels}, "spec": {**spec, "nodeSelector": dict(selector)}}
+        body = {"selector": {"matchLabels": labels}, "template": template}
+        self.apply({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name}, "spec": body})
+        self.kubectl("rollout", "status", f"daemonset/{name}", "--timeout=60s")
+
+    def pods_of(self, app: str) -> list[Obj]:
+        """The pods of a DaemonSet."""
+        found: list[Obj] = json.loads(self.kubectl("get", "pods", "-l", f"app={app}", "-o", "json"))["items"]
+        return found
+
+    def container(self, pod: str) -> Obj:
+        """Status of the pod's one container; empty before the kubelet has told it."""
+        statuses: list[Obj] = self.get("pod", pod)["status"].get("containerStatuses", [])
+        return statuses[0] if statuses else {}
+
+    def wait_ready(self, pod: str) -> None:
+        """Wait until the pod is ready."""
+        self.kubectl("wait", f"pod/{pod}", "--for=condition=Ready", "--timeout=60s")

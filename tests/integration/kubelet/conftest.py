@@ -1,0 +1,35 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One cluster with two real nodes for all tests in this folder, and one namespace for each test file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.integration.kubelet.bench import Bench
+
+NAME = "test-kubelet"
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A cluster with two real nodes, which know the image python-base, and a simulated one."""
+    with Cluster.up(NAME, kubelets=2, say=print) as started:
+        started.load_image("python-base")
+        started.add_nodes(1, profile="cpu-only")
+        yield started
+
+
+@pytest.fixture(scope="module")
+def bench(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[Bench]:
+    """A namespace of its own."""
+    stem = Path(str(request.module.__file__)).stem
+    namespace = stem.removeprefix("test_").replace("_", "-")
+    cluster.kubectl("create", "namespace", namespace)
+    yield Bench(cluster, namespace)
+    cluster.kubectl("delete", "namespace", namespace, "--wait=false")
