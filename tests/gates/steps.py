@@ -115,9 +115,8 @@ def _integration(place: Place) -> Iterator[Command]:
     report = place.build / "reports" / "integration.xml"
     # A file has its own cluster, and its tests build on each other; most of the time they wait.
     spread = ["-n", "2", "--dist", "loadfile"]
-    yield Command(
-        ["pytest", "-q", *spread, "-m", "not scale and not kubelet", "tests/integration", f"--junit-xml={report}"], junit=report
-    )
+    chosen = ["-m", "not scale and not kubelet", "tests/integration"]
+    yield Command(["pytest", "-q", *spread, *chosen, f"--junit-xml={report}"], junit=report)
 
 
 def _e2e_kubelet(place: Place) -> Iterator[Command]:
