@@ -69,7 +69,7 @@ def union(*parts: Iterable[str]) -> tuple[str, ...]:
     actions: dict[str, set[str]] = {}
     for scope in (scope for part in parts for scope in part):
         # The name may hold a port's colon, the kind and the actions hold none.
-        resource, _, asked = scope.rpartition(":")
+        resource, _colon, asked = scope.rpartition(":")
         actions.setdefault(resource, set()).update(asked.split(","))
     return tuple(f"{resource}:{','.join(sorted(asked))}" for resource, asked in sorted(actions.items()))
 

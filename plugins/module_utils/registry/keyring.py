@@ -49,7 +49,7 @@ class _Key:
     path: str
 
     def matches(self, host: str, path: str) -> bool:
-        name, _, port = host.partition(":")
+        name, _colon, port = host.partition(":")
         parts = name.split(".")
         return (
             port == self.port
@@ -93,7 +93,7 @@ class Keyring:
     def secrets(self) -> frozenset[str]:
         """All texts that must not be shown."""
         found = set()
-        for _, credentials in self._entries:
+        for _address, credentials in self._entries:
             found.update({credentials.password, credentials.identity_token, credentials.basic})
         return frozenset(found - {""})
 
@@ -106,7 +106,7 @@ def _key(text: str) -> _Key:
     for version in ("/v1/", "/v2/"):
         if path.startswith(version):
             path = path[len(version) - 1 :]
-    name, _, port = host.partition(":")
+    name, _colon, port = host.partition(":")
     return _Key(tuple(name.split(".")), port, path if path != "/" else "")
 
 
