@@ -53,7 +53,7 @@ options:
   registry_mirrors:
     description:
       - Where to ask instead of a registry, as mappings with C(prefix) (host and maybe a path) and C(locations),
-        in order; the place itself comes last.
+        in order; the place itself comes last, unless C(source) is V(false).
     type: list
     elements: dict
     default: []
@@ -88,6 +88,10 @@ options:
     description: Seconds that one build may take.
     type: int
     default: 1800
+  rebuild:
+    description: Build again what failed before, although its inputs are the same.
+    type: bool
+    default: false
   parallel:
     description: How many builds run at once.
     type: int

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.buildconfig import BuildConfigBuilder
@@ -15,7 +16,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.builder
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.cluster import ClusterBuilder
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.job import JobBuilder
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.credentials import read_keyring
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import Inputs
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.imagestream import ImageStreamLookup
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.node import NodeLookup
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.registry import RegistryLookup
@@ -137,17 +137,31 @@ class _Work:
                 raise
             except EnablementError as error:
                 found[group.id] = _unresolved(group, str(error), known.get(group.id))
-        orders = [
-            Order(f"build-{group}-{inputs.hash[:10]}", group, searches[group].wanted.target, inputs)
-            for group, resolution in found.items()
-            if resolution.source is Source.WOULD_BUILD and (inputs := _inputs(searches[group]))
-        ]
-        for built in self._build(orders, settings):
+        possible = _orders(searches.values())
+        for order in possible:
+            failed = known.get(order.group) or {}
+            if self._has_failed(found[order.group], order, failed):
+                problem = str(failed["problem"])
+                found[order.group] = replace(found[order.group], image="", source=Source.NONE, problem=problem)
+        orders = [order for order in possible if found[order.group].source is Source.WOULD_BUILD]
+        for built in self._build(orders, [order.name for order in possible], settings):
             found[built.order.group] = self._after(searches[built.order.group], built)
         return list(found.values())
 
-    def _build(self, orders: Sequence[Order], settings: BuildSettings) -> list[Built]:
-        """Have the orders built; where somebody else does that, they are handed out."""
+    def _has_failed(self, resolution: Resolution, order: Order, known: Mapping[str, Any]) -> bool:
+        """Whether a build from the same inputs has failed before: it would fail again."""
+        return bool(
+            resolution.source is Source.WOULD_BUILD
+            and not self.params["rebuild"]
+            and known.get("problem")
+            and known.get("inputs") == order.inputs.hash
+        )
+
+    def _build(self, orders: Sequence[Order], wanted: Sequence[str], settings: BuildSettings) -> list[Built]:
+        """Have the orders built; where somebody else does that, they are handed out.
+
+        wanted: the names of all builds that some kernel is about; what is left of others is removed.
+        """
         self.changed = self.changed or bool(orders)
         if self.context.check_mode or self.params["builder"] == "none":
             return []
@@ -155,7 +169,7 @@ class _Work:
             self.orders += orders
             return []
         builder = self._builder()(self.client, settings, self.guard.before_write, self.context.clock)
-        if builder.remove_others([order.name for order in orders]):
+        if builder.remove_others(wanted):
             self.changed = True
         if not orders:
             return []
@@ -172,7 +186,11 @@ class _Work:
         if built.problem:
             search.tried.append(built.problem)
             wanted = search.wanted
-            return Resolution(wanted.group, wanted.kernel, tried=tuple(search.tried), problem=search.no_image())
+            inputs, todo = "", ""
+            if built.repeats:
+                inputs, todo = built.order.inputs.hash, "; mend its inputs, or set rebuild to try the same again"
+            problem = f"{search.no_image()}{todo}"
+            return Resolution(wanted.group, wanted.kernel, inputs=inputs, tried=tuple(search.tried), problem=problem)
         try:
             return search.built()
         except EnablementError as error:
@@ -204,7 +222,7 @@ class _Work:
                 ca=self.params.get("registry_ca") or "",
                 verify=bool(self.params["registry_verify"]),
                 mirrors=[
-                    Mirror(str(entry["prefix"]), tuple(entry["locations"]))
+                    Mirror(str(entry["prefix"]), tuple(entry["locations"]), bool(entry.get("source", True)))
                     for entry in self.params.get("registry_mirrors") or []
                 ],
                 proxies=Proxies(**{_PROXIES[key]: str(value) for key, value in options["proxy"].items()}),
@@ -253,8 +271,13 @@ def _unresolved(group: KernelGroup, problem: str, known: Mapping[str, Any] | Non
     return Resolution(group.id, group.kernel, problem=problem)
 
 
-def _inputs(search: Search) -> Inputs | None:
-    return search.wanted.inputs
+def _orders(searches: Iterable[Search]) -> list[Order]:
+    """What could be built for the kernel groups, whether or not it has to be."""
+    return [
+        Order(f"build-{wanted.group}-{wanted.inputs.hash[:10]}", wanted.group, wanted.target, wanted.inputs)
+        for wanted in (search.wanted for search in searches)
+        if wanted.inputs
+    ]
 
 
 def _row(state: str, resolution: Resolution) -> Obj:

@@ -56,11 +56,15 @@ class Order:
 
 @dataclass(frozen=True)
 class Built:
-    """What a builder says of one order: done, or why not. log: the last lines where it failed."""
+    """What a builder says of one order: done, or why not. log: the last lines where it failed.
+
+    repeats: the same inputs would fail again, so nobody need try.
+    """
 
     order: Order
     problem: str = ""
     log: Sequence[str] = ()
+    repeats: bool = False
 
 
 class Builder(Protocol):

@@ -188,6 +188,9 @@ class _Planner:
         labels = before["metadata"].get("labels") or {}
         if labels.get(PART_OF_LABEL) == self._owner:
             return ""
+        if key.kind == "Namespace" and key.api_version == "v1" and PART_OF_LABEL not in labels:
+            # People make it themselves, for the pull secret that has to lie in it. It is never pruned.
+            return "was there before"
         if not self._adopt:
             self.refused.append(key)
         return "adopted"

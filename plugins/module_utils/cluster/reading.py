@@ -141,6 +141,13 @@ class Reader:
         path = f"{self.kind('v1', 'Pod').path(namespace, pod)}/log"
         return self._text(Call("GET", path, "read the log of", f"Pod {namespace}/{pod}", query, count_as="logs"))
 
+    def newest_warning(self, namespace: str, kind: str, name: str) -> str:
+        """What the cluster has complained of about an object last ("FailedMount: ..."), "" for nothing."""
+        fields = f"involvedObject.kind={kind},involvedObject.name={name},type=Warning"
+        events = self.list(self.kind("v1", "Event"), namespace=namespace, fields=fields).items
+        newest = max(events, key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime")), default=None)
+        return f"{newest.get('reason')}: {newest.get('message')}" if newest else ""
+
     def build_log(self, kind: Kind, name: str, namespace: str, *, tail: int = 20) -> str:
         """The last lines of an OpenShift Build's log."""
         path, target = kind.path(namespace, name, "log"), describe(kind, namespace, name)

@@ -90,6 +90,7 @@ DRIVER_CONTAINER: Spec = {
     "build_node_selector": {"type": "dict", "default": {}},
     "build_host_network": {"type": "bool", "default": False},
     "build_timeout": {"type": "int", "default": 1800},
+    "rebuild": {"type": "bool", "default": False},
     "parallel": {"type": "int", "default": 2},
     "failure_grace": {"type": "int", "default": 30},
     "wait": {"type": "bool", "default": False},

@@ -22,6 +22,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch 
 Obj = dict[str, Any]
 
 LOG_LINES = 20
+SHOWN_LINES = 8
 TICK_S = 1.0
 SAY_EVERY_S = 15.0
 
@@ -71,6 +72,8 @@ class ClusterBuilder(ABC):
                         running.remove(entry)
                         done[entry.order.name] = built
                         say(f"{entry.order.title}: {built.problem or 'built'} ({self._age(entry)})")
+                        for line in built.log[-SHOWN_LINES:]:
+                            say(f"  | {line}")
                 if running and self.clock() - said >= SAY_EVERY_S:
                     said = self.clock()
                     for entry in running:

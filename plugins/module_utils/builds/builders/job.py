@@ -74,9 +74,11 @@ class JobBuilder(ClusterBuilder):
         if live is not None and live["metadata"].get("deletionTimestamp"):
             return False
         if live is not None and condition(live, "Failed"):
-            self.client.delete(self._job, order.name, namespace, uid=live["metadata"]["uid"])
+            # Gone together with its context, which must not be taken from under the next one of the same name.
+            self.client.delete(self._job, order.name, namespace, uid=live["metadata"]["uid"], propagation="Foreground")
             return False
         if live is not None:
+            self._give(order, live)
             say(f"{order.title}: goes on with the build that an earlier run began")
             return True
         self.client.apply(self._contexts[order.name])
@@ -84,8 +86,7 @@ class JobBuilder(ClusterBuilder):
             job = self.client.create(job_objects.job_object(order, self.settings))
         except AlreadyExists:
             return False  # the watch will tell
-        owner = {"apiVersion": "batch/v1", "kind": "Job", "name": order.name, "uid": job["metadata"]["uid"]}
-        self.client.patch(self._map, order.name, namespace, {"metadata": {"ownerReferences": [owner]}})
+        self._give(order, job)
         say(f"{order.title}: building {order.target}")
         return True
 
@@ -108,18 +109,31 @@ class JobBuilder(ClusterBuilder):
         pod = self._newest_pod(entry.order)
         if pod is None:
             return "its pod is not there yet"
-        running = (pod.get("status") or {}).get("phase") == "Running"
-        log = self._log(pod, 1) if running else []
-        return log[-1] if log else judge(pod).message
+        if (pod.get("status") or {}).get("phase") == "Running":
+            log = self._log(pod, 1)
+            return log[-1] if log else judge(pod).message
+        warning = self.client.newest_warning(self.settings.namespace, "Pod", pod["metadata"]["name"])
+        return warning or judge(pod).message
+
+    def _give(self, order: Order, job: Obj) -> None:
+        """Make the Job the context's owner, so that they go together."""
+        context = self._contexts[order.name]
+        owner = {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "name": order.name,
+            "uid": job["metadata"]["uid"],
+            "blockOwnerDeletion": True,
+        }
+        self.client.apply({**context, "metadata": {**context["metadata"], "ownerReferences": [owner]}})
 
     def _failed(self, order: Order, failed: Obj) -> Built:
         log = self._log(self._newest_pod(order), LOG_LINES)
         reason = failed.get("reason")
         if reason == "DeadlineExceeded":
-            why = f"it took longer than {self.settings.timeout} s"
-        else:
-            why = log[-1] if log else str(failed.get("message") or reason)
-        return Built(order, f"the build failed: {why}", log)
+            return Built(order, f"the build took longer than {self.settings.timeout} s", log)
+        why = log[-1] if log else str(failed.get("message") or reason)
+        return Built(order, f"the build failed: {why}", log, repeats=True)
 
     def _stuck(self, entry: Running, job: Obj) -> Built | None:
         """A pod that cannot start for longer than the patience ends the build."""

@@ -26,15 +26,14 @@ KEEP_FINISHED_S = 86_400
 # The files of a ConfigMap volume are links, which COPY would copy as such: hence the copy.
 _SCRIPT = """\
 mkdir -p /work/context
-cp -RL /context/. /work/context
-rm -rf /work/context/..*
+if [ -d /context/files ]; then cp -RL /context/files/. /work/context; fi
 cd /work/context
 if [ -n "$GIT_URL" ]; then
   git clone --quiet --no-checkout "$GIT_URL" /work/source
   git -C /work/source checkout --quiet "$GIT_COMMIT"
   cd "/work/source/$GIT_FOLDER"
 fi
-buildah build --file /work/context/Containerfile --cert-dir /certs "$@" --tag "$TARGET" .
+buildah build --file /context/Containerfile --cert-dir /certs "$@" --tag "$TARGET" .
 buildah push --cert-dir /certs --digestfile /dev/termination-log "$TARGET"
 """
 
@@ -96,7 +95,7 @@ def _metadata(order: Order, settings: BuildSettings) -> Obj:
 
 
 def _pod_spec(order: Order, settings: BuildSettings) -> Obj:
-    paths = [CONTAINERFILE, *order.inputs.files]
+    paths = [CONTAINERFILE, *(f"files/{path}" for path in order.inputs.files)]
     items = [{"key": _key(number), "path": path} for number, path in enumerate(paths)]
     volumes: list[Obj] = [
         {"name": "context", "configMap": {"name": order.name, "items": items}},

@@ -13,7 +13,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import (
     Answer,
     Ask,
-    ReadEvents,
     ReadLogs,
     ReadMetrics,
     ReadObject,
@@ -62,7 +61,7 @@ class Answers:
             return lambda: self._read(ask)
         if isinstance(ask, ReadRevision):
             return lambda: self._revision(ask)
-        return lambda: self._warning(ask)
+        return lambda: client.newest_warning(ask.namespace, ask.kind, ask.name)
 
     def _start(self, ask: StartPod) -> bool:
         try:
@@ -84,9 +83,3 @@ class Answers:
         ]
         newest = max(own, key=lambda revision: int(revision.get("revision", 0)), default=None)
         return str((newest["metadata"].get("labels") or {}).get(REVISION_LABEL, "")) if newest else ""
-
-    def _warning(self, ask: ReadEvents) -> str:
-        fields = f"involvedObject.kind={ask.kind},involvedObject.name={ask.name},type=Warning"
-        events = self._client.list(self._client.kind("v1", "Event"), namespace=ask.namespace, fields=fields).items
-        newest = max(events, key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime")), default=None)
-        return f"{newest.get('reason')}: {newest.get('message')}" if newest else ""

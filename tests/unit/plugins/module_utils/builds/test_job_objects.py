@@ -34,7 +34,7 @@ def test_the_context_lies_where_the_containerfile_expects_it() -> None:
     volume = job["spec"]["template"]["spec"]["volumes"][0]
     assert volume["configMap"] == {
         "name": ORDER.name,
-        "items": [{"key": "file-0", "path": "Containerfile"}, {"key": "file-1", "path": "src/kmod.c"}],
+        "items": [{"key": "file-0", "path": "Containerfile"}, {"key": "file-1", "path": "files/src/kmod.c"}],
     }
 
 
