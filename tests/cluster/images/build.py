@@ -55,9 +55,11 @@ def ensure_image(name: str, say: Say = print) -> Image:
 
 def ensure_tree(name: str, say: Say = print) -> list[Path]:
     """Folders that make up the root file system `name` as an overlay's lower layers, the uppermost first."""
+    recipe = RECIPES[name]
     with _lock(say):
         base = _base(say)
-        return [_tree(RECIPES[name], base, say) / "changes", base / "root"]
+        tree = _once(name, _inputs(recipe, base), recipe.about, lambda folder: _grow(recipe, base, folder), say)
+    return [tree / "changes", base / "root"]
 
 
 def _lock(say: Say) -> AbstractContextManager[None]:
@@ -97,50 +99,48 @@ def _base(say: Say) -> Path:
     return _once("debian", debian.codename, f"a minimal Debian {debian.codename}", make, say)
 
 
-def _tree(recipe: Recipe, base: Path, say: Say) -> Path:
-    """NAME-KEY/changes: what the recipe's script changed in the minimal Debian, and facts.json about it."""
-
-    def make(folder: Path) -> None:
-        (folder / "script").write_text(recipe.script)
-        (folder / "sources.list").write_text(find_debian().sources_list)
-        module = [sys.executable, "-m", "tests.cluster.images.sandbox"]
-        arguments = [folder, base / "root", folder / "script", folder / "sources.list"]
-        command = [*module, *map(str, arguments)]
-        result = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
-        if result.returncode != 0:
-            last = " / ".join((result.stderr.strip() or result.stdout.strip()).splitlines()[-3:])
-            raise ClusterError(f"The image {recipe.name} cannot be made, its script failed: {last}")
-        (folder / "sources.list").unlink()
-        changes = folder / "changes"
-        if recipe.wheels:
-            install_wheels(recipe.wheels, changes)
-        # Places where something was mounted meanwhile.
-        for name in ("work", "root"):
-            shutil.rmtree(folder / name)
-        for name in ("dev", "proc", "run", "tmp", "etc/resolv.conf", "etc/apt/sources.list"):
-            _forget(changes / name)
-        facts = {"packages": _packages(changes), "kernels": _kernels(changes)}
-        (folder / "facts.json").write_text(json.dumps(facts, indent=2))
-
-    requirements = REQUIREMENTS.read_text() if recipe.wheels else ""
-    return _once(recipe.name, [base.name, recipe.script, recipe.wheels, requirements], recipe.about, make, say)
-
-
 def _image(recipe: Recipe, say: Say) -> Path:
     base = _base(say)
-    tree = _tree(recipe, base, say)
 
     def make(folder: Path) -> None:
+        _grow(recipe, base, folder)
         layers = [
             Layer(base / "layer.tar", (base / "layer.sha256").read_text()),
-            write_layer(tree / "changes", folder / "layer.tar"),
+            write_layer(folder / "changes", folder / "layer.tar"),
         ]
         write_archive(folder / "image.tar", reference(recipe.name), layers, recipe.config)
         (folder / "layer.tar").unlink()
-        shutil.copy(tree / "facts.json", folder / "facts.json")
+        shutil.rmtree(folder / "changes")
 
-    config = dict(recipe.config)
-    return _once(f"{recipe.name}-image", [tree.name, config], "the same as an OCI archive", make, say)
+    return _once(f"{recipe.name}-image", [*_inputs(recipe, base), dict(recipe.config)], recipe.about, make, say)
+
+
+def _inputs(recipe: Recipe, base: Path) -> list[object]:
+    requirements = REQUIREMENTS.read_text() if recipe.wheels else ""
+    return [base.name, recipe.script, recipe.wheels, requirements]
+
+
+def _grow(recipe: Recipe, base: Path, folder: Path) -> None:
+    """Make FOLDER/changes, what the recipe's script changes in the minimal Debian, and facts.json about it."""
+    script, sources = folder / "script", folder / "sources.list"
+    script.write_text(recipe.script)
+    sources.write_text(find_debian().sources_list)
+    module = [sys.executable, "-m", "tests.cluster.images.sandbox"]
+    command = [*module, *map(str, (folder, base / "root", script, sources))]
+    result = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        last = " / ".join((result.stderr.strip() or result.stdout.strip()).splitlines()[-3:])
+        raise ClusterError(f"The image {recipe.name} cannot be made, its script failed: {last}")
+    changes = folder / "changes"
+    if recipe.wheels:
+        install_wheels(recipe.wheels, changes)
+    # Places where something was mounted meanwhile, and what was only for this.
+    for name in ("dev", "proc", "run", "tmp", "etc/resolv.conf", "etc/apt/sources.list"):
+        _forget(changes / name)
+    for path in (folder / "work", folder / "root", script, sources):
+        _forget(path)
+    facts = {"packages": _packages(changes), "kernels": _kernels(changes)}
+    (folder / "facts.json").write_text(json.dumps(facts, indent=2))
 
 
 def _pause_image(say: Say) -> Path:
@@ -156,7 +156,7 @@ def _pause_image(say: Say) -> Path:
 
 
 def _forget(path: Path) -> None:
-    """Take a mount point out of the changes, so that the base's own shows."""
+    """Take a file or folder away, if it is there."""
     if path.is_dir():
         shutil.rmtree(path)
     else:
