@@ -161,7 +161,10 @@ groups:
       type: list
       elements: str
     problem:
-      description: Why there is no image, or why the one of before could not be looked up again.
+      description: Why there is no image, or why it is still the one of before.
+      type: str
+    failed:
+      description: Hash of inputs whose build failed; it is not repeated unless O(rebuild=true).
       type: str
 images:
   description: What the record says now, for the O(hardware.enablement.state_apply#module:driver_images) of other tasks.

@@ -16,7 +16,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.builder
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.cluster import ClusterBuilder
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.job import JobBuilder
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.credentials import read_keyring
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.imagestream import ImageStreamLookup
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.base import BaseLookup
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.imagestream import (
+    ImageStreamLookup,
+    by_host,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.node import NodeLookup
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.registry import RegistryLookup
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import (
@@ -25,13 +29,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.model i
     Resolution,
     Source,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Search
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Find, Search
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.wanted import Wishes
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Templates
@@ -108,24 +111,26 @@ class _Work:
         found = {state.name: self._resolve(state) for state in chosen}
         rows = [_row(name, resolution) for name, resolutions in found.items() for resolution in resolutions]
         images = record_images.merge(self.record, rows, {group.id for group in self.discovery.groups})
-        if images != record_images.read(self.record):
+        worth = any(entry["image"] or entry.get("failed") for entry in images)
+        if worth and images != record_images.read(self.record):
             self.changed = True
             if not self.context.check_mode:
                 self._remember(images)
         result: Obj = {"changed": self.changed, "images": images, "groups": rows}
         result["orders"] = [order.to_dict() for order in self.orders]
-        problems = [row["problem"] for row in rows if row["problem"]]
+        # A registry that is down says the same for every kernel.
+        problems = list(dict.fromkeys(row["problem"] for row in rows if row["problem"]))
         for problem in problems:
             self.context.progress(problem)
         if problems and not any(row["image"] for row in rows):
-            more = f" (and {len(problems) - 1} more kernels)" if len(problems) > 1 else ""
+            more = f" (and {len(problems) - 1} more problems, with other kernels)" if len(problems) > 1 else ""
             result.update(failed=True, msg=f"{problems[0]}{more}")
         return result
 
     def _resolve(self, state: State) -> list[Resolution]:
         settings = self._settings(state)
         find = self._find(state, settings)
-        wishes = Wishes(self.prepared.recipe, state, self.facts, find)
+        wishes = Wishes(self.prepared.recipe, state, self.facts, BaseLookup(self.client, find).find)
         known = record_images.by_group(self.record, state.name)
         searches: dict[str, Search] = {}
         found: dict[str, Resolution] = {}
@@ -136,26 +141,22 @@ class _Work:
             except InvalidInput:
                 raise
             except EnablementError as error:
-                found[group.id] = _unresolved(group, str(error), known.get(group.id))
+                found[group.id] = _without(Resolution(group.id, group.kernel), str(error), known.get(group.id) or {})
         possible = _orders(searches.values())
         for order in possible:
-            failed = known.get(order.group) or {}
-            if self._has_failed(found[order.group], order, failed):
-                problem = str(failed["problem"])
-                found[order.group] = replace(found[order.group], image="", source=Source.NONE, problem=problem)
+            entry = known.get(order.group) or {}
+            if found[order.group].source is Source.WOULD_BUILD and self._has_failed(order, entry):
+                found[order.group] = _without(found[order.group], str(entry["problem"]), entry, order.inputs.hash)
         orders = [order for order in possible if found[order.group].source is Source.WOULD_BUILD]
         for built in self._build(orders, [order.name for order in possible], settings):
-            found[built.order.group] = self._after(searches[built.order.group], built)
+            found[built.order.group] = self._after(
+                searches[built.order.group], built, known.get(built.order.group) or {}
+            )
         return list(found.values())
 
-    def _has_failed(self, resolution: Resolution, order: Order, known: Mapping[str, Any]) -> bool:
+    def _has_failed(self, order: Order, known: Mapping[str, Any]) -> bool:
         """Whether a build from the same inputs has failed before: it would fail again."""
-        return bool(
-            resolution.source is Source.WOULD_BUILD
-            and not self.params["rebuild"]
-            and known.get("problem")
-            and known.get("inputs") == order.inputs.hash
-        )
+        return not self.params["rebuild"] and known.get("failed") == order.inputs.hash
 
     def _build(self, orders: Sequence[Order], wanted: Sequence[str], settings: BuildSettings) -> list[Built]:
         """Have the orders built; where somebody else does that, they are handed out.
@@ -163,7 +164,11 @@ class _Work:
         wanted: the names of all builds that some kernel is about; what is left of others is removed.
         """
         self.changed = self.changed or bool(orders)
-        if self.context.check_mode or self.params["builder"] == "none":
+        if self.context.check_mode:
+            for order in orders:
+                self.context.progress(f"{order.title}: would be built as {order.target}")
+            return []
+        if self.params["builder"] == "none":
             return []
         if self.params["builder"] == "controller":
             self.orders += orders
@@ -182,34 +187,35 @@ class _Work:
             builder = "openshift" if self.client.serves(BUILD_API, "BuildConfig") else "kubernetes"
         return BuildConfigBuilder if builder == "openshift" else JobBuilder
 
-    def _after(self, search: Search, built: Built) -> Resolution:
-        if built.problem:
-            search.tried.append(built.problem)
-            wanted = search.wanted
-            inputs, todo = "", ""
-            if built.repeats:
-                inputs, todo = built.order.inputs.hash, "; mend its inputs, or set rebuild to try the same again"
-            problem = f"{search.no_image()}{todo}"
-            return Resolution(wanted.group, wanted.kernel, inputs=inputs, tried=tuple(search.tried), problem=problem)
-        try:
-            return search.built()
-        except EnablementError as error:
-            wanted = search.wanted
-            problem = f"{wanted.target} is built, but cannot be looked up: {error}"
-            return Resolution(wanted.group, wanted.kernel, problem=problem)
+    def _after(self, search: Search, built: Built, known: Mapping[str, Any]) -> Resolution:
+        """What a group has after its build."""
+        wanted = search.wanted
+        if not built.problem:
+            try:
+                return search.built()
+            except EnablementError as error:
+                problem = f"{wanted.target} is built, but cannot be looked up: {error}"
+                return _without(Resolution(wanted.group, wanted.kernel), problem, known)
+        search.tried.append(built.problem)
+        failed, todo = "", ""
+        if built.repeats:
+            failed, todo = built.order.inputs.hash, "; mend its inputs, or set rebuild to try the same again"
+        resolution = Resolution(wanted.group, wanted.kernel, tried=tuple(search.tried))
+        return _without(resolution, f"{search.no_image()}{todo}", known, failed)
 
-    def _find(self, state: State, settings: BuildSettings) -> Any:
+    def _find(self, state: State, settings: BuildSettings) -> Find:
         """How this state's images are looked up: a function of reference and architecture."""
         recipe = self.prepared.recipe
         templates = Templates(recipe.files, recipe.source)
         source = self.params.get("lookup_from") or lookup_from(recipe, state, self.facts, templates)
+        streams = ImageStreamLookup(self.client).find
         if source == "imagestream":
-            return ImageStreamLookup(self.client).find
+            return streams
         if source == "node":
             nodes = {group.arch: group.nodes[0] for group in self.discovery.groups if group.nodes}
             before = self.guard.before_write
-            return NodeLookup(self.client, settings, nodes, before, self.context.clock).find
-        return RegistryLookup(self._registries()).find
+            return by_host(streams, NodeLookup(self.client, settings, nodes, before, self.context.clock).find)
+        return by_host(streams, RegistryLookup(self._registries()).find)
 
     def _registries(self) -> Registries:
         options = self.prepared.options
@@ -262,13 +268,11 @@ class _Work:
         store.write_status(self.client, name, {**(record.get("status") or {}), "images": images})
 
 
-def _unresolved(group: KernelGroup, problem: str, known: Mapping[str, Any] | None) -> Resolution:
-    """A registry that is silent takes nothing away: what was found before stays."""
-    if known and known.get("image"):
-        return Resolution(
-            group.id, group.kernel, str(known["image"]), Source.KEPT, str(known.get("inputs", "")), problem=problem
-        )
-    return Resolution(group.id, group.kernel, problem=problem)
+def _without(resolution: Resolution, problem: str, known: Mapping[str, Any], failed: str = "") -> Resolution:
+    """No image was found or built. Nothing is taken away for that: what was found before stays."""
+    image, inputs = str(known.get("image", "")), str(known.get("inputs", ""))
+    source = Source.KEPT if image else Source.NONE
+    return replace(resolution, image=image, source=source, inputs=inputs, problem=problem, failed=failed)
 
 
 def _orders(searches: Iterable[Search]) -> list[Order]:
@@ -291,4 +295,5 @@ def _row(state: str, resolution: Resolution) -> Obj:
         "inputs": resolution.inputs,
         "tried": list(resolution.tried),
         "problem": resolution.problem,
+        "failed": resolution.failed,
     }

@@ -89,7 +89,8 @@ class Found:
 class Resolution:
     """What a kernel group ends up with. image: pinned reference, "" where none fits. tried: one sentence each.
 
-    problem: why there is no image; with source KEPT, why the one of before could not be looked up again.
+    problem: why there is no image; with source KEPT, why it is still the one of before. failed: hash of the inputs
+    whose build failed, "" for none.
     """
 
     group: str
@@ -99,3 +100,4 @@ class Resolution:
     inputs: str = ""
     tried: tuple[str, ...] = ()
     problem: str = ""
+    failed: str = ""

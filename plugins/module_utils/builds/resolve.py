@@ -14,6 +14,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs 
     Inputs,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found, Resolution, Source
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import WrongArchitecture
 
 Find = Callable[[str, str], "Found | None"]
 
@@ -78,7 +79,11 @@ class Search:
 
     def _look(self, reference: str, inputs: str) -> Found | None:
         """The image under a reference, if it is for this kernel (and, where inputs says so, made from these)."""
-        found = self.find(reference, self.wanted.arch)
+        try:
+            found = self.find(reference, self.wanted.arch)
+        except WrongArchitecture as error:  # it is not for these nodes: as good as none
+            self.tried.append(str(error).rstrip("."))
+            return None
         if found is None:
             self.tried.append(f"{reference} does not exist")
             return None

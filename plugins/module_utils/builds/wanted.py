@@ -12,8 +12,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds import 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import GitSource, Inputs
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Wanted
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.building import RenderedBuild, render_build
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import Group, RenderFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Templates
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variables import (
@@ -24,21 +25,21 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variab
 
 @dataclass
 class Wishes:
-    """Makes the wishes of kernel groups. find: looks up base images, whose digest is one of the inputs."""
+    """Makes the wishes of kernel groups. find_base: looks up base images, whose digest is one of the inputs."""
 
     recipe: Recipe
     state: State
     facts: RenderFacts
-    find: Callable[[str, str], Found | None]
+    find_base: Callable[[str, KernelGroup], Found | None]
 
-    def of(self, group: Group) -> Wanted:
+    def of(self, group: KernelGroup) -> Wanted:
         """What a kernel group wants."""
         templates = Templates(self.recipe.files, self.recipe.source)
         prebuilt = named_image(self.recipe, self.state, self.facts, group, templates)
         build = render_build(self.recipe, self.state, self.facts, group)
         if build is None:
             return Wanted(group.id, group.kernel, group.arch, prebuilt)
-        base = self.find(build.base, group.arch) if build.base else None
+        base = self.find_base(build.base, group) if build.base else None
         if build.base and base is None:
             why = f"it cannot be built, since its base image {build.base} does not exist"
             return Wanted(group.id, group.kernel, group.arch, prebuilt, no_build=why)

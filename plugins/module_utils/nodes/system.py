@@ -14,12 +14,13 @@ OS_VERSION = "feature.node.kubernetes.io/system-os_release.VERSION_ID"
 # The kubelet reports os-release's PRETTY_NAME. What stands before the version, the ID, and how much of the version
 # os-release repeats in VERSION_ID.
 _MAJOR, _MINOR, _ALL = r"(\d+)", r"(\d+(?:\.\d+)?)", r"([0-9][0-9A-Za-z.+~-]*)"
+_COREOS = re.compile(rf"Red Hat Enterprise Linux CoreOS {_ALL}")
 _PRETTY_NAMES = tuple(
     (re.compile(pattern), os_id)
     for pattern, os_id in (
         (rf"Ubuntu {_MINOR}", "ubuntu"),
         (rf"Debian GNU/Linux (?:{_MAJOR}\b)?", "debian"),
-        (rf"Red Hat Enterprise Linux CoreOS {_ALL}", "rhcos"),
+        (_COREOS.pattern, "rhcos"),
         (rf"Red Hat Enterprise Linux(?: Server)? {_MINOR}", "rhel"),
         (rf"CentOS Stream {_MAJOR}", "centos"),
         (rf"CentOS Linux {_MAJOR}", "centos"),
@@ -58,6 +59,12 @@ def os_of(labels: Mapping[str, str], image: str, labels_stale: bool = False) -> 
         return from_labels
     from_image = _parse(image)
     return from_image if from_image[0] else from_labels
+
+
+def coreos_build(image: str) -> str:
+    """The build of RHCOS (416.94.202410211619-0, 9.6.20250523-0) that a pretty name tells, "" for other systems."""
+    found = _COREOS.match(image)
+    return found[1] if found else ""
 
 
 def _parse(image: str) -> tuple[str, str]:

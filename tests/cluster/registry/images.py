@@ -108,7 +108,7 @@ class Images:
         for blob, content in zip(blobs, (config, *layers), strict=True):
             if (_digest(content), len(content)) != (blob["digest"], blob["size"]):
                 raise ClusterError(f"{repository}: a blob is not what the manifest says.")
-        return Contents(manifest, json.loads(config), [extracted(gzip.decompress(layer)) for layer in layers])
+        return Contents(manifest, json.loads(config), [extracted(_plain(layer)) for layer in layers])
 
     def get(self, repository: str, path: str) -> bytes:
         """The body of GET /v2/REPOSITORY/PATH."""
@@ -171,11 +171,11 @@ def archive(files: Mapping[str, bytes]) -> bytes:
 
 
 def extracted(content: bytes) -> dict[str, bytes]:
-    """The files of a tar file, path -> content."""
+    """The regular files of a tar file, path -> content."""
     found = {}
     with tarfile.open(fileobj=io.BytesIO(content)) as tar:
         for entry in tar:
-            file = tar.extractfile(entry)
+            file = tar.extractfile(entry) if entry.isreg() else None
             if file is not None:
                 found[entry.name] = file.read()
     return found
@@ -183,3 +183,8 @@ def extracted(content: bytes) -> dict[str, bytes]:
 
 def _digest(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def _plain(layer: bytes) -> bytes:
+    """A layer's tar, which may be compressed."""
+    return gzip.decompress(layer) if layer.startswith(b"\x1f\x8b") else layer

@@ -22,8 +22,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds 
 
 Obj = dict[str, Any]
 
-# openshift/api, build/v1/types.go: BuildPhase.
+# openshift/api, build/v1/types.go: BuildPhase; consts.go: the reasons of a failure that lies in what is built.
 _UNFINISHED = ("New", "Pending", "Running")
+_INPUTS_FAIL = ("DockerBuildFailed", "InvalidContextDirectory")
 _BUILD_CONFIG = "openshift.io/build-config.name"
 
 
@@ -60,19 +61,20 @@ class BuildConfigBuilder(ClusterBuilder):
 
     def start(self, order: Order, say: Callable[[str], None]) -> bool:
         """Apply the BuildConfig and instantiate it; a Build of it that runs is of the same inputs."""
-        running = [
-            name
-            for name, build in self._builds.items()
-            if (build["metadata"].get("labels") or {}).get(_BUILD_CONFIG) == order.name
-            and (build.get("status") or {}).get("phase", "New") in _UNFINISHED
-        ]
+        own = {name: build for name, build in self._builds.items() if _label(build) == order.name}
+        running = [name for name, build in own.items() if _goes_on(build)]
         if running:
             self._own[order.name] = running[0]
             say(f"{order.title}: goes on with Build {running[0]} that an earlier run began")
             return True
-        for context in objects.context_objects(order, self.settings):
-            self.client.apply(context)
-        self.client.apply(objects.build_config(order, self.settings))
+        for obj in (*objects.context_objects(order, self.settings), objects.image_stream(order)):
+            if obj:
+                self.client.apply(obj)
+        config = self.client.apply(objects.build_config(order, self.settings))
+        for name, build in own.items():
+            # Of a BuildConfig of this name that is gone: the next Build would have the same name.
+            if _owner(build) != config["metadata"]["uid"]:
+                self.client.delete(self._build, name, self.settings.namespace)
         made = self.client.create_subresource(
             self._config, order.name, self.settings.namespace, "instantiate", objects.build_request(order)
         )
@@ -90,14 +92,14 @@ class BuildConfigBuilder(ClusterBuilder):
         status = build.get("status") or {}
         phase = status.get("phase", "New")
         if phase in _UNFINISHED:
-            return None
+            return None if phase == "Running" else self._stuck(entry, name, status)
         if phase == "Complete":
             self._remove(order)
             return Built(order)
         log = self._log(name, status)
         why = status.get("message") or status.get("reason") or phase
         last = f": {log[-1]}" if log else ""
-        return Built(order, f"Build {name} ended as {phase} ({why}){last}", log, repeats=phase == "Failed")
+        return Built(order, f"Build {name} ended as {phase} ({why}){last}", log, repeats=status.get("reason") in _INPUTS_FAIL)
 
     def doing(self, entry: Running) -> str:
         """The Build's phase, and its last line once it runs."""
@@ -105,6 +107,20 @@ class BuildConfigBuilder(ClusterBuilder):
         phase = (self._builds.get(name, {}).get("status") or {}).get("phase", "New")
         log = self._log(name, {}, 1) if phase == "Running" else []
         return log[-1] if log else f"Build {name} is {phase}"
+
+    def _stuck(self, entry: Running, name: str, status: Obj) -> Built | None:
+        """A Build that does not start ends when OpenShift has said why for a while, or, silent, when its time is over.
+
+        Its own deadline counts only from its start.
+        """
+        now, said = self.clock(), status.get("message") or status.get("reason")
+        entry.trouble_since = (entry.trouble_since or now) if said else None
+        in_trouble = entry.trouble_since is not None and now - entry.trouble_since >= self.settings.grace
+        if not in_trouble and now - entry.began < self.settings.timeout:
+            return None
+        self.client.patch(self._build, name, self.settings.namespace, {"status": {"cancelled": True}})
+        why = said or f"it was {status.get('phase', 'New')} for {self.settings.timeout} s"
+        return Built(entry.order, f"Build {name} cannot start: {why}")
 
     def _remove(self, order: Order) -> None:
         """The BuildConfig of a build that is done, and its context; its Build goes with it."""
@@ -119,3 +135,18 @@ class BuildConfigBuilder(ClusterBuilder):
         except ApiError:
             text = str(status.get("logSnippet") or "")
         return [line for line in (line.strip() for line in text.splitlines()) if line][-lines:]
+
+
+def _label(build: Obj) -> str:
+    """The name of a Build's BuildConfig."""
+    return str((build["metadata"].get("labels") or {}).get(_BUILD_CONFIG, ""))
+
+
+def _owner(build: Obj) -> str:
+    """The uid of a Build's BuildConfig."""
+    return next((str(owner["uid"]) for owner in build["metadata"].get("ownerReferences") or []), "")
+
+
+def _goes_on(build: Obj) -> bool:
+    status = build.get("status") or {}
+    return status.get("phase", "New") in _UNFINISHED and not status.get("cancelled")

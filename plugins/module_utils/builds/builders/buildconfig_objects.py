@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The objects of a build on OpenShift: a BuildConfig, and ConfigMaps with the context. Pure.
+"""The objects of a build on OpenShift: a BuildConfig, ConfigMaps with the context, an ImageStream. Pure.
 
 Source of the fields: openshift/api, build/v1/types.go.
 """
@@ -13,6 +13,10 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.streams import (
+    API_VERSION as IMAGE_API,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.streams import is_internal, stream_tag
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import GROUP_LABEL
 
 Obj = dict[str, Any]
@@ -34,6 +38,15 @@ def context_objects(order: Order, settings: BuildSettings) -> list[Obj]:
     ]
 
 
+def image_stream(order: Order) -> Obj | None:
+    """The ImageStream that an image of the internal registry goes to; it has to be there before. None for others."""
+    if not is_internal(order.target):
+        return None
+    tag = stream_tag(order.target)
+    metadata = {"name": tag.stream, "namespace": tag.namespace}
+    return {"apiVersion": IMAGE_API, "kind": "ImageStream", "metadata": metadata}
+
+
 def build_config(order: Order, settings: BuildSettings) -> Obj:
     """The BuildConfig. Nothing triggers it: our hash and the base image's digest decide when something is built."""
     inputs = order.inputs
@@ -53,8 +66,10 @@ def build_config(order: Order, settings: BuildSettings) -> Obj:
         "buildArgs": _pairs(inputs.all_args),
         "env": _pairs(settings.proxy),
     }
-    if settings.push_secret:
-        strategy["pullSecret"] = {"name": settings.push_secret}
+    # One secret is all that a BuildConfig takes.
+    pull_secret = settings.push_secret or next(iter(settings.pull_secrets), "")
+    if pull_secret:
+        strategy["pullSecret"] = {"name": pull_secret}
     if settings.entitlement_secret:
         strategy["volumes"] = [
             {
@@ -63,9 +78,6 @@ def build_config(order: Order, settings: BuildSettings) -> Obj:
                 "source": {"type": "Secret", "secret": {"secretName": settings.entitlement_secret}},
             }
         ]
-    output: Obj = {"to": {"kind": "DockerImage", "name": order.target}, "imageLabels": _pairs(inputs.labels)}
-    if settings.push_secret:
-        output["pushSecret"] = {"name": settings.push_secret}
     return {
         "apiVersion": API_VERSION,
         "kind": "BuildConfig",
@@ -75,7 +87,7 @@ def build_config(order: Order, settings: BuildSettings) -> Obj:
             "runPolicy": "Serial",
             "source": source,
             "strategy": {"type": "Docker", "dockerStrategy": strategy},
-            "output": output,
+            "output": {**_output(order, settings), "imageLabels": _pairs(inputs.labels)},
             "completionDeadlineSeconds": settings.timeout,
             "nodeSelector": {**settings.node_selector, "kubernetes.io/arch": inputs.arch},
             "successfulBuildsHistoryLimit": 1,
@@ -92,6 +104,17 @@ def build_request(order: Order) -> Obj:
         "metadata": {"name": order.name},
         "triggeredBy": [{"message": "hardware.enablement: these inputs have no image yet"}],
     }
+
+
+def _output(order: Order, settings: BuildSettings) -> Obj:
+    """Where the image goes. Into the internal registry, builds push with the secret of their own service account."""
+    if is_internal(order.target):
+        tag = stream_tag(order.target)
+        return {"to": {"kind": "ImageStreamTag", "name": tag.name, "namespace": tag.namespace}}
+    output: Obj = {"to": {"kind": "DockerImage", "name": order.target}}
+    if settings.push_secret:
+        output["pushSecret"] = {"name": settings.push_secret}
+    return output
 
 
 def _folders(order: Order) -> dict[str, list[str]]:

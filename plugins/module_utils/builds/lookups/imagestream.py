@@ -5,14 +5,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Find
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.streams import (
+    API_VERSION,
+    is_internal,
+    stream_tag,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import WrongArchitecture
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
-
-API_VERSION = "image.openshift.io/v1"
 
 
 class ImageStreamLookup:
@@ -22,23 +27,33 @@ class ImageStreamLookup:
         self._client = client
 
     def find(self, reference: str, arch: str) -> Found | None:
-        """The image that the stream's tag stands for now. arch is the cluster's own matter."""
-        del arch
-        parsed = parse(reference)
-        namespace, _slash, name = parsed.repository.rpartition("/")
-        namespace = namespace.rpartition("/")[2]
-        if not namespace:
-            raise EnablementError(
-                f"{reference} is in no ImageStream",
-                why="its path has no namespace",
-                todo="use registry/namespace/name:tag, or lookup_from: controller",
-            )
+        """The image that the stream's tag stands for now, by the reference that OpenShift itself would pull."""
+        tag = stream_tag(reference)
         kind = self._client.kind(API_VERSION, "ImageStreamTag")
-        found = self._client.get(kind, f"{name}:{parsed.tag}", namespace)
+        found = self._client.get(kind, tag.name, tag.namespace)
         if found is None:
             return None
-        image: dict[str, Any] = found.get("image") or {}
-        digest = str((image.get("metadata") or {}).get("name", ""))
+        image: Mapping[str, Any] = found.get("image") or {}
+        # An index has no metadata of its own, but lists its members.
         metadata = image.get("dockerImageMetadata") or {}
-        labels = ((metadata.get("Config") or {}).get("Labels")) or None
-        return Found(str(parsed.pinned(digest)), digest, labels)
+        archs = {member.get("architecture") for member in image.get("dockerImageManifests") or []}
+        archs = archs or {metadata.get("Architecture")} - {None, ""}
+        if archs and arch not in archs:
+            raise WrongArchitecture(
+                f"{reference} has no image for {arch}",
+                why=f"its ImageStreamTag has {', '.join(sorted(map(str, archs)))}",
+                todo="push an image for that architecture",
+            )
+        digest = str((image.get("metadata") or {}).get("name", ""))
+        pinned = str(image.get("dockerImageReference", ""))
+        labels = (metadata.get("Config") or {}).get("Labels") or None
+        return Found(pinned if pinned.endswith(digest) else str(parse(reference).pinned(digest)), digest, labels)
+
+
+def by_host(streams: Find, others: Find) -> Find:
+    """A look-up that asks ImageStreams for what is in OpenShift's internal registry, and another one for all else."""
+
+    def find(reference: str, arch: str) -> Found | None:
+        return (streams if is_internal(reference) else others)(reference, arch)
+
+    return find

@@ -81,6 +81,7 @@ def _schema() -> dict[str, Any]:
         image=_TEXT,
         inputs=_TEXT,
         problem=_TEXT,
+        failed=_TEXT,
     )
     image["required"] = ["state", "group"]
     status = _object(

@@ -4,7 +4,7 @@
 """The images of kernel groups, as the record remembers them (status.images), so that everybody renders the same. Pure.
 
 An entry: {state, group (its id), kernel (raw), image (pinned reference, "" for none), inputs (hash of what it was built
-from, "" for a prebuilt one), problem (why there is none)}.
+from, "" for a prebuilt one), problem (why there is none, or no newer one), failed (hash of inputs whose build failed)}.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 Obj = dict[str, Any]
 
-_KEYS = ("state", "group", "kernel", "image", "inputs", "problem")
+_KEYS = ("state", "group", "kernel", "image", "inputs", "problem", "failed")
 
 
 def read(record: Mapping[str, Any] | None) -> list[Obj]:
@@ -32,14 +32,14 @@ def by_group(record: Mapping[str, Any] | None, state: str) -> dict[str, Obj]:
 def merge(record: Mapping[str, Any] | None, rows: Iterable[Mapping[str, Any]], groups: AbstractSet[str]) -> list[Obj]:
     """The entries after a run that found rows (as driver_container returns them), for the groups that are in use.
 
-    Where a row has no image although one was known, and the registry could not be asked, the known one stays. Without
-    any group (no node matches) nothing is forgotten.
+    Where the registry could not be asked, what is known stays. Without any group (no node) nothing is forgotten.
     """
     entries = {
         (entry["state"], entry["group"]): entry for entry in read(record) if not groups or entry["group"] in groups
     }
     for row in rows:
-        if row["source"] == "kept" or not (row["image"] or row["problem"]):
+        unasked = row["source"] == "kept" and not row["failed"]
+        if unasked or not (row["image"] or row["problem"]):
             continue
         entries[row["state"], row["group"]] = {key: row[key] for key in _KEYS}
     return [entries[key] for key in sorted(entries)]
