@@ -49,21 +49,34 @@ class Machine:
 
     @classmethod
     def look(cls) -> Machine:
-        """This machine, now. Namespaces are those that some process is in."""
-        spaces = set()
-        for link in Path("/proc").glob("[0-9]*/ns/net"):
-            try:
-                spaces.add(os.readlink(link))  # noqa: PTH115 - no path: net:[4026531840]
-            except OSError:
-                continue
-        names = {path for root, _kind in cgroups.hierarchies() for path in root.glob("hardware-enablement-*")}
+        """This machine, now, without what belongs to other clusters of this tool."""
+        folder = cluster_folder(NAME)
         return cls(
             frozenset(Path("/proc/self/mountinfo").read_text().splitlines()),
-            frozenset(path.name for path in Path("/sys/class/net").iterdir()),
-            frozenset(spaces),
-            frozenset(names),
+            frozenset(links(bridge_name(folder))),
+            frozenset(network_namespaces(cgroup_name(folder))),
+            frozenset(root for root, _kind in cgroups.hierarchies() if (root / cgroup_name(folder)).exists()),
             tuple((Path("/proc/sys") / name).read_text() for name in SETTINGS),
         )
+
+
+def links(ours: str) -> Iterator[str]:
+    """Network interfaces but other clusters' bridges and what is attached to those."""
+    for path in Path("/sys/class/net").iterdir():
+        bridge = (path / "master").resolve().name if (path / "master").exists() else path.name
+        if bridge == ours or not bridge.startswith("he-"):
+            yield path.name
+
+
+def network_namespaces(ours: str) -> Iterator[str]:
+    """Those that some process is in which is in no other cluster's cgroup."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            groups, space = (process / "cgroup").read_text(), os.readlink(process / "ns/net")  # noqa: PTH115 - no path
+        except OSError:
+            continue
+        if ours in groups or "/hardware-enablement-" not in groups:
+            yield space
 
 
 @pytest.fixture
