@@ -147,8 +147,14 @@ class _Work:
             entry = known.get(order.group) or {}
             if found[order.group].source is Source.WOULD_BUILD and self._has_failed(order, entry):
                 found[order.group] = _without(found[order.group], str(entry["problem"]), entry, order.inputs.hash)
+            elif found[order.group].source is Source.WOULD_BUILD and self.params["builder"] == "none":
+                search = searches[order.group]
+                search.tried.append("it may not be built (builder is none)")
+                found[order.group] = _without(found[order.group], search.no_image(), entry)
         orders = [order for order in possible if found[order.group].source is Source.WOULD_BUILD]
-        for built in self._build(orders, [order.name for order in possible], settings):
+        # Whoever could not be looked up may have a build that an earlier run began.
+        wanted = [order.name for order in possible] if len(searches) == len(found) else None
+        for built in self._build(orders, wanted, settings):
             found[built.order.group] = self._after(
                 searches[built.order.group], built, known.get(built.order.group) or {}
             )
@@ -158,10 +164,10 @@ class _Work:
         """Whether a build from the same inputs has failed before: it would fail again."""
         return not self.params["rebuild"] and known.get("failed") == order.inputs.hash
 
-    def _build(self, orders: Sequence[Order], wanted: Sequence[str], settings: BuildSettings) -> list[Built]:
+    def _build(self, orders: Sequence[Order], wanted: Sequence[str] | None, settings: BuildSettings) -> list[Built]:
         """Have the orders built; where somebody else does that, they are handed out.
 
-        wanted: the names of all builds that some kernel is about; what is left of others is removed.
+        wanted: the names of all builds that some kernel is about; what is left of others is removed. None: not known.
         """
         self.changed = self.changed or bool(orders)
         if self.context.check_mode:
@@ -174,7 +180,7 @@ class _Work:
             self.orders += orders
             return []
         builder = self._builder()(self.client, settings, self.guard.before_write, self.context.clock)
-        if builder.remove_others(wanted):
+        if wanted is not None and builder.remove_others(wanted):
             self.changed = True
         if not orders:
             return []

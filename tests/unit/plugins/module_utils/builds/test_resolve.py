@@ -14,6 +14,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs 
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found, Source
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Search, Wanted
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import WrongArchitecture
 
 INPUTS = Inputs(kernel="6.1.0", arch="amd64", containerfile="FROM scratch\n")
 PREBUILT, TARGET = "vendor.example/driver:1-6.1.0", "own.example/driver:6.1.0-abc"
@@ -91,3 +92,16 @@ def test_after_a_build_the_registry_has_the_last_word() -> None:
     registry.images[TARGET] = OURS
     built = search.built()
     assert (built.image, built.source) == ("own.example/driver@sha256:1", Source.BUILT)
+
+
+def test_an_image_for_another_architecture_is_as_good_as_none() -> None:
+    registry = Registry({TARGET: OURS})
+
+    def find(reference: str, arch: str) -> Found | None:
+        if reference == PREBUILT:
+            raise WrongArchitecture(f"Cannot look up {PREBUILT}", why="it is there for arm64 only")
+        return registry.find(reference, arch)
+
+    found = Search(WANTED, find).result()
+    assert found.source is Source.BUILT_BEFORE
+    assert found.tried == (f"Cannot look up {PREBUILT}: it is there for arm64 only",)
