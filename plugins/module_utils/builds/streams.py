@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What image references mean to OpenShift: its internal registry, and the ImageStreamTags that stand for what is there."""
+"""What image references mean to OpenShift: its internal registry, and ImageStreamTags for what is there. Pure."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def main() -> None:
     kubernetes = Kubernetes(Api(args.kubeconfig))
     building = Building(objects, logs)
     pusher = Pusher(args.folder, kubernetes.secret)
-    controller = Controller(objects, logs, building, Simulated(kubernetes.has, pusher.push))
+    controller = Controller(objects, logs, building, Simulated(kubernetes.has, pusher.push), kubernetes.annotations)
     server = Server(
         args.port,
         Rest(objects, kubernetes, building),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from tests.cluster.builds_api import images, policy
@@ -35,14 +35,25 @@ _NO_OUTPUT = ("InvalidOutputReference", "Output image could not be resolved.")
 
 
 class Controller:
-    """One thread that looks at all builds whenever something changes, and one for each build that runs."""
+    """One thread that looks at all builds whenever something changes, and one for each build that runs.
 
-    def __init__(self, objects: Objects, logs: Logs, building: Building, executor: Executor) -> None:
+    annotations: those of a namespace, for how the builds in it behave.
+    """
+
+    def __init__(
+        self,
+        objects: Objects,
+        logs: Logs,
+        building: Building,
+        executor: Executor,
+        annotations: Callable[[str], Mapping[str, str]],
+    ) -> None:
         self._objects = objects
         self._store = objects.store
         self._logs = logs
         self._building = building
         self._executor = executor
+        self._annotations = annotations
         self._runs: dict[str, threading.Event] = {}  # by uid, what ends them
         self._since: dict[str, float] = {}  # by uid, when a build became Pending
 
@@ -213,13 +224,14 @@ class Controller:
             self._objects.delete(_place(build), {"preconditions": {"uid": build["metadata"]["uid"]}}, dry_run=False)
 
     def _plays(self, build: Obj) -> dict[str, str]:
-        """How the build behaves: its BuildConfig's annotations, and its own, which win."""
+        """How the build behaves: what its namespace says, over that its BuildConfig, over that it itself."""
         place = config_of(build)
         config = self._store.get(BUILD_CONFIGS, place.namespace, place.name) if place else None
+        levels = [self._annotations(build["metadata"]["namespace"])]
+        levels += [obj["metadata"].get("annotations") or {} for obj in (config, build) if obj]
         found: dict[str, str] = {}
-        for obj in (config, build):
-            annotations = (obj["metadata"].get("annotations") or {}) if obj else {}
-            found |= {key.removeprefix(PREFIX): value for key, value in annotations.items() if key.startswith(PREFIX)}
+        for level in levels:
+            found |= {key.removeprefix(PREFIX): value for key, value in level.items() if key.startswith(PREFIX)}
         return found
 
     def _set(self, build: Obj, change: Callable[[Obj], None]) -> Obj:

@@ -76,6 +76,12 @@ class Kubernetes:
         """Whether a Secret or ConfigMap (by its plural) is there."""
         return self._get(f"/api/v1/namespaces/{namespace}/{plural}/{name}") is not None
 
+    def annotations(self, namespace: str) -> Mapping[str, str]:
+        """The annotations of a namespace; none where it is not there."""
+        found = self._get(f"/api/v1/namespaces/{namespace}") or {}
+        annotations: Mapping[str, str] = (found.get("metadata") or {}).get("annotations") or {}
+        return annotations
+
     def _get(self, path: str) -> Obj | None:
         try:
             found: Obj = self._api.get(path)

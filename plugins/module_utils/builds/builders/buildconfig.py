@@ -99,7 +99,8 @@ class BuildConfigBuilder(ClusterBuilder):
         log = self._log(name, status)
         why = status.get("message") or status.get("reason") or phase
         last = f": {log[-1]}" if log else ""
-        return Built(order, f"Build {name} ended as {phase} ({why}){last}", log, repeats=status.get("reason") in _INPUTS_FAIL)
+        repeats = status.get("reason") in _INPUTS_FAIL
+        return Built(order, f"Build {name} ended as {phase} ({why}){last}", log, repeats)
 
     def doing(self, entry: Running) -> str:
         """The Build's phase, and its last line once it runs."""

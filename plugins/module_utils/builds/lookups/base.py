@@ -38,7 +38,7 @@ class BaseLookup:
         return self._images(reference, group.arch)
 
     def _release(self, group: KernelGroup) -> str:
-        """The release of RHCOS that a node of the group runs, "" for other systems. One kernel has one set of headers."""
+        """The release of RHCOS that a node of the group runs, "" for other systems; one kernel, one set of headers."""
         node = self._client.get(self._client.kind("v1", "Node"), group.nodes[0]) if group.nodes else None
         info = ((node or {}).get("status") or {}).get("nodeInfo") or {}
         return coreos_build(str(info.get("osImage", "")))
