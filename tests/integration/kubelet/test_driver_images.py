@@ -173,9 +173,8 @@ def test_a_real_node_reports_that_its_kernel_takes_no_module(site: Site) -> None
 def test_after_a_reboot_into_another_kernel_the_driver_waits_and_says_so(site: Site) -> None:
     node = site.cluster.workers[1]
     site.cluster.reboot(node, site.prebuilt)
-    logs = ("logs", "-n", NAMESPACE, "-l", f"{SUMMARY.split('/', maxsplit=1)[0]}/state=driver", "--tail=5")
     text = f"waiting: this image is for kernel {site.built}, and the node runs {site.prebuilt}"
-    wait_until(lambda: text in site.cluster.kubectl(*logs), "the driver's pod says what it waits for")
+    wait_until(lambda: text in site.driver_log(node), "the driver's pod says what it waits for")
 
 
 def test_a_base_image_that_changed_is_built_on_once_and_a_failure_takes_nothing_away(site: Site) -> None:
