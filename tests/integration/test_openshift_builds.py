@@ -1,0 +1,339 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""simple-kmod on OpenShift: images built by BuildConfigs, pushed to a real registry, and found by their ImageStreams.
+
+The builds are simulated (tests/cluster/builds_api), what they push is real. The tests go on from one another.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.cluster.builds_api.pushing import use_registry
+from tests.cluster.paths import registry_folder
+from tests.cluster.pki import Authority
+from tests.cluster.registry import Images, Registry
+from tests.integration.conftest import grant
+from tests.integration.plays import REPO, Played, Runner
+
+Obj = dict[str, Any]
+
+NAMESPACE = "simple-kmod"
+SUMMARY = "hardware-enablement.io/simple-kmod"
+KERNEL_LABEL, INPUTS_LABEL = "hardware-enablement.io/kernel", "hardware-enablement.io/inputs"
+OLD, NEW, THIRD = "5.14.0-503.el9.x86_64", "5.14.0-570.el9.x86_64", "5.14.0-611.el9.x86_64"
+# What the ImageStream of the test cluster has a tag for (tests/cluster/openshift/instances.yaml).
+RELEASE = "9.6.20250805-0"
+LATEST_TOOLKIT = f"quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:{'2b' * 32}"
+TOOLKIT = f"quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:{'1a' * 32}"
+INTERNAL = "image-registry.openshift-image-registry.svc:5000"
+PROXY = {"http": "http://proxy.test:3128", "https": "http://proxy.test:3129", "no": "127.0.0.1,.cluster.local"}
+ENTITLEMENT = "a-key-that-nobody-may-see"
+PLAY = "play.hardware-enablement.test"
+WRITING = {"PUT", "POST", "PATCH", "DELETE"}
+
+
+@dataclass
+class Site:
+    """A cluster with OpenShift's kinds, a registry, and how to play simple-kmod there."""
+
+    cluster: Cluster
+    registry: Registry
+    images: Images
+    runner: Runner
+
+    def variables(self, more: Obj) -> Obj:
+        """What a user sets; options are added to those that all plays have."""
+        options = {
+            "repository": f"{self.registry.address}/drivers/simple-kmod",
+            "headers": "base_image",
+            "base_image": f"{self.registry.address}/base/kmod:1",
+            "image_pull_secrets": ["pull"],
+            "proxy": PROXY,
+            **more.pop("options", {}),
+        }
+        return {
+            "hardware_enablement_recipe": "simple-kmod",
+            "hardware_enablement_options": options,
+            "hardware_enablement_push_secret": "push",
+            "hardware_enablement_entitlement_secret": "etc-pki-entitlement",
+            "hardware_enablement_registry_ca": self.registry.ca,
+            **more,
+        }
+
+    def play(self, **more: Any) -> Played:
+        """Enable simple-kmod, telling all there is to tell; no secret is told."""
+        played = self.runner.play("enable", "-vvv", **self.variables(more))
+        assert self.secrets_in(played.output) == []
+        return played
+
+    def secrets_in(self, text: str) -> list[str]:
+        """Which secrets a text tells."""
+        account = self.registry.credentials
+        return [secret for secret in (account.password, account.entry["auth"], ENTITLEMENT) if secret in text]
+
+    def behave(self, **plays: Any) -> None:
+        """How builds behave from now on: play, seconds, message."""
+        names = ("play", "seconds", "message")
+        given = [f"{PLAY}/{name}={plays[name]}" if name in plays else f"{PLAY}/{name}-" for name in names]
+        self.cluster.kubectl("annotate", "--overwrite", "namespace", NAMESPACE, *given)
+
+    def listed(self, kinds: str) -> list[Obj]:
+        """Objects of the recipe's namespace that our builds have made."""
+        command = ("get", kinds, "-n", NAMESPACE, "-l", "hardware-enablement.io/build", "-o", "json")
+        found: list[Obj] = json.loads(self.cluster.kubectl(*command))["items"]
+        return found
+
+    def builds(self, phase: str = "Running") -> list[Obj]:
+        """Builds in a phase."""
+        return [build for build in self.listed("builds") if build["status"]["phase"] == phase]
+
+    def record(self) -> dict[str, Obj]:
+        """The record's images by kernel."""
+        found = json.loads(self.cluster.kubectl("get", "sr", "simple-kmod", "-o", "json"))
+        return {entry["kernel"]: entry for entry in found["status"]["images"]}
+
+    def summaries(self) -> dict[str, str]:
+        """What our label says of each node."""
+        nodes = json.loads(self.cluster.kubectl("get", "nodes", "-l", "kmod=wanted", "-o", "json"))["items"]
+        return {node["metadata"]["name"]: node["metadata"]["labels"].get(SUMMARY, "") for node in nodes}
+
+    def expire_lock(self) -> None:
+        """Let the lock of a run that was killed end at once. It says itself how long it holds: a minute."""
+        path = "/apis/coordination.k8s.io/v1/namespaces/hardware-enablement/leases/simple-kmod"
+        self.cluster.api.patch(path, {"spec": {"leaseDurationSeconds": 1}})
+        renewed = datetime.fromisoformat(self.cluster.api.get(path)["spec"]["renewTime"].replace("Z", "+00:00"))
+        until(lambda: (datetime.now(timezone.utc) - renewed).total_seconds() > 1, "the lock ends")
+
+    def instantiated(self, since: int) -> list[str]:
+        """The BuildConfigs that our runs have instantiated since a mark."""
+        writes = self.runner.writes(since)
+        return [write.rpartition("/buildconfigs/")[2].partition("/")[0] for write in writes if "instantiate" in write]
+
+
+def until(condition: Callable[[], Any], what: str, seconds: float = 60) -> Any:
+    """What the condition returns as soon as that is true."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        if time.monotonic() > deadline:
+            pytest.fail(f"not within {seconds:.0f} s: {what}")
+        time.sleep(0.1)
+    return found
+
+
+def add_node(cluster: Cluster, prefix: str, kernel: str, release: str = "") -> None:
+    """A node that takes part. release: of RHCOS, as its kubelet names it."""
+    (node,) = cluster.add_nodes(1, profile="cpu-only", kernel=kernel, os="rhcos:9.6", runtime="cri-o", prefix=prefix)
+    if release:
+        info = {"osImage": f"Red Hat Enterprise Linux CoreOS {release} (Plow)"}
+        cluster.api.patch(f"/api/v1/nodes/{node}/status", {"status": {"nodeInfo": info}})
+    cluster.kubectl("label", "node", node, "kmod=wanted")
+
+
+@pytest.fixture(scope="module")
+def site(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Two nodes on two kernels, a registry with the base image, and the namespace with its Secrets."""
+    folder = registry_folder("test-openshift-builds")
+    Registry.remove(folder)
+    with (
+        Cluster.up("test-openshift-builds", openshift=True) as cluster,
+        Registry.start(folder, auth="htpasswd", authority=authority) as registry,
+    ):
+        use_registry(cluster.folder, registry)
+        images = Images(registry)
+        images.push("base/kmod", "1")
+        add_node(cluster, "old", OLD)
+        add_node(cluster, "new", NEW, RELEASE)
+        cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
+        grant(cluster, "runner", "hardware-enablement-runner")
+        cluster.kubectl("create", "namespace", NAMESPACE)
+        config = {".dockerconfigjson": registry.dockerconfig()}
+        for name in ("push", "pull"):
+            secret = {"metadata": {"name": name}, "type": "kubernetes.io/dockerconfigjson", "stringData": config}
+            cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", secret)
+        entitlement = {"metadata": {"name": "etc-pki-entitlement"}, "stringData": {"entitlement-key.pem": ENTITLEMENT}}
+        cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", entitlement)
+        yield Site(cluster, registry, images, Runner(cluster, "runner", tmp_path_factory.mktemp("runner")))
+    Registry.remove(folder)
+
+
+def test_a_run_that_is_killed_leaves_its_builds_to_the_next_one(site: Site) -> None:
+    site.behave(seconds=8)
+    mark = site.cluster.mark()
+    process = site.runner.start("enable", "-vvv", **site.variables({}))
+    # Both kernels at the same time.
+    builds = until(lambda: len(site.builds()) == 2 and site.builds(), "two Builds run")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    site.expire_lock()
+
+    for build in builds:
+        spec = build["spec"]
+        docker = spec["strategy"]["dockerStrategy"]
+        proxies = {"HTTP_PROXY": PROXY["http"], "HTTPS_PROXY": PROXY["https"], "NO_PROXY": PROXY["no"]}
+        assert {item["name"]: item["value"] for item in docker["env"]} == proxies
+        assert docker["pullSecret"] == spec["output"]["pushSecret"] == {"name": "push"}
+        (volume,) = docker["volumes"]
+        assert volume["source"]["secret"]["secretName"] == "etc-pki-entitlement"
+        assert volume["mounts"] == [{"destinationPath": "/etc/pki/entitlement"}]
+        assert spec["nodeSelector"] == {"kubernetes.io/arch": "amd64"}
+        base = f"{site.registry.address}/base/kmod@sha256:"
+        assert next(item["value"] for item in docker["buildArgs"] if item["name"] == "BASE").startswith(base)
+    assert site.secrets_in(json.dumps(site.listed("builds,buildconfigs,configmaps"))) == []
+    assert len(site.listed("buildconfigs,configmaps")) == 4
+
+    played = site.play().check()
+    for build in builds:
+        assert f"goes on with Build {build['metadata']['name']} that an earlier run began" in played.output
+    # One Build for each kernel, however many runs.
+    assert len(site.instantiated(mark)) == len(set(site.instantiated(mark))) == 2
+
+
+def test_what_was_built_is_in_the_registry_and_nothing_else_stays(site: Site) -> None:
+    assert site.summaries() == {"old-1": "ready", "new-1": "ready"}
+    for kernel, entry in site.record().items():
+        name, _at, digest = entry["image"].partition("@")
+        assert name == f"{site.registry.address}/drivers/simple-kmod"
+        labels = site.images.contents("drivers/simple-kmod", digest).config["config"]["Labels"]
+        assert (labels[KERNEL_LABEL], labels[INPUTS_LABEL]) == (kernel, entry["inputs"])
+    assert set(site.record()) == {OLD, NEW}
+    assert site.listed("buildconfigs,configmaps") == []
+    assert site.secrets_in(site.cluster.kubectl("get", "sr", "-o", "json")) == []
+
+
+def test_the_second_run_writes_nothing(site: Site) -> None:
+    pushed, mark = site.registry.mark(), site.cluster.mark()
+    site.play().unchanged()
+    assert site.runner.writes(mark) == []
+    assert {request.method for request in site.registry.requests(pushed)} <= {"GET", "HEAD"}
+
+
+def test_a_build_that_was_cancelled_is_built_again(site: Site) -> None:
+    add_node(site.cluster, "third", THIRD)
+    site.behave(seconds=60)
+    process = site.runner.start("enable", **site.variables({}))
+    (build,) = until(site.builds, "a Build runs")
+    name = build["metadata"]["name"]
+    path = f"/apis/build.openshift.io/v1/namespaces/{NAMESPACE}/builds/{name}"
+    site.cluster.api.patch(path, {"status": {"cancelled": True}})
+    assert process.wait(60) != 0
+    entry = site.record()[THIRD]
+    assert f"Build {name} ended as Cancelled (The build was cancelled by the user.)" in entry["problem"]
+    assert entry["failed"] == ""
+    assert site.summaries() == {"old-1": "ready", "new-1": "ready", "third-1": "driver_container.failed"}
+
+
+def test_a_build_that_failed_says_why_and_is_not_repeated(site: Site) -> None:
+    site.behave(play="fail", seconds=0.5, message="kmod.c:7: error: 'struct page' has no member named 'lru'")
+    mark = site.cluster.mark()
+    played = site.play()
+    assert played.code != 0
+    assert "kmod.c:7: error: 'struct page' has no member named 'lru'" in played.output
+    entry = site.record()[THIRD]
+    assert (
+        "ended as Failed (Dockerfile build strategy has failed.): error: build error: building at" in entry["problem"]
+    )
+    assert entry["failed"]
+    assert len(site.instantiated(mark)) == 1
+    # Others are none the worse for it, and the log is there to be read.
+    assert site.summaries() == {"old-1": "ready", "new-1": "ready", "third-1": "driver_container.failed"}
+    assert len(site.listed("buildconfigs")) == 1
+
+    mark = site.cluster.mark()
+    again = site.play()
+    assert (again.changed, site.instantiated(mark)) == (0, []), again.output
+    assert "ended as Failed" in again.output
+
+
+def test_a_build_that_cannot_start_does_not_hold_up_the_run(site: Site) -> None:
+    site.behave(play="pending", message="no node has the memory that the build asks for")
+    # Also: what has failed is tried again where somebody says so.
+    site.play(hardware_enablement_rebuild=True, hardware_enablement_failure_grace=1)
+    entry = site.record()[THIRD]
+    assert "cannot start: no node has the memory that the build asks for" in entry["problem"]
+    assert entry["failed"] == ""
+    assert site.builds("Pending") == []
+
+
+def test_the_internal_registry_is_asked_by_image_streams_and_the_toolkit_fits_the_release(site: Site) -> None:
+    # The cluster has been updated, and one node still runs the release before.
+    tags = json.loads(site.cluster.kubectl("get", "is", "driver-toolkit", "-n", "openshift", "-o", "json"))["spec"][
+        "tags"
+    ]
+    newest = {"name": "latest", "from": {"kind": "DockerImage", "name": LATEST_TOOLKIT}}
+    patch = json.dumps({"spec": {"tags": [*(tag for tag in tags if tag["name"] != "latest"), newest]}})
+    site.cluster.kubectl("patch", "is", "driver-toolkit", "-n", "openshift", "--type=merge", "-p", patch)
+    site.behave(seconds=0.5)
+    site.play(options={"headers": "dtk", "base_image": "", "repository": f"{INTERNAL}/{NAMESPACE}/kmod"}).check()
+
+    assert set(site.summaries().values()) == {"ready"}
+    bases = {}
+    for kernel, entry in site.record().items():
+        path = (
+            f"/apis/image.openshift.io/v1/namespaces/{NAMESPACE}/imagestreamtags/kmod:{kernel}-{entry['inputs'][:12]}"
+        )
+        image = site.cluster.api.get(path)["image"]
+        assert entry["image"] == image["dockerImageReference"]
+        labels = image["dockerImageMetadata"]["Config"]["Labels"]
+        assert (labels[KERNEL_LABEL], labels[INPUTS_LABEL]) == (kernel, entry["inputs"])
+        bases[kernel] = labels["org.opencontainers.image.base.name"]
+    assert bases == {OLD: LATEST_TOOLKIT, NEW: TOOLKIT, THIRD: LATEST_TOOLKIT}
+    # What no kernel needs any more is gone, that of the build that could not start included.
+    assert site.listed("buildconfigs,configmaps") == []
+
+
+def test_prebuilt_images_are_found_by_their_image_streams(site: Site) -> None:
+    site.cluster.kubectl("create", "namespace", "vendor")
+    site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(vendor("ImageStream", "kmod", "image.openshift.io/v1")))
+    # The second tag was moved to an image for another kernel.
+    for name, kernel, built_for in (("old", OLD, OLD), ("new", NEW, THIRD)):
+        config = vendor("BuildConfig", name, "build.openshift.io/v1") | {
+            "spec": {
+                "source": {"dockerfile": "FROM scratch\n"},
+                "strategy": {"dockerStrategy": {}},
+                "output": {
+                    "to": {"kind": "ImageStreamTag", "name": f"kmod:{kernel}"},
+                    "imageLabels": [{"name": KERNEL_LABEL, "value": built_for}],
+                },
+            }
+        }
+        config["metadata"]["annotations"] = {f"{PLAY}/seconds": "0"}
+        site.cluster.kubectl("create", "-f", "-", stdin=json.dumps(config))
+        request = vendor("BuildRequest", name, "build.openshift.io/v1")
+        path = f"/apis/build.openshift.io/v1/namespaces/vendor/buildconfigs/{name}/instantiate"
+        site.cluster.api.request("POST", path, request)
+    tags = "/apis/image.openshift.io/v1/namespaces/vendor/imagestreamtags"
+    until(lambda: len(site.cluster.api.get(tags)["items"]) == 2, "both images are there")
+
+    # A host that only the cluster knows.
+    options = {"prebuilt_repository": "registry.vendor.test/vendor/kmod", "build": False}
+    variables = site.variables({"options": options, "hardware_enablement_lookup_from": "imagestream"})
+    played = site.runner.play("enable", "--check", "-vvv", **variables)
+    found = {group["kernel"]: group for group in groups(played.output)}
+    assert found[OLD]["source"] == "prebuilt"
+    assert found[OLD]["image"].startswith(f"{INTERNAL}/vendor/kmod@sha256:")
+    assert found[NEW]["tried"][0] == f"registry.vendor.test/vendor/kmod:{NEW} was built for kernel {THIRD}"
+    assert found[THIRD]["tried"][0] == f"registry.vendor.test/vendor/kmod:{THIRD} does not exist"
+
+
+def vendor(kind: str, name: str, api_version: str) -> Obj:
+    """An object of somebody else's namespace."""
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "vendor"}}
+
+
+def groups(output: str) -> list[Obj]:
+    """What driver_container has said of the kernels, in a play's output."""
+    task = output.partition("Find or build the image for every kernel]")[2]
+    found: list[Obj] = json.JSONDecoder().raw_decode(task[task.index("=> {") + 3 :])[0]["groups"]
+    return found
