@@ -35,6 +35,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.wanted 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Templates
@@ -123,8 +124,8 @@ class _Work:
         for problem in problems:
             self.context.progress(problem)
         if problems and not any(row["image"] for row in rows):
-            more = f" (and {len(problems) - 1} more problems, with other kernels)" if len(problems) > 1 else ""
-            result.update(failed=True, msg=f"{problems[0]}{more}")
+            more = f" (and {len(rows) - 1} more kernels)" if len(rows) > 1 else ""
+            result.update(failed=True, msg=f"{problems[0].rstrip('.')}{more}")
         return result
 
     def _resolve(self, state: State) -> list[Resolution]:
@@ -137,11 +138,11 @@ class _Work:
         for group in self.discovery.groups:
             try:
                 searches[group.id] = Search(wishes.of(group), find)
-                found[group.id] = searches[group.id].result()
+                found[group.id] = _or_before(searches[group.id].result(), known.get(group.id) or {})
             except InvalidInput:
                 raise
             except EnablementError as error:
-                found[group.id] = _without(Resolution(group.id, group.kernel), str(error), known.get(group.id) or {})
+                found[group.id] = _unasked(group, str(error), known.get(group.id) or {})
         possible = _orders(searches.values())
         for order in possible:
             entry = known.get(order.group) or {}
@@ -153,7 +154,8 @@ class _Work:
                 found[order.group] = _without(found[order.group], search.no_image(), entry)
         orders = [order for order in possible if found[order.group].source is Source.WOULD_BUILD]
         # Whoever could not be looked up may have a build that an earlier run began.
-        wanted = [order.name for order in possible] if len(searches) == len(found) else None
+        unknown = any(group.id not in searches or searches[group.id].wanted.trouble for group in self.discovery.groups)
+        wanted = None if unknown else [order.name for order in possible]
         for built in self._build(orders, wanted, settings):
             found[built.order.group] = self._after(
                 searches[built.order.group], built, known.get(built.order.group) or {}
@@ -198,7 +200,7 @@ class _Work:
         wanted = search.wanted
         if not built.problem:
             try:
-                return search.built()
+                return _or_before(search.built(), known)
             except EnablementError as error:
                 problem = f"{wanted.target} is built, but cannot be looked up: {error}"
                 return _without(Resolution(wanted.group, wanted.kernel), problem, known)
@@ -272,6 +274,17 @@ class _Work:
             spec = record_spec.make_spec(self.prepared.recipe, self.prepared.namespace, self.prepared.options)
             record = store.write(self.client, record_spec.with_spec(None, name, self.prepared.part_of, spec))
         store.write_status(self.client, name, {**(record.get("status") or {}), "images": images})
+
+
+def _unasked(group: KernelGroup, problem: str, known: Mapping[str, Any]) -> Resolution:
+    """A registry could not be asked. That is no news about a build that has failed, either."""
+    resolution = _without(Resolution(group.id, group.kernel), problem, known)
+    return replace(resolution, source=Source.KEPT) if known.get("failed") else resolution
+
+
+def _or_before(resolution: Resolution, known: Mapping[str, Any]) -> Resolution:
+    """What was found, else what there was before."""
+    return _without(resolution, resolution.problem, known) if resolution.problem else resolution
 
 
 def _without(resolution: Resolution, problem: str, known: Mapping[str, Any], failed: str = "") -> Resolution:

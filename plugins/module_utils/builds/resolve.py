@@ -14,6 +14,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs 
     Inputs,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found, Resolution, Source
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import WrongArchitecture
 
 Find = Callable[[str, str], "Found | None"]
@@ -24,7 +25,8 @@ class Wanted:
     """One kernel group, and where its image may come from.
 
     prebuilt: reference of an image that somebody else made ("": nobody does). inputs and target: what to build and
-    where it is pushed (repo:tag); None and "" where nothing can be built, for the reason in no_build.
+    where it is pushed (repo:tag); None and "" where nothing can be built, for the reason in no_build. trouble: why
+    that could not be found out.
     """
 
     group: str
@@ -34,6 +36,7 @@ class Wanted:
     inputs: Inputs | None = None
     target: str = ""
     no_build: str = ""
+    trouble: EnablementError | None = None
 
 
 @dataclass
@@ -51,6 +54,8 @@ class Search:
             found = self._look(wanted.prebuilt, "")
             if found:
                 return self._done(found, Source.PREBUILT)
+        if wanted.trouble is not None:
+            raise wanted.trouble
         if wanted.inputs is not None:
             found = self._look(wanted.target, wanted.inputs.hash)
             if found:

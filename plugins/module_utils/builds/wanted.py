@@ -12,6 +12,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds import 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import GitSource, Inputs
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Wanted
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.building import RenderedBuild, render_build
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderFacts
@@ -39,7 +40,13 @@ class Wishes:
         build = render_build(self.recipe, self.state, self.facts, group)
         if build is None:
             return Wanted(group.id, group.kernel, group.arch, prebuilt)
-        base = self.find_base(build.base, group) if build.base else None
+        try:
+            base = self.find_base(build.base, group) if build.base else None
+            pinned = _pinned(build)
+        except InvalidInput:
+            raise
+        except EnablementError as error:  # which need not matter, where there is a prebuilt image
+            return Wanted(group.id, group.kernel, group.arch, prebuilt, trouble=error)
         if build.base and base is None:
             why = f"it cannot be built, since its base image {build.base} does not exist"
             return Wanted(group.id, group.kernel, group.arch, prebuilt, no_build=why)
@@ -51,7 +58,7 @@ class Wishes:
             base_digest=base.digest if base else "",
             args=dict(build.args),
             files=dict(build.files),
-            git=_pinned(build),
+            git=pinned,
         )
         tag = inputs.tag(str(group_variables(group)["kernel"]["tag"]))
         return Wanted(group.id, group.kernel, group.arch, prebuilt, inputs, f"{build.repository}:{tag}")

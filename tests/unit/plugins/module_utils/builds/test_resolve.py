@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import (
     INPUTS_LABEL,
     KERNEL_LABEL,
@@ -14,6 +16,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs 
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found, Source
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Search, Wanted
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import WrongArchitecture
 
 INPUTS = Inputs(kernel="6.1.0", arch="amd64", containerfile="FROM scratch\n")
@@ -92,6 +95,14 @@ def test_after_a_build_the_registry_has_the_last_word() -> None:
     registry.images[TARGET] = OURS
     built = search.built()
     assert (built.image, built.source) == ("own.example/driver@sha256:1", Source.BUILT)
+
+
+def test_what_kept_the_inputs_from_being_known_matters_only_without_a_prebuilt_image() -> None:
+    trouble = EnablementError("the base image cannot be looked up")
+    wanted = replace(WANTED, inputs=None, target="", trouble=trouble)
+    assert Search(wanted, Registry({PREBUILT: {}}).find).result().source is Source.PREBUILT
+    with pytest.raises(EnablementError, match="the base image"):
+        Search(wanted, Registry({}).find).result()
 
 
 def test_an_image_for_another_architecture_is_as_good_as_none() -> None:
