@@ -19,12 +19,12 @@ PROXY_KEYS = ("http", "https", "no")
 SHORTEST_LINE = 8
 
 
-def resolve(recipe: Recipe, given: Mapping[str, Any] | None) -> dict[str, Any]:
+def resolve(recipe: Recipe, given: Mapping[str, Any] | None, *, complete: bool = True) -> dict[str, Any]:
     """Every option of the recipe with its value: the given one converted to its type, else the default (or None).
 
     Texts are converted as Ansible's argument specs do ("yes", "5", JSON for lists and mappings), since surveys know
     nothing else. null counts as not given. Raises InvalidInput that lists unknown options, wrong types, values that
-    are no choice, and missing required ones; values of no_log options are not shown.
+    are no choice, and missing required ones, if it has to be complete; values of no_log options are not shown.
     """
     problems = Problems(f"options of recipe {recipe.name}")
     values = {str(name): value for name, value in (given or {}).items() if value is not None}
@@ -37,7 +37,7 @@ def resolve(recipe: Recipe, given: Mapping[str, Any] | None) -> dict[str, Any]:
             resolved[name] = _value(option, values[name], problems)
         else:
             resolved[name] = copy.deepcopy(option.default)
-            if option.required:
+            if option.required and complete:
                 problems.add(name, f"a value ({option.description or option.type})", "nothing")
     if not problems:
         _check_standard(recipe, resolved, problems)

@@ -60,7 +60,8 @@ def prepare(params: Mapping[str, Any], context: RunContext) -> Prepared:
             todo="set recipe_dir to a folder on that machine",
         )
     recipe = load(bundle, str(params["recipe"]))
-    options = resolve(recipe, params.get("options") or {})
+    # What is removed is found by its labels: nobody need know any more how it was enabled.
+    options = resolve(recipe, params.get("options") or {}, complete=params.get("state") != "absent")
     context.secrets.update(secret_texts(recipe, options))
     return Prepared(
         recipe=recipe,

@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import delete_and_wait
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import BUILD_LABEL, RECIPE_LABEL
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
@@ -23,6 +24,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.record.
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
 
 Obj = dict[str, Any]
+
+_OF_BUILDS = (("batch/v1", "Job"), ("build.openshift.io/v1", "BuildConfig"), ("v1", "ConfigMap"))
 
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
@@ -74,6 +77,7 @@ def _remove(client: Client, prepared: Prepared, params: Mapping[str, Any], conte
     served = client.serves(API_VERSION, KIND)
     record = store.read(client, name) if served else None
     keys = [ObjectKey(API_VERSION, KIND, "", name)] if record is not None else []
+    keys += _builds(client, prepared)
     keys += [ObjectKey("v1", "Namespace", "", space) for space in record_spec.made_namespaces(record)]
     if params["delete_crd"] and served:
         _refuse_while_others_exist(client, name)
@@ -85,6 +89,17 @@ def _remove(client: Client, prepared: Prepared, params: Mapping[str, Any], conte
         delete_and_wait(client, keys, timeout=float(params["wait_timeout"]), guard=guard.before_write)
     removed += [str(key) for key in keys]
     return {"changed": bool(removed), "removed": removed}
+
+
+def _builds(client: Client, prepared: Prepared) -> list[ObjectKey]:
+    """What builds leave behind in a namespace that stays: a failed Job, say, which was kept for its log."""
+    labels = f"{RECIPE_LABEL}={prepared.recipe.name},{BUILD_LABEL}"
+    return [
+        ObjectKey(api_version, kind, prepared.namespace, item["metadata"]["name"])
+        for api_version, kind in _OF_BUILDS
+        if client.serves(api_version, kind)
+        for item in client.list(client.kind(api_version, kind), namespace=prepared.namespace, labels=labels).items
+    ]
 
 
 def _refuse_while_others_exist(client: Client, name: str) -> None:

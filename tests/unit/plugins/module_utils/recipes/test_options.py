@@ -119,6 +119,7 @@ def test_required(recipe: Recipe) -> None:
 
     assert said(strict, {}) == "key: expected a value (The key), found nothing."
     assert resolve(strict, {"key": "x"})["key"] == "x"
+    assert resolve(strict, {}, complete=False)["key"] is None
 
 
 def test_enabled_and_required_states(recipe: Recipe) -> None:
