@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from tests.cluster.pki import Authority
 from tests.cluster.registry import Images, Registry
 from tests.integration.conftest import grant
 from tests.integration.kubelet.bench import wait_until
+from tests.integration.kubelet.build_host import make_build_host
 from tests.integration.plays import REPO, Played, Runner
 
 pytestmark = pytest.mark.kubelet
@@ -44,14 +46,15 @@ class Site:
     runner: Runner
     prebuilt: str
     built: str
+    config: Path
 
-    def play(self, **variables: Any) -> Played:
+    def play(self, repository: str = "drivers/simple-kmod", **variables: Any) -> Played:
         """Enable simple-kmod."""
         host = self.registry.named_address
         settings = {
             "hardware_enablement_recipe": "simple-kmod",
             "hardware_enablement_options": {
-                "repository": f"{host}/drivers/simple-kmod",
+                "repository": f"{host}/{repository}",
                 "prebuilt_repository": f"{host}/drivers/prebuilt",
                 "headers": "base_image",
                 "base_image": f"{host}/base/kmod:1",
@@ -115,8 +118,22 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         create = ("create", "secret", "generic", "registry", "-n", NAMESPACE, kind)
         cluster.kubectl(*create, f"--from-file=.dockerconfigjson={secret}")
         runner = Runner(cluster, "builder-run", tmp_path_factory.mktemp("runner"))
-        yield Site(cluster, registry, images, runner, prebuilt, built)
+        yield Site(cluster, registry, images, runner, prebuilt, built, secret)
     Registry.remove(folder)
+
+
+def check_built(site: Site, repository: str) -> str:
+    """Compare the image of the kernel to build for with the record, look into it, and return its inputs' hash."""
+    entry = site.record()[site.built]
+    name, _at, digest = entry["image"].partition("@")
+    assert name == f"{site.registry.named_address}/{repository}"
+    contents = site.images.contents(repository, digest)
+    labels = contents.config["config"]["Labels"]
+    assert (labels[KERNEL_LABEL], labels[INPUTS_LABEL]) == (site.built, entry["inputs"])
+    module = f"opt/modules/{site.built}/simple_kmod.ko"
+    (found,) = [layer[module] for layer in contents.layers if module in layer]
+    assert f"vermagic={site.built} ".encode() in found
+    return str(entry["inputs"])
 
 
 def test_one_is_prebuilt_one_is_built_and_one_is_impossible(site: Site) -> None:
@@ -135,12 +152,7 @@ def test_one_is_prebuilt_one_is_built_and_one_is_impossible(site: Site) -> None:
 
 
 def test_what_was_built_is_for_that_kernel_and_says_so(site: Site) -> None:
-    entry = site.record()[site.built]
-    contents = site.images.contents("drivers/simple-kmod", entry["image"].partition("@")[2])
-    labels = contents.config["config"]["Labels"]
-    assert (labels[KERNEL_LABEL], labels[INPUTS_LABEL]) == (site.built, entry["inputs"])
-    modules = [layer for layer in contents.layers if f"opt/modules/{site.built}/simple_kmod.ko" in layer]
-    assert f"vermagic={site.built} ".encode() in modules[-1][f"opt/modules/{site.built}/simple_kmod.ko"]
+    check_built(site, "drivers/simple-kmod")
 
 
 def test_the_second_run_asks_and_writes_nothing(site: Site) -> None:
@@ -191,3 +203,15 @@ def test_a_base_image_that_changed_is_built_on_once_and_a_failure_takes_nothing_
     site.images.push_archive("base/kmod", "1", ensure_image("kmod-base").archive)
     site.play()
     assert site.record()[site.built] == before
+
+
+def test_a_host_of_ones_own_makes_the_same_image(site: Site, tmp_path: Path) -> None:
+    by_job = site.record()[site.built]["inputs"]
+    programs = make_build_host(tmp_path / "host", f"127.0.0.1 {site.registry.named_address.partition(':')[0]}\n")
+    site.runner.settings["PATH"] = f"{programs}:{site.runner.environment()['PATH']}"
+    played = site.play(
+        "drivers/by-host",
+        hardware_enablement_builder="controller",
+        hardware_enablement_build_auth_file=str(site.config),
+    )
+    assert check_built(site, "drivers/by-host") == by_job, played.output

@@ -1,0 +1,36 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A host that builds: the program buildah, run in the root file system of our image builder."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from tests.cluster.images import ensure_tree
+
+_SCRIPT = """\
+#!/bin/sh
+# The caller's files are under /tmp, which is the same inside. Mounts end with this process.
+exec unshare --mount sh -ec '
+  mount -t overlay overlay -o lowerdir={lower},upperdir={folder}/upper,workdir={folder}/work {folder}/root
+  mount --rbind /tmp {folder}/root/tmp
+  mount --rbind /dev {folder}/root/dev
+  mount -t proc proc {folder}/root/proc
+  cp {folder}/hosts {folder}/root/etc/hosts
+  exec chroot {folder}/root /usr/bin/env BUILDAH_ISOLATION=chroot STORAGE_DRIVER=vfs /usr/bin/buildah "$@"
+' buildah "$@"
+"""
+
+
+def make_build_host(folder: Path, names: str) -> Path:
+    """A folder for PATH with the program buildah. names: what its hosts file says."""
+    for name in ("upper", "work", "root", "bin"):
+        (folder / name).mkdir(parents=True)
+    (folder / "hosts").write_text(names)
+    lower = ":".join(str(layer) for layer in ensure_tree("builder"))
+    program = folder / "bin" / "buildah"
+    program.write_text(_SCRIPT.format(lower=lower, folder=shlex.quote(str(folder))))
+    program.chmod(0o755)
+    return program.parent
