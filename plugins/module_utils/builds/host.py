@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +22,7 @@ Obj = dict[str, Any]
 
 LOG_LINES = 20
 _PROGRAMS = ("buildah", "podman")
-_KEYS = ("target", "containerfile", "args", "labels", "files")
+_KEYS = ("target", "containerfile", "args", "labels", "files", "arch")
 
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
@@ -41,7 +43,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         containerfile = folder / "Containerfile"
         containerfile.write_text(order["containerfile"])
         trust = _trust(params, folder)
-        build = [program, "build", "--file", str(containerfile), *trust]
+        build = [program, "build", "--file", str(containerfile), "--platform", f"linux/{order['arch']}", *trust]
         if params.get("isolation"):
             build += ["--isolation", str(params["isolation"])]
         for flag, values in (("--build-arg", order["args"]), ("--label", order["labels"])):
@@ -83,14 +85,19 @@ def _write_context(order: Mapping[str, Any], folder: Path, timeout: float) -> Pa
             ["git", "-C", str(target), "checkout", "--quiet", git["commit"]],
         ):
             _run(command, "the sources cannot be fetched", git["url"], timeout)
-        return target / str(git.get("folder", ""))
+        return _inside(target, str(git.get("folder", "")))
     for path, text in order["files"].items():
-        file = (target / path).resolve()
-        if target.resolve() not in file.parents:
-            raise InvalidInput("the order cannot be built", why=f"{path} lies outside of its context")
+        file = _inside(target, path)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     return target
+
+
+def _inside(folder: Path, path: str) -> Path:
+    found = (folder / path).resolve()
+    if not found.is_relative_to(folder.resolve()):
+        raise InvalidInput("the order cannot be built", why=f"{path} lies outside of its context")
+    return found
 
 
 def _trust(params: Mapping[str, Any], folder: Path) -> list[str]:
@@ -112,21 +119,30 @@ def _call(command: Sequence[str], what: str, order: Mapping[str, Any], params: M
 
 def _run(command: Sequence[str], what: str, where: str, timeout: float) -> None:
     try:
-        done = subprocess.run(
+        # A session of its own: what runs too long is ended with all that it has started.
+        process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=timeout,
-            check=False,
+            errors="replace",
+            start_new_session=True,
+            # git would ask a person, and nobody sits there.
+            env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
         )
     except FileNotFoundError:
         raise EnablementError(what, where=where, why=f"{command[0]} is missing", todo="install it") from None
-    except subprocess.TimeoutExpired:
-        raise EnablementError(what, where=where, why=f"it took longer than {timeout:.0f} s") from None
-    if done.returncode:
-        log = [line for line in (line.strip() for line in done.stdout.splitlines()) if line][-LOG_LINES:]
-        error = EnablementError(what, where=where, why=log[-1] if log else f"exit code {done.returncode}")
+    with process:
+        try:
+            output, _nothing = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            raise EnablementError(what, where=where, why=f"it took longer than {timeout:.0f} s") from None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode:
+        log = [line for line in (line.strip() for line in output.splitlines()) if line][-LOG_LINES:]
+        error = EnablementError(what, where=where, why=log[-1] if log else f"exit code {process.returncode}")
         error.result["log"] = log
         raise error
