@@ -114,6 +114,10 @@ class Images:
         """The body of GET /v2/REPOSITORY/PATH."""
         return self._ask("GET", repository, path, 200).data
 
+    def digest(self, repository: str, tag: str) -> str:
+        """What a tag points at."""
+        return _digest(self.get(repository, f"manifests/{tag}"))
+
     def delete(self, repository: str, digest: str) -> None:
         """Remove a manifest and all tags that point at it."""
         self._ask("DELETE", repository, f"manifests/{digest}", 202, actions="delete")

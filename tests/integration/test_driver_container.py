@@ -1,0 +1,262 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Driver images are found, or it is said why not; what is known outlives a registry that is not. The tests build on
+each other: first nothing is enabled, then two kernels of three are."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.cluster.faults import Fault
+from tests.cluster.pki import Authority
+from tests.cluster.registry import PUSHER
+from tests.cluster.registry.token_server import Behaviour
+from tests.cluster.simulation.faults import set_fault
+from tests.integration.kmod_bed import (
+    BUILDER,
+    INPUTS_LABEL,
+    KERNEL_LABEL,
+    NAMESPACE,
+    NEW,
+    ODD,
+    ODD_TAG,
+    OLD,
+    Kmod,
+    make_kmod,
+)
+from tests.integration.plays import Played, Runner
+from tests.integration.registry_bed import Bed
+
+READY = {"gpu-old-1": "ready", "gpu-old-2": "ready", "gpu-new-1": "ready", "odd-1": "driver_container.failed"}
+NO_HEADERS = f"make: *** /lib/modules/{ODD}/build: No such file or directory.  Stop."
+SECRETS = (PUSHER.password, PUSHER.entry["auth"], base64.b64encode(PUSHER.password.encode()).decode())
+
+
+@pytest.fixture(scope="module")
+def kmod(cluster: Cluster, runner: Runner, bed: Bed) -> Kmod:
+    """Three kernels, of which none has an image yet; headers of ODD are not to be had."""
+    set_fault(cluster.kubeconfig, BUILDER, "other", "fail", exit_code=2, message=NO_HEADERS)
+    return make_kmod(cluster, runner, bed)
+
+
+@pytest.fixture(scope="module")
+def wrong_ca(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Of somebody else."""
+    return Authority(tmp_path_factory.mktemp("wrong"), "other").certificate_file.read_text()
+
+
+def groups(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The rows of a result by kernel."""
+    return {row["kernel"]: row for row in found["groups"]}
+
+
+def said(played: Played) -> str:
+    """What a run said, with whatever a person sees in one piece."""
+    assert "Traceback" not in played.output
+    assert not any(secret in played.output for secret in SECRETS)
+    return played.output
+
+
+def test_check_mode_says_what_would_be_built_and_writes_nothing(kmod: Kmod) -> None:
+    before, mark, pushed = kmod.cluster.dump(), kmod.cluster.mark(), kmod.registry.mark()
+    played = kmod.play("--check").check()
+    assert f"the image for kernel {ODD}: would be built as {kmod.registry.address}/drivers/simple-kmod:{ODD_TAG}-" in (
+        said(played)
+    )
+    assert kmod.runner.writes(mark) == []
+    assert kmod.cluster.dump() == before
+    assert {request.method for request in kmod.registry.requests(pushed)} <= {"GET", "HEAD"}
+
+
+class TestNothingEnabled:
+    """A first run that finds nothing enables nothing, not even by half, and says why in one sentence."""
+
+    @pytest.fixture(autouse=True)
+    def nothing(self, kmod: Kmod) -> Iterator[None]:
+        """Neither record nor label nor DaemonSet nor build."""
+        yield
+        assert kmod.record() == {}
+        assert set(kmod.summaries().values()) == {""}
+        assert kmod.drivers() == {}
+        assert kmod.builds() == []
+
+    def test_the_registry_is_down(self, kmod: Kmod) -> None:
+        with kmod.down():
+            played = kmod.play()
+        assert played.code != 0
+        where = kmod.registry.address
+        image = f"{where}/drivers/prebuilt:{OLD}"
+        sentence = f"Cannot look up {image} ({where}): no connection, or it was lost (Connection refused); check host"
+        assert sentence in said(played)
+        assert "then run again (and 2 more kernels)" in played.output
+
+    def test_the_ca_is_another_one(self, kmod: Kmod, wrong_ca: str) -> None:
+        played = kmod.play(registry_ca=wrong_ca)
+        assert played.code != 0
+        assert "its certificate cannot be verified: unable to get local issuer certificate; give the CA" in said(played)
+
+    def test_the_pull_secret_is_missing(self, kmod: Kmod) -> None:
+        with kmod.without_secret():
+            played = kmod.play()
+        assert played.code != 0
+        assert f"Secret {NAMESPACE}/registry does not exist: images are looked up and pushed with it" in said(played)
+
+    def test_all_tokens_are_expired(self, kmod: Kmod) -> None:
+        kmod.registry.behave(Behaviour(lifetime=-120))
+        try:
+            played = kmod.play()
+        finally:
+            kmod.registry.behave(Behaviour())
+        assert played.code != 0
+        assert "does not accept the token" in said(played)
+        assert "expired" in played.output
+
+    def test_each_kernel_has_a_trouble_of_its_own(self, kmod: Kmod) -> None:
+        arm = kmod.images.push("drivers/prebuilt", "arm", arch="arm64")
+        kmod.images.push_index("drivers/prebuilt", NEW, {"arm64": arm})
+        kmod.images.push("drivers/prebuilt", ODD_TAG, labels={KERNEL_LABEL: OLD})
+        with kmod.bed.proxy.faults.on(
+            Fault(path=f"prebuilt/manifests/{OLD}", status=429, headers={"Retry-After": "60"})
+        ):
+            played = kmod.play(faulty=True, options=kmod.options(build=False))
+        assert played.code != 0
+        place = f"{kmod.registry.address}/drivers/prebuilt"
+        for sentence in (
+            f"Cannot look up {place}:{OLD} ({kmod.bed.proxy.address}): it answers 429 and asks to wait 60 s; run again",
+            f"no image fits kernel {ODD}: {place}:{ODD_TAG} was built for kernel {OLD}",
+            f"no image fits kernel {NEW}: Cannot look up {place}:{NEW}",
+        ):
+            assert sentence in said(played)
+        assert "arm64" in played.output
+
+
+class TestEnabled:
+    """One kernel has a prebuilt image, one an image that was built before, one has none and none can be built."""
+
+    def test_the_first_run(self, kmod: Kmod, tmp_path: Path) -> None:
+        for tag in (NEW, ODD_TAG):
+            kmod.images.delete("drivers/prebuilt", kmod.images.digest("drivers/prebuilt", tag))
+        prebuilt = kmod.images.push("drivers/prebuilt", OLD, labels={KERNEL_LABEL: OLD})
+        would = groups(kmod.look_up(tmp_path))[NEW]
+        assert would["source"] == "would be built"
+        tag = would["tried"][-1].removesuffix(" does not exist").rpartition(":")[2]
+        labels = {KERNEL_LABEL: NEW, INPUTS_LABEL: would["inputs"]}
+        before = kmod.images.push("drivers/simple-kmod", tag, labels=labels)
+
+        played = kmod.play()
+
+        assert played.code != 0
+        assert "3 of 4 nodes are ready; node odd-1, state driver_container failed: no image fits kernel" in said(played)
+        assert kmod.summaries() == READY
+        host = kmod.registry.address
+        assert kmod.drivers() == {
+            OLD: f"{host}/drivers/prebuilt@{prebuilt}",
+            NEW: f"{host}/drivers/simple-kmod@{before}",
+        }
+        record = kmod.record()
+        assert {kernel: record[kernel]["image"] for kernel in (OLD, NEW)} == kmod.drivers()
+        assert (record[ODD]["image"], record[ODD]["failed"] != "") == ("", True)
+        for part in (
+            f"drivers/prebuilt:{ODD_TAG} does not exist; ",
+            f"drivers/simple-kmod:{ODD_TAG}-",
+            f"does not exist; the build failed: {NO_HEADERS}; mend its inputs, or set rebuild",
+        ):
+            assert part in record[ODD]["problem"]
+
+    def test_the_second_run_only_reads(self, kmod: Kmod) -> None:
+        before, mark, pushed = kmod.cluster.dump(), kmod.cluster.mark(), kmod.registry.mark()
+        played = kmod.play()
+        assert (played.changed, kmod.runner.writes(mark)) == (0, []), played.output
+        assert {request.method for request in kmod.registry.requests(pushed)} <= {"GET", "HEAD"}
+        assert kmod.cluster.dump() == before
+
+    def test_both_faces_say_the_same(self, kmod: Kmod, tmp_path: Path) -> None:
+        here = kmod.look_up(tmp_path, how="local")
+        assert {kernel: row["source"] for kernel, row in groups(here).items()} == {
+            OLD: "prebuilt",
+            NEW: "built before",
+            ODD: "none",
+        }
+        assert kmod.look_up(tmp_path, how="elsewhere") == here
+
+
+class TestKept:
+    """What is known and runs outlives whatever the registry says, or does not say."""
+
+    @pytest.fixture(autouse=True)
+    def everything(self, kmod: Kmod) -> Iterator[None]:
+        """Record, labels and DaemonSets are as they were."""
+        before = kmod.record(), kmod.summaries(), kmod.drivers(), kmod.builds()
+        yield
+        assert (kmod.record(), kmod.summaries(), kmod.drivers(), kmod.builds()) == before
+
+    def test_the_registry_is_down(self, kmod: Kmod) -> None:
+        with kmod.down():
+            played = kmod.play()
+        assert "no connection, or it was lost (Connection refused)" in said(played)
+        assert "3 of 4 nodes are ready" in played.output
+
+    def test_a_prebuilt_image_needs_no_base_image(self, kmod: Kmod, tmp_path: Path) -> None:
+        with kmod.bed.proxy.faults.on(Fault(path="base/kmod", status=429, headers={"Retry-After": "60"})):
+            found = groups(kmod.look_up(tmp_path, faulty=True))
+        assert {kernel: row["source"] for kernel, row in found.items()} == {OLD: "prebuilt", NEW: "kept", ODD: "kept"}
+        assert "it answers 429 and asks to wait 60 s" in found[NEW]["problem"]
+
+    def test_the_ca_is_another_one_or_all_tokens_are_expired(self, kmod: Kmod, wrong_ca: str, tmp_path: Path) -> None:
+        found = groups(kmod.look_up(tmp_path, registry_ca=wrong_ca))
+        assert {row["source"] for row in found.values()} == {"kept"}
+        assert "its certificate cannot be verified" in found[OLD]["problem"]
+        kmod.registry.behave(Behaviour(lifetime=-120))
+        try:
+            found = groups(kmod.look_up(tmp_path))
+        finally:
+            kmod.registry.behave(Behaviour())
+        assert {row["source"] for row in found.values()} == {"kept"}
+        assert "expired" in found[OLD]["problem"]
+
+    def test_the_pull_secret_is_missing(self, kmod: Kmod) -> None:
+        with kmod.without_secret():
+            played = kmod.play()
+        assert f"Secret {NAMESPACE}/registry does not exist" in said(played)
+
+
+def test_tags_that_were_moved_take_nothing_away(kmod: Kmod) -> None:
+    before = kmod.record(), kmod.summaries(), kmod.drivers()
+    arm = kmod.images.push("drivers/prebuilt", "arm", arch="arm64")
+    kmod.images.push_index("drivers/prebuilt", OLD, {"arm64": arm})
+    kmod.images.push("drivers/prebuilt", NEW, labels={KERNEL_LABEL: OLD})
+    played = kmod.play(options=kmod.options(build=False))
+    assert f"no image fits kernel {NEW}: {kmod.registry.address}/drivers/prebuilt:{NEW} was built for kernel {OLD}" in (
+        said(played)
+    )
+    assert f"no image fits kernel {OLD}: Cannot look up" in played.output
+    record = kmod.record()
+    assert ({**record, ODD: before[0][ODD]}, kmod.summaries(), kmod.drivers()) == before
+    assert "build failed" not in record[ODD]["problem"]
+
+
+def test_no_secret_is_anywhere(kmod: Kmod, tmp_path: Path) -> None:
+    played = kmod.play("-vvv", "--diff", rebuild=True)
+    assert f"the build failed: {NO_HEADERS}" in said(played)
+    kinds = "jobs,configmaps,pods,daemonsets,events"
+    objects = kmod.cluster.kubectl("get", kinds, "-n", NAMESPACE, "-o", "json")
+    objects += kmod.cluster.kubectl("get", "specialresources,nodes", "-o", "json")
+    found = json.dumps(kmod.look_up(tmp_path, "-vvv"))
+    assert [secret for secret in SECRETS if secret in objects or secret in found] == []
+    assert '"kind": "Job"' in objects
+
+
+def test_disable_needs_no_options_and_leaves_no_build(kmod: Kmod) -> None:
+    assert kmod.builds()
+    kmod.runner.play("disable", hardware_enablement_recipe="simple-kmod").check()
+    assert (kmod.record(), kmod.drivers(), kmod.builds()) == ({}, {}, [])
+    assert set(kmod.summaries().values()) == {""}
+    kmod.runner.play("disable", hardware_enablement_recipe="simple-kmod").unchanged()
