@@ -60,6 +60,8 @@ Obj = dict[str, Any]
 
 # What a recipe whose images are only named ends up with.
 _NOTHING: Obj = {"changed": False, "images": [], "groups": [], "orders": []}
+# Needs no build any more, also where one that outlived its run has brought it.
+_THERE = (Source.PREBUILT, Source.BUILT_BEFORE)
 _PROXIES = {"http": "http", "https": "https", "no": "exceptions"}
 
 
@@ -155,8 +157,8 @@ class _Work:
         orders = [order for order in possible if found[order.group].source is Source.WOULD_BUILD]
         # Whoever could not be looked up may have a build that an earlier run began.
         unknown = any(group.id not in searches or searches[group.id].wanted.trouble for group in self.discovery.groups)
-        wanted = None if unknown else [order.name for order in possible]
-        for built in self._build(orders, wanted, settings):
+        wanted = [order.name for order in possible if found[order.group].source not in _THERE]
+        for built in self._build(orders, None if unknown else wanted, settings):
             found[built.order.group] = self._after(
                 searches[built.order.group], built, known.get(built.order.group) or {}
             )
