@@ -30,10 +30,10 @@ class ImageStreamLookup:
         """The image that the stream's tag stands for now, by the reference that OpenShift itself would pull."""
         tag = stream_tag(reference)
         kind = self._client.kind(API_VERSION, "ImageStreamTag")
-        found = self._client.get(kind, tag.name, tag.namespace)
-        if found is None:
-            return None
-        image: Mapping[str, Any] = found.get("image") or {}
+        image: Mapping[str, Any] = (self._client.get(kind, tag.name, tag.namespace) or {}).get("image") or {}
+        digest = str((image.get("metadata") or {}).get("name", ""))
+        if not digest:
+            return None  # no such tag, or one whose import has failed
         # An index has no metadata of its own, but lists its members.
         metadata = image.get("dockerImageMetadata") or {}
         archs = {member.get("architecture") for member in image.get("dockerImageManifests") or []}
@@ -44,7 +44,6 @@ class ImageStreamLookup:
                 why=f"its ImageStreamTag has {', '.join(sorted(map(str, archs)))}",
                 todo="push an image for that architecture",
             )
-        digest = str((image.get("metadata") or {}).get("name", ""))
         pinned = str(image.get("dockerImageReference", ""))
         labels = (metadata.get("Config") or {}).get("Labels") or None
         return Found(pinned if pinned.endswith(digest) else str(parse(reference).pinned(digest)), digest, labels)
