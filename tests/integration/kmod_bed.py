@@ -92,11 +92,18 @@ class Kmod:
         """Enable simple-kmod."""
         return self.runner.play("enable", *arguments, timeout=120, **self.variables(faulty=faulty, **others))
 
+    def build(self, folder: Path, **others: Any) -> Obj:
+        """The result of driver_container alone, with all that it does."""
+        return self._find(folder, **others)
+
     def look_up(self, folder: Path, *arguments: str, faulty: bool = False, how: str = "local", **others: Any) -> Obj:
         """The result of driver_container alone, in check mode."""
+        return self._find(folder, "--check", *arguments, faulty=faulty, how=how, **others)
+
+    def _find(self, folder: Path, *arguments: str, faulty: bool = False, how: str = "local", **others: Any) -> Obj:
         where = {"how": how, "python": sys.executable, "out": str(folder / "found.json")}
         look = {**self.settings(faulty=faulty), "recipe_options": self.options(), **others}
-        self.runner.play(PLAYBOOKS / "look_up.yml", "--check", *arguments, **where, **look).check()
+        self.runner.play(PLAYBOOKS / "look_up.yml", *arguments, **where, **look).check()
         return dict(json.loads((folder / "found.json").read_text()))
 
     def record(self) -> dict[str, Obj]:
@@ -119,6 +126,13 @@ class Kmod:
             item["metadata"]["annotations"][KERNEL_LABEL]: item["spec"]["template"]["spec"]["containers"][0]["image"]
             for item in items
         }
+
+    def driver_pod(self, node: str) -> str:
+        """The uid of the driver's pod on a node."""
+        labels = f"{DOMAIN}/state=driver"
+        place = f"spec.nodeName={node}"
+        path = "jsonpath={.items[*].metadata.uid}"
+        return self.cluster.kubectl("get", "pods", "-n", NAMESPACE, "-l", labels, "--field-selector", place, "-o", path)
 
     def builds(self) -> list[str]:
         """The Jobs and contexts that are there."""

@@ -1,0 +1,227 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Builds by Jobs: what they come to, when they are not repeated, and what a killed run leaves. The pods that build are
+simulated, so it is the test that pushes. The tests build on each other; only the image for ODD has to be built."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.cluster.simulation.faults import clear_faults, set_fault
+from tests.integration.kmod_bed import (
+    BUILDER,
+    DOMAIN,
+    INPUTS_LABEL,
+    KERNEL_LABEL,
+    NAMESPACE,
+    NEW,
+    ODD,
+    ODD_TAG,
+    OLD,
+    Kmod,
+    make_kmod,
+)
+from tests.integration.plays import REPO, Runner
+from tests.integration.registry_bed import Bed
+from tests.integration.sight import eventually
+
+JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
+LAST_LINE = "/src/simple_kmod.c:9:10: fatal error: linux/module.h: No such file or directory"
+
+
+@pytest.fixture(scope="module")
+def kmod(cluster: Cluster, runner: Runner, bed: Bed) -> Kmod:
+    """Two kernels have a prebuilt image."""
+    for kernel in (OLD, NEW):
+        bed.images.push("drivers/prebuilt", kernel, labels={KERNEL_LABEL: kernel})
+    return make_kmod(cluster, runner, bed)
+
+
+@pytest.fixture
+def slow(kmod: Kmod) -> Iterator[None]:
+    """Builds take a minute, or until the faults are cleared."""
+    set_fault(kmod.cluster.kubeconfig, BUILDER, "other", "slow", seconds=60)
+    yield
+    clear_faults(kmod.cluster.kubeconfig)
+
+
+@pytest.fixture
+def failing(kmod: Kmod) -> Iterator[None]:
+    """Builds fail."""
+    set_fault(kmod.cluster.kubeconfig, BUILDER, "other", "fail", exit_code=2, message=LAST_LINE)
+    yield
+    clear_faults(kmod.cluster.kubeconfig)
+
+
+def odd(found: dict[str, Any]) -> dict[str, Any]:
+    """The row of the kernel whose image has to be built."""
+    return next(dict(row) for row in found["groups"] if row["kernel"] == ODD)
+
+
+def begun(kmod: Kmod, mark: int) -> int:
+    """How many Jobs the runs have made since a mark."""
+    return sum(request.startswith(f"create {JOBS}") for request in kmod.runner.writes(mark))
+
+
+def jobs(kmod: Kmod) -> list[dict[str, Any]]:
+    """The Jobs that are there."""
+    return list(json.loads(kmod.cluster.kubectl("get", "jobs", "-n", NAMESPACE, "-o", "json"))["items"])
+
+
+def push(kmod: Kmod) -> str:
+    """Push what the one Job builds, as it says itself; returns the digest."""
+    (job,) = jobs(kmod)
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    target = next(entry["value"] for entry in container["env"] if entry["name"] == "TARGET")
+    labels = dict(value.split("=", 1) for flag, value in pairwise(container["command"]) if flag == "--label")
+    repository, _colon, tag = target.partition("/")[2].rpartition(":")
+    return kmod.images.push(repository, tag, labels=labels, files={"inputs": labels[INPUTS_LABEL].encode()})
+
+
+@contextmanager
+def running(kmod: Kmod, sign: str) -> Iterator[subprocess.Popen[str]]:
+    """A run whose build goes on: it has said the sign, and the build's pod runs."""
+    run = kmod.runner.start("enable", **kmod.variables())
+    pods = ("get", "pods", "-n", NAMESPACE, "-l", f"{DOMAIN}/build", "-o", "jsonpath={.items[*].status.phase}")
+    try:
+        eventually(lambda: sign in said(kmod) and kmod.cluster.kubectl(*pods) == "Running")
+        yield run
+    finally:
+        run.kill()
+        run.wait()
+
+
+def said(kmod: Kmod) -> str:
+    """What a run that was started has said so far."""
+    return (kmod.runner.folder / "enable.log").read_text()
+
+
+def kill_in_the_middle(kmod: Kmod) -> None:
+    """Kill a run with signal 9 while it builds. Its lock would end by itself, but nobody wants to wait here."""
+    with running(kmod, "building") as run:
+        run.kill()
+    kmod.cluster.kubectl("delete", "lease", "simple-kmod", "-n", "hardware-enablement")
+
+
+def finish(kmod: Kmod, run: subprocess.Popen[str]) -> str:
+    """Let the build push and end, and the run with it; returns the image."""
+    digest = push(kmod)
+    clear_faults(kmod.cluster.kubeconfig)
+    assert run.wait(60) == 0, said(kmod)
+    return f"{kmod.registry.address}/drivers/simple-kmod@{digest}"
+
+
+def test_a_job_that_completes_without_a_push_is_no_success(kmod: Kmod, tmp_path: Path) -> None:
+    mark = kmod.cluster.mark()
+    row = odd(kmod.build(tmp_path))
+    target = row["problem"].partition(" ")[0]
+    assert target.startswith(f"{kmod.registry.address}/drivers/simple-kmod:{ODD_TAG}-")
+    assert row["problem"] == (
+        f"{target} is built, but not in the registry ({target} does not exist); "
+        "look at the builder's rights to push and run again"
+    )
+    assert (row["image"], row["source"], kmod.record()[ODD]["image"]) == ("", "none", "")
+    assert begun(kmod, mark) == 1
+    eventually(lambda: kmod.builds() == [])
+
+
+@pytest.mark.usefixtures("failing")
+def test_a_build_that_fails_is_not_repeated_until_somebody_says_so(kmod: Kmod, tmp_path: Path) -> None:
+    mark = kmod.cluster.mark()
+    row = odd(kmod.build(tmp_path))
+    assert f"the build failed: {LAST_LINE}; mend its inputs, or set rebuild to try the same again" in row["problem"]
+    assert row["failed"]
+    assert begun(kmod, mark) == 1
+    # Kept for its log.
+    assert len(jobs(kmod)) == 1
+
+    mark = kmod.cluster.mark()
+    again = kmod.build(tmp_path)
+    assert (odd(again)["problem"], again["changed"], kmod.runner.writes(mark)) == (row["problem"], False, [])
+
+    odd(kmod.build(tmp_path, rebuild=True))
+    assert begun(kmod, mark) == 1
+
+
+@pytest.mark.usefixtures("failing")
+def test_other_inputs_are_built_once(kmod: Kmod, tmp_path: Path) -> None:
+    recipe = tmp_path / "simple-kmod"
+    shutil.copytree(REPO / "recipes" / "simple-kmod", recipe)
+    containerfile = recipe / "build" / "Containerfile.j2"
+    containerfile.write_text(f"{containerfile.read_text()}LABEL changed=yes\n")
+    old = [job["metadata"]["name"] for job in jobs(kmod)]
+    hashes = [kmod.record()[ODD]["failed"]]
+    mark = kmod.cluster.mark()
+    for _run in range(2):
+        hashes.append(odd(kmod.build(tmp_path, recipe_dir=str(tmp_path)))["failed"])
+        assert begun(kmod, mark) == 1
+    # What was left of the build before is gone.
+    eventually(lambda: len(jobs(kmod)) == 1)
+    assert [job["metadata"]["name"] for job in jobs(kmod)] != old
+
+    kmod.images.push("base/kmod", "1", labels={"made": "second"})
+    mark = kmod.cluster.mark()
+    for _run in range(2):
+        hashes.append(odd(kmod.build(tmp_path, recipe_dir=str(tmp_path)))["failed"])
+        assert begun(kmod, mark) == 1
+    assert "" not in hashes
+    assert len(set(hashes)) == 3
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_run_goes_on_with_the_build_of_one_that_was_killed(kmod: Kmod) -> None:
+    mark = kmod.cluster.mark()
+    kill_in_the_middle(kmod)
+    with running(kmod, "goes on with the build that an earlier run began") as run:
+        image = finish(kmod, run)
+    assert begun(kmod, mark) == 1
+    assert (kmod.drivers()[ODD], kmod.record()[ODD]["image"]) == (image, image)
+    assert set(kmod.summaries().values()) == {"ready"}
+    eventually(lambda: kmod.builds() == [])
+    kmod.play().unchanged()
+
+
+def test_what_a_build_did_not_push_takes_nothing_away(kmod: Kmod) -> None:
+    before = kmod.record(), kmod.drivers(), kmod.summaries()
+    kmod.images.push("base/kmod", "1", labels={"made": "third"})
+    played = kmod.play().check()
+    assert "is built, but not in the registry" in played.output
+    assert (kmod.record(), kmod.drivers(), kmod.summaries()) == before
+    eventually(lambda: kmod.builds() == [])
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_new_base_image_gives_a_new_image_and_restarts_nothing(kmod: Kmod) -> None:
+    before, driver = kmod.drivers(), kmod.driver_pod("odd-1")
+    with running(kmod, "building") as run:
+        image = finish(kmod, run)
+    assert before[ODD] != image
+    assert kmod.drivers() == {**before, ODD: image}
+    assert kmod.driver_pod("odd-1") == driver
+    assert "restart" in said(kmod)
+
+
+@pytest.mark.usefixtures("slow")
+def test_the_build_of_a_killed_run_that_ended_meanwhile_is_found_and_cleared_away(kmod: Kmod) -> None:
+    kmod.images.push("base/kmod", "1", labels={"made": "fourth"})
+    mark = kmod.cluster.mark()
+    kill_in_the_middle(kmod)
+    digest = push(kmod)
+    clear_faults(kmod.cluster.kubeconfig)
+    eventually(lambda: jobs(kmod)[0]["status"].get("succeeded") == 1)
+    kmod.play().check()
+    assert begun(kmod, mark) == 1
+    assert kmod.drivers()[ODD].endswith(digest)
+    eventually(lambda: kmod.builds() == [])
+    kmod.play().unchanged()
