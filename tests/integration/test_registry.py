@@ -67,7 +67,7 @@ def test_what_does_not_exist_is_none(any_bed: Bed) -> None:
 def test_how_to_log_in_is_learned_once(any_bed: Bed) -> None:
     client = any_bed.client()
     mark = any_bed.registry.mark()
-    for _ in range(2):
+    for _attempt in range(2):
         assert client.find(any_bed.reference(), "amd64")
     asked = any_bed.registry.requests(mark)
     # Manifest and configuration, twice, and the first request once without a login.
@@ -82,7 +82,7 @@ def test_wrong_or_missing_credentials(any_bed: Bed) -> None:
     any_bed.fails(Unauthorized, "the account pusher", account=wrong)
     client = any_bed.client(wrong)
     mark = any_bed.registry.mark()
-    for _ in range(2):
+    for _attempt in range(2):
         with pytest.raises(Unauthorized):
             client.find(any_bed.reference(), "amd64")
     # Once without a login, and then no more than once for each look-up: accounts may be locked for more.
@@ -119,7 +119,7 @@ def test_a_token_is_not_used_longer_than_it_is_good(bed: Bed) -> None:
     try:
         client = bed.client()
         mark = bed.registry.mark()
-        for _ in range(2):
+        for _attempt in range(2):
             assert client.digest(bed.reference())
         # A new one was asked for in time, so that only the very first request was refused.
         assert client.requests["token"] == 2
@@ -432,7 +432,7 @@ def test_blobs_may_come_from_elsewhere_without_credentials(authority: Authority,
         # Who is only redirected to may ask for a password, but gets none.
         storage.refusal = 'Basic realm="give me"'  # type: ignore[attr-defined]
         bed.fails(Unauthorized, f"localhost:{storage.port}.*it answers 401")
-        assert {authorization for _, authorization in storage.asked} == {None}  # type: ignore[attr-defined]
+        assert {authorization for _path, authorization in storage.asked} == {None}  # type: ignore[attr-defined]
 
 
 def test_redirects_that_lead_nowhere_or_away_from_tls(bed: Bed) -> None:

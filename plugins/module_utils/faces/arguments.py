@@ -83,10 +83,11 @@ DRIVER_CONTAINER: Spec = {
     "registry_ca": {"type": "str"},
     "registry_verify": {"type": "bool", "default": True},
     "registry_mirrors": {"type": "list", "elements": "dict", "default": []},
-    "push_secret": {"type": "str"},
+    # Names of Secrets, not secrets.
+    "push_secret": {"type": "str", "no_log": False},
     "builder": {"type": "str", "choices": ["auto", "kubernetes", "openshift", "controller", "none"], "default": "auto"},
     "builder_image": {"type": "str"},
-    "entitlement_secret": {"type": "str"},
+    "entitlement_secret": {"type": "str", "no_log": False},
     "build_node_selector": {"type": "dict", "default": {}},
     "build_host_network": {"type": "bool", "default": False},
     "build_timeout": {"type": "int", "default": 1800},

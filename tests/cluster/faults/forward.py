@@ -71,7 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             return
         self.server.proxy.tunnels.append(self.path)
-        host, _, port = self.path.rpartition(":")
+        host, _colon, port = self.path.rpartition(":")
         with socket.create_connection((host, int(port)), timeout=5) as upstream:
             upstream.settimeout(None)
             self.send_response(200)

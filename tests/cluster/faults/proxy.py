@@ -102,7 +102,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault and fault.latency:
             time.sleep(fault.latency)
         if fault and fault.status:
-            for _ in body:
+            for _chunk in body:
                 """A client that is still sending would not read the answer."""
             self._see(fault, fault.status)
             self._answer(fault)

@@ -69,8 +69,8 @@ def granted(account: Account | None, scopes: Iterable[str]) -> list[dict[str, An
     """What a token says that its owner may do, of all that is asked for ("repository:NAME:pull,push")."""
     access = []
     for scope in scopes:
-        kind, _, rest = scope.partition(":")
-        name, _, actions = rest.rpartition(":")
+        kind, _colon, rest = scope.partition(":")
+        name, _colon, actions = rest.rpartition(":")
         allowed = {"pull", "push", "delete"} if account and account.may_push else {"pull"} if account else set()
         if name.startswith(PUBLIC):
             allowed |= {"pull"}

@@ -122,9 +122,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _basic(header: str) -> Account | None:
-    scheme, _, encoded = header.partition(" ")
+    scheme, _space, encoded = header.partition(" ")
     try:
-        name, _, password = base64.b64decode(encoded).decode().partition(":")
+        name, _colon, password = base64.b64decode(encoded).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
         return None
     return find_account(name, password) if scheme.lower() == "basic" else None

@@ -20,7 +20,7 @@ def test_it_happens_as_often_as_it_is_told_to_and_then_the_next_one() -> None:
     faults = Faults()
     first, second = Fault(status=500, times=2), Fault(status=503)
     with faults.on(first), faults.on(second):
-        assert [faults.strike("GET", "/") for _ in range(4)] == [first, first, second, second]
+        assert [faults.strike("GET", "/") for _number in range(4)] == [first, first, second, second]
 
 
 def test_it_ends_with_its_context() -> None:
