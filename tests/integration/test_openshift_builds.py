@@ -19,6 +19,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.imagestream import ImageStreamLookup
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import WrongArchitecture
 from tests.cluster import Cluster
 from tests.cluster.builds_api.pushing import use_registry
 from tests.cluster.paths import registry_folder
@@ -32,7 +35,9 @@ Obj = dict[str, Any]
 NAMESPACE = "simple-kmod"
 SUMMARY = "hardware-enablement.io/simple-kmod"
 KERNEL_LABEL, INPUTS_LABEL = "hardware-enablement.io/kernel", "hardware-enablement.io/inputs"
-OLD, NEW, THIRD = "5.14.0-503.el9.x86_64", "5.14.0-570.el9.x86_64", "5.14.0-611.el9.x86_64"
+OLD, NEW = "5.14.0-503.el9.x86_64", "5.14.0-570.el9.x86_64"
+THIRD, FOURTH = "5.14.0-611.el9.x86_64", "5.14.0-687.el9.x86_64"
+MESSAGE = "kmod.c:7: error: 'struct page' has no member named 'lru'"
 # What the ImageStream of the test cluster has a tag for (tests/cluster/openshift/instances.yaml).
 RELEASE = "9.6.20250805-0"
 LATEST_TOOLKIT = f"quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:{'2b' * 32}"
@@ -141,6 +146,21 @@ def add_node(cluster: Cluster, prefix: str, kernel: str, release: str = "") -> N
     cluster.kubectl("label", "node", node, "kmod=wanted")
 
 
+def kernel_of(build: Obj) -> str:
+    """The kernel that a Build is for."""
+    args = build["spec"]["strategy"]["dockerStrategy"]["buildArgs"]
+    return next(item["value"] for item in args if item["name"] == "KERNEL")
+
+
+def leave_behind(site: Site, entry: Obj) -> str:
+    """The context of the build that made an image, as if its run had been killed before it ended; its name."""
+    name = f"build-{entry['group']}-{entry['inputs'][:10]}-0"
+    labels = {"hardware-enablement.io/recipe": "simple-kmod", "hardware-enablement.io/build": "driver_container"}
+    context = {"metadata": {"name": name, "labels": labels}, "data": {}}
+    site.cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/configmaps", context)
+    return name
+
+
 @pytest.fixture(scope="module")
 def site(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Two nodes on two kernels, a registry with the base image, and the namespace with its Secrets."""
@@ -219,48 +239,52 @@ def test_the_second_run_writes_nothing(site: Site) -> None:
     assert {request.method for request in site.registry.requests(pushed)} <= {"GET", "HEAD"}
 
 
-def test_a_build_that_was_cancelled_is_built_again(site: Site) -> None:
+def test_a_build_that_failed_says_why_and_one_that_was_cancelled_too(site: Site) -> None:
     add_node(site.cluster, "third", THIRD)
-    site.behave(seconds=60)
+    add_node(site.cluster, "fourth", FOURTH)
+    # What is left of a build that ended after its run was killed goes, too.
+    leftover = leave_behind(site, site.record()[OLD])
+    site.behave(play="fail", seconds=5, message=MESSAGE)
     process = site.runner.start("enable", **site.variables({}))
-    (build,) = until(site.builds, "a Build runs")
-    name = build["metadata"]["name"]
+    builds = until(lambda: len(site.builds()) == 2 and site.builds(), "two Builds run")
+    (name,) = (build["metadata"]["name"] for build in builds if kernel_of(build) == THIRD)
     path = f"/apis/build.openshift.io/v1/namespaces/{NAMESPACE}/builds/{name}"
     site.cluster.api.patch(path, {"status": {"cancelled": True}})
     assert process.wait(60) != 0
-    entry = site.record()[THIRD]
-    assert f"Build {name} ended as Cancelled (The build was cancelled by the user.)" in entry["problem"]
-    assert entry["failed"] == ""
-    assert site.summaries() == {"old-1": "ready", "new-1": "ready", "third-1": "driver_container.failed"}
+
+    assert leftover not in [obj["metadata"]["name"] for obj in site.listed("buildconfigs,configmaps")]
+    output = (site.runner.folder / "enable.log").read_text()
+    assert MESSAGE in output
+    assert site.secrets_in(output) == []
+    cancelled, failed = (site.record()[kernel] for kernel in (THIRD, FOURTH))
+    assert f"Build {name} ended as Cancelled (The build was cancelled by the user.)" in cancelled["problem"]
+    assert cancelled["failed"] == ""
+    assert "ended as Failed (Dockerfile build strategy has failed.): error: build error: building" in failed["problem"]
+    assert failed["failed"]
+    # Others are none the worse for it, and the failed one's log is there to be read.
+    none = "driver_container.failed"
+    assert site.summaries() == {"old-1": "ready", "new-1": "ready", "third-1": none, "fourth-1": none}
+    assert len(site.builds("Failed")) == 1
 
 
-def test_a_build_that_failed_says_why_and_is_not_repeated(site: Site) -> None:
-    site.behave(play="fail", seconds=0.5, message="kmod.c:7: error: 'struct page' has no member named 'lru'")
+def test_what_was_cancelled_is_built_again_and_what_failed_is_not(site: Site) -> None:
+    site.behave(seconds=0.5)
     mark = site.cluster.mark()
     played = site.play()
     assert played.code != 0
-    assert "kmod.c:7: error: 'struct page' has no member named 'lru'" in played.output
-    entry = site.record()[THIRD]
-    assert (
-        "ended as Failed (Dockerfile build strategy has failed.): error: build error: building at" in entry["problem"]
-    )
-    assert entry["failed"]
-    assert len(site.instantiated(mark)) == 1
-    # Others are none the worse for it, and the log is there to be read.
-    assert site.summaries() == {"old-1": "ready", "new-1": "ready", "third-1": "driver_container.failed"}
-    assert len(site.listed("buildconfigs")) == 1
-
-    mark = site.cluster.mark()
-    again = site.play()
-    assert (again.changed, site.instantiated(mark)) == (0, []), again.output
-    assert "ended as Failed" in again.output
+    assert "ended as Failed" in played.output
+    (instantiated,) = site.instantiated(mark)
+    assert instantiated.startswith(f"build-{site.record()[THIRD]['group']}-")
+    assert site.record()[THIRD]["image"]
+    assert site.summaries()["third-1"] == "ready"
+    assert site.record()[FOURTH]["failed"]
 
 
 def test_a_build_that_cannot_start_does_not_hold_up_the_run(site: Site) -> None:
     site.behave(play="pending", message="no node has the memory that the build asks for")
-    # Also: what has failed is tried again where somebody says so.
+    # What has failed is tried again where somebody says so.
     site.play(hardware_enablement_rebuild=True, hardware_enablement_failure_grace=1)
-    entry = site.record()[THIRD]
+    entry = site.record()[FOURTH]
     assert "cannot start: no node has the memory that the build asks for" in entry["problem"]
     assert entry["failed"] == ""
     assert site.builds("Pending") == []
@@ -275,7 +299,10 @@ def test_the_internal_registry_is_asked_by_image_streams_and_the_toolkit_fits_th
     patch = json.dumps({"spec": {"tags": [*(tag for tag in tags if tag["name"] != "latest"), newest]}})
     site.cluster.kubectl("patch", "is", "driver-toolkit", "-n", "openshift", "--type=merge", "-p", patch)
     site.behave(seconds=0.5)
-    site.play(options={"headers": "dtk", "base_image": "", "repository": f"{INTERNAL}/{NAMESPACE}/kmod"}).check()
+    site.play(
+        options={"headers": "dtk", "base_image": "", "repository": f"{INTERNAL}/{NAMESPACE}/kmod"},
+        hardware_enablement_build_parallel=4,
+    ).check()
 
     assert set(site.summaries().values()) == {"ready"}
     bases = {}
@@ -288,7 +315,7 @@ def test_the_internal_registry_is_asked_by_image_streams_and_the_toolkit_fits_th
         labels = image["dockerImageMetadata"]["Config"]["Labels"]
         assert (labels[KERNEL_LABEL], labels[INPUTS_LABEL]) == (kernel, entry["inputs"])
         bases[kernel] = labels["org.opencontainers.image.base.name"]
-    assert bases == {OLD: LATEST_TOOLKIT, NEW: TOOLKIT, THIRD: LATEST_TOOLKIT}
+    assert bases == {**dict.fromkeys((OLD, THIRD, FOURTH), LATEST_TOOLKIT), NEW: TOOLKIT}
     # What no kernel needs any more is gone, that of the build that could not start included.
     assert site.listed("buildconfigs,configmaps") == []
 
@@ -315,6 +342,10 @@ def test_prebuilt_images_are_found_by_their_image_streams(site: Site) -> None:
         site.cluster.api.request("POST", path, request)
     tags = "/apis/image.openshift.io/v1/namespaces/vendor/imagestreamtags"
     until(lambda: len(site.cluster.api.get(tags)["items"]) == 2, "both images are there")
+
+    lookup = ImageStreamLookup(connect({"kubeconfig": str(site.cluster.kubeconfig)}))
+    with pytest.raises(WrongArchitecture, match="has no image for arm64: its ImageStreamTag has amd64"):
+        lookup.find(f"registry.vendor.test/vendor/kmod:{OLD}", "arm64")
 
     # A host that only the cluster knows.
     options = {"prebuilt_repository": "registry.vendor.test/vendor/kmod", "build": False}
