@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 from collections.abc import Iterator
@@ -17,8 +18,10 @@ from tests.cluster import Cluster
 from tests.cluster.api import ApiError
 from tests.cluster.registry import PUSHER, Account, Images, Registry
 from tests.integration.plays import PLAYBOOKS, Played, Runner
+from tests.integration.registry_bed import SECRETS as OF_ACCOUNTS
 from tests.integration.registry_bed import Bed
 
+SECRETS = (*OF_ACCOUNTS, base64.b64encode(PUSHER.password.encode()).decode())
 NAMESPACE = "simple-kmod"
 DOMAIN = "hardware-enablement.io"
 SUMMARY = f"{DOMAIN}/simple-kmod"
@@ -103,7 +106,7 @@ class Kmod:
     def _find(self, folder: Path, *arguments: str, faulty: bool = False, how: str = "local", **others: Any) -> Obj:
         where = {"how": how, "python": sys.executable, "out": str(folder / "found.json")}
         look = {**self.settings(faulty=faulty), "recipe_options": self.options(), **others}
-        self.runner.play(PLAYBOOKS / "look_up.yml", *arguments, **where, **look).check()
+        check_output(self.runner.play(PLAYBOOKS / "look_up.yml", *arguments, **where, **look).check())
         return dict(json.loads((folder / "found.json").read_text()))
 
     def record(self) -> dict[str, Obj]:
@@ -168,6 +171,13 @@ class Kmod:
             yield
         finally:
             self.registry.resume()
+
+
+def check_output(played: Played) -> str:
+    """What a run said, which is neither a traceback nor a secret."""
+    assert "Traceback" not in played.output
+    assert [secret for secret in SECRETS if secret in played.output] == []
+    return played.output
 
 
 def make_kmod(cluster: Cluster, runner: Runner, bed: Bed) -> Kmod:

@@ -209,7 +209,7 @@ def test_a_new_base_image_gives_a_new_image_and_restarts_nothing(kmod: Kmod) -> 
     assert before[ODD] != image
     assert kmod.drivers() == {**before, ODD: image}
     assert kmod.driver_pod("odd-1") == driver
-    assert "restart" in said(kmod)
+    assert "~ 1 nodes run the driver version before, until it is restarted: odd-1" in said(kmod)
 
 
 @pytest.mark.usefixtures("slow")
