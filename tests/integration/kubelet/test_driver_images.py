@@ -119,7 +119,19 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         cluster.kubectl(*create, f"--from-file=.dockerconfigjson={secret}")
         runner = Runner(cluster, "builder-run", tmp_path_factory.mktemp("runner"))
         yield Site(cluster, registry, images, runner, prebuilt, built, secret)
+        leave(cluster)
     Registry.remove(folder)
+
+
+def leave(cluster: Cluster) -> None:
+    """Leave the cluster to the next tests as it was found: its nodes, and their kernel."""
+    cluster.kubectl("delete", "specialresource", "simple-kmod", "--ignore-not-found")
+    cluster.kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")
+    cluster.remove_nodes("prebuilt-1", "built-1", "none-1")
+    node = cluster.workers[1]
+    cluster.kubectl("label", "node", node, "kmod-")
+    cluster.reboot(node, "")
+    cluster.relabel(node)
 
 
 def check_built(site: Site, repository: str) -> str:
