@@ -13,7 +13,7 @@ LINT_STEPS := ruff mypy layers yamllint ansible-lint changelog
 TEST_STEPS := units ansible-units sanity docs-lint build integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade demo lint test cluster-up cluster-down test-core molecule-kind e2e-kubelet test-scale bench clean \
+.PHONY: help venv venv-upgrade demo lint test cluster-up cluster-down test-core molecule-kind e2e-kubelet e2e-builds test-scale bench clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -49,6 +49,9 @@ molecule-kind: venv ## the same scenario on kind (needs kind and a container eng
 
 e2e-kubelet: venv ## real nodes: kubelet, containerd, pods from images made here (needs root)
 	@$(GATES) e2e-kubelet
+
+e2e-builds: venv ## driver images: registries, builds by Jobs and BuildConfigs
+	@$(GATES) e2e-builds
 
 test-scale: venv ## 1000 simulated nodes
 	@$(GATES) scale

@@ -111,22 +111,32 @@ def _build(place: Place) -> Iterator[Command]:
             yield Command(["ansible-doc", "--json", "-t", kind, *names], env=env)
 
 
+# Slow levels of the integration tests, each a marker and a target of its own: e2e-kubelet, e2e-builds, scale.
+SLOW = ("kubelet", "builds", "scale")
+
+
 def _integration(place: Place) -> Iterator[Command]:
-    report = place.build / "reports" / "integration.xml"
     # A file has its own cluster, and its tests build on each other; most of the time they wait.
-    spread = ["-n", "2", "--dist", "loadfile"]
-    chosen = ["-m", "not scale and not kubelet", "tests/integration"]
-    yield Command(["pytest", "-q", *spread, *chosen, f"--junit-xml={report}"], junit=report)
+    marked = " and ".join(f"not {name}" for name in SLOW)
+    yield _pytest(place, "integration", "-n", "2", "--dist", "loadfile", "-m", marked)
 
 
 def _e2e_kubelet(place: Place) -> Iterator[Command]:
-    report = place.build / "reports" / "e2e-kubelet.xml"
-    yield Command(["pytest", "-q", "-m", "kubelet", "tests/integration", f"--junit-xml={report}"], junit=report)
+    # One after the other: all of them share one cluster of real nodes.
+    yield _pytest(place, "e2e-kubelet", "-m", "kubelet")
+
+
+def _e2e_builds(place: Place) -> Iterator[Command]:
+    yield _pytest(place, "e2e-builds", "-n", "2", "--dist", "loadfile", "-m", "builds")
 
 
 def _scale(place: Place) -> Iterator[Command]:
-    report = place.build / "reports" / "scale.xml"
-    yield Command(["pytest", "-q", "-m", "scale", "tests/integration", f"--junit-xml={report}"], junit=report)
+    yield _pytest(place, "scale", "-m", "scale")
+
+
+def _pytest(place: Place, name: str, *chosen: str) -> Command:
+    report = place.build / "reports" / f"{name}.xml"
+    return Command(["pytest", "-q", *chosen, "tests/integration", f"--junit-xml={report}"], junit=report)
 
 
 def _molecule(place: Place) -> Iterator[Command]:
@@ -170,6 +180,7 @@ TEST = (
 EXTRA = (
     Step("molecule-kind", "scenario kind: the same on kind", _molecule_kind),
     Step("e2e-kubelet", "real nodes: kubelet and containerd", _e2e_kubelet),
+    Step("e2e-builds", "driver images: registries, Jobs, BuildConfigs", _e2e_builds),
     Step("scale", "1000 simulated nodes", _scale),
 )
 

@@ -27,6 +27,8 @@ from tests.cluster.pki import Authority
 from tests.cluster.programs import ensure_programs
 from tests.cluster.registry import Images, Registry
 
+pytestmark = pytest.mark.builds
+
 Obj = dict[str, Any]
 
 BASE = "/apis/build.openshift.io/v1/namespaces/default"

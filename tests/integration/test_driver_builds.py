@@ -36,6 +36,8 @@ from tests.integration.plays import REPO, Runner
 from tests.integration.registry_bed import Bed
 from tests.integration.sight import eventually
 
+pytestmark = pytest.mark.builds
+
 JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
 LAST_LINE = "/src/simple_kmod.c:9:10: fatal error: linux/module.h: No such file or directory"
 

@@ -35,6 +35,8 @@ from tests.integration.kmod_bed import (
 from tests.integration.plays import Runner
 from tests.integration.registry_bed import Bed
 
+pytestmark = pytest.mark.builds
+
 READY = {"gpu-old-1": "ready", "gpu-old-2": "ready", "gpu-new-1": "ready", "odd-1": "driver_container.failed"}
 NO_HEADERS = f"make: *** /lib/modules/{ODD}/build: No such file or directory.  Stop."
 

@@ -30,6 +30,8 @@ from tests.cluster.registry import Images, Registry
 from tests.integration.conftest import grant
 from tests.integration.plays import REPO, Played, Runner
 
+pytestmark = pytest.mark.builds
+
 Obj = dict[str, Any]
 
 NAMESPACE = "simple-kmod"
