@@ -19,7 +19,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.leftove
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared, prepare
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import spec as record_spec
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import API_VERSION, KIND, NAME
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import (
+    API_VERSION,
+    KIND,
+    NAME,
+    RECORD,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.status import make_status
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
 
@@ -103,7 +108,7 @@ def _builds(client: Client, prepared: Prepared) -> list[ObjectKey]:
 
 
 def _refuse_while_others_exist(client: Client, name: str) -> None:
-    others = sorted({record["metadata"]["name"] for record in client.list(store.RECORD).items} - {name})
+    others = sorted({record["metadata"]["name"] for record in client.list(RECORD).items} - {name})
     if others:
         raise EnablementError(
             "the CRD of SpecialResource is not removed",
@@ -119,7 +124,7 @@ def info(params: Mapping[str, Any], _context: RunContext) -> Obj:
         record = store.read(client, params["name"])
         records = [record] if record else []
     else:
-        records = client.list(store.RECORD).items if client.serves(API_VERSION, KIND) else []
+        records = client.list(RECORD).items if client.serves(API_VERSION, KIND) else []
     return {
         "changed": False,
         "resources": [

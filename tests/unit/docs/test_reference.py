@@ -13,6 +13,7 @@ import yaml
 
 from ansible_collections.hardware.enablement.plugins.doc_fragments import common
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.crd import all_definitions
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import crd, status
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import advice
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import TERMINAL_REASONS
@@ -119,6 +120,8 @@ def test_job_templates_name_what_exists() -> None:
 
 def test_the_published_crd_is_the_one_that_a_run_applies() -> None:
     assert yaml.safe_load((REPO / "manifests" / "crd.yaml").read_text()) == crd.definition()
+    published = yaml.safe_load((REPO / "manifests" / "rmd-crds.yaml").read_text())
+    assert published["items"] == all_definitions()
 
 
 def test_the_modules_name_the_requirements_that_are_installed() -> None:

@@ -9,95 +9,81 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster import definitions
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.definitions import (
+    GENERATION,
+    NUMBER,
+    TEXT,
+    list_of,
+    object_of,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import DOMAIN
 
-GROUP = DOMAIN
-VERSION = "v1"
-API_VERSION = f"{GROUP}/{VERSION}"
-KIND = "SpecialResource"
-PLURAL = "specialresources"
-NAME = f"{PLURAL}.{GROUP}"
-
-_TEXT: dict[str, Any] = {"type": "string"}
-_NUMBER: dict[str, Any] = {"type": "integer", "format": "int32", "minimum": 0}
-
-
-def _object(description: str, **properties: Any) -> dict[str, Any]:
-    return {"type": "object", "description": description, "properties": properties}
-
-
-def _list(items: dict[str, Any], key: str | None = None) -> dict[str, Any]:
-    keyed = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]} if key else {}
-    return {"type": "array", "items": items, **keyed}
+RECORD = Kind(DOMAIN, "v1", "SpecialResource", "specialresources", namespaced=False)
+GROUP = RECORD.group
+API_VERSION = RECORD.api_version
+KIND = RECORD.kind
+NAME = f"{RECORD.plural}.{RECORD.group}"
 
 
 def _schema() -> dict[str, Any]:
-    condition = _object(
-        "One of Ready, Progressing and Degraded, as metav1.Condition.",
-        type=_TEXT,
-        status={"type": "string", "enum": ["True", "False", "Unknown"]},
-        reason=_TEXT,
-        message=_TEXT,
-        lastTransitionTime={"type": "string", "format": "date-time"},
-        observedGeneration={"type": "integer", "format": "int64"},
-    )
-    condition["required"] = ["type", "status", "reason", "message", "lastTransitionTime"]
-    group = _object("One kernel group's share of a state.", id=_TEXT, kernel=_TEXT, ready=_NUMBER, total=_NUMBER)
-    state = _object(
+    group = object_of("One kernel group's share of a state.", id=TEXT, kernel=TEXT, ready=NUMBER, total=NUMBER)
+    state = object_of(
         "One state of the recipe.",
-        name=_TEXT,
-        phase=_TEXT,
-        scope=_TEXT,
-        ready=_NUMBER,
-        total=_NUMBER,
-        reason=_TEXT,
-        message=_TEXT,
-        since=_TEXT,
-        groups=_list(group),
+        name=TEXT,
+        phase=TEXT,
+        scope=TEXT,
+        ready=NUMBER,
+        total=NUMBER,
+        reason=TEXT,
+        message=TEXT,
+        since=TEXT,
+        groups=list_of(group),
     )
     state["required"] = ["name", "phase"]
-    problem = _object(
+    problem = object_of(
         "What keeps one node from being ready.",
-        node=_TEXT,
-        state=_TEXT,
-        phase=_TEXT,
-        reason=_TEXT,
-        message=_TEXT,
-        since=_TEXT,
-        todo=_TEXT,
+        node=TEXT,
+        state=TEXT,
+        phase=TEXT,
+        reason=TEXT,
+        message=TEXT,
+        since=TEXT,
+        todo=TEXT,
     )
-    spec = _object(
+    spec = object_of(
         "What was asked for.",
-        recipe=_TEXT,
-        namespace=_TEXT,
+        recipe=TEXT,
+        namespace=TEXT,
         options={"type": "object", "x-kubernetes-preserve-unknown-fields": True},
     )
     spec["required"] = ["recipe", "namespace"]
-    image = _object(
+    image = object_of(
         "The image of one kernel group, looked up or built.",
-        state=_TEXT,
-        group=_TEXT,
-        kernel=_TEXT,
-        image=_TEXT,
-        inputs=_TEXT,
-        problem=_TEXT,
-        failed=_TEXT,
+        state=TEXT,
+        group=TEXT,
+        kernel=TEXT,
+        image=TEXT,
+        inputs=TEXT,
+        problem=TEXT,
+        failed=TEXT,
     )
     image["required"] = ["state", "group"]
-    status = _object(
+    status = object_of(
         "What was found.",
-        phase=_TEXT,
-        message=_TEXT,
-        observedGeneration={"type": "integer", "format": "int64"},
-        nodes=_object("Nodes with the hardware.", total=_NUMBER, ready=_NUMBER, summary=_TEXT),
-        kernels=_list(_TEXT),
-        kernelCount=_NUMBER,
-        conditions=_list(condition, "type"),
-        states=_list(state, "name"),
-        problems=_list(problem),
-        images={**_list(image), "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["state", "group"]},
+        phase=TEXT,
+        message=TEXT,
+        observedGeneration=GENERATION,
+        nodes=object_of("Nodes with the hardware.", total=NUMBER, ready=NUMBER, summary=TEXT),
+        kernels=list_of(TEXT),
+        kernelCount=NUMBER,
+        conditions=definitions.conditions("Ready, Progressing and Degraded"),
+        states=list_of(state, "name"),
+        problems=list_of(problem),
+        images=list_of(image, "state", "group"),
     )
-    root = _object("An enabled special resource: hardware and what makes it usable.", spec=spec, status=status)
+    root = object_of("An enabled special resource: hardware and what makes it usable.", spec=spec, status=status)
     root["required"] = ["spec"]
     return root
 
@@ -110,32 +96,5 @@ def definition() -> dict[str, Any]:
         ("Kernels", "integer", ".status.kernelCount"),
         ("Age", "date", ".metadata.creationTimestamp"),
     ]
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": NAME, "labels": {"applyset.kubernetes.io/is-parent-type": "true"}},
-        "spec": {
-            "group": GROUP,
-            "scope": "Cluster",
-            "names": {
-                "kind": KIND,
-                "listKind": f"{KIND}List",
-                "plural": PLURAL,
-                "singular": "specialresource",
-                "shortNames": ["sr"],
-                "categories": ["hardware"],
-            },
-            "versions": [
-                {
-                    "name": VERSION,
-                    "served": True,
-                    "storage": True,
-                    "subresources": {"status": {}},
-                    "additionalPrinterColumns": [
-                        {"name": name, "type": kind, "jsonPath": path} for name, kind, path in columns
-                    ],
-                    "schema": {"openAPIV3Schema": _schema()},
-                }
-            ],
-        },
-    }
+    labels = {"applyset.kubernetes.io/is-parent-type": "true"}
+    return definitions.definition(RECORD, _schema(), columns, short_names=["sr"], labels=labels)

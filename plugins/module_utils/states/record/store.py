@@ -8,23 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import execute, plan
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import key_of
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.definitions import ensure
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import (
     API_VERSION,
-    GROUP,
     KIND,
-    NAME,
-    PLURAL,
-    VERSION,
+    RECORD,
     definition,
 )
 
 Obj = dict[str, Any]
-
-RECORD = Kind(GROUP, VERSION, KIND, PLURAL, namespaced=False)
 
 
 def read(client: Client, name: str) -> Obj | None:
@@ -34,14 +27,7 @@ def read(client: Client, name: str) -> Obj | None:
 
 def ensure_definition(client: Client) -> bool:
     """Apply the CRD and wait until it is served; returns whether that changed anything."""
-    kind = client.kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-    wanted = definition()
-    live = client.get(kind, NAME)
-    changes = plan(client, [wanted], live={key_of(wanted): live} if live else {}, adopt=True, owner="", recreate=False)
-    changes = [change for change in changes if change.action != "unchanged"]
-    if changes:
-        execute(client, changes, guard=lambda: None)
-    return bool(changes)
+    return ensure(client, [definition()])
 
 
 def write(client: Client, record: Obj) -> Obj:
