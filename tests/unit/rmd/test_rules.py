@@ -1,0 +1,135 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Each of RMD's rules, looked at before anything is sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.classify import ADVICE
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.dialect import Dialect
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Cache, Mba, Pstate, Workload
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.plan import Delete, Keep, Post, Replace
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.rules import (
+    capacity,
+    leftover_warning,
+    problems,
+    unchangeable,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.topology import Policy
+from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import running, topology, workload
+
+POLICIES = {"gold": Policy(Cache(4, 4)), "bronze": Policy(None)}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "kind", "words"),
+    [
+        (workload(""), "bad_request", "cannot name"),
+        (workload("a b"), "bad_request", "without spaces"),
+        (workload("u" * 254), "bad_request", "253"),
+        (Workload("w", (), cache=Cache(2, 2)), "no_cores", "names no core"),
+        (Workload("w", (1,)), "no_parameters", "asks for nothing"),
+        (workload(most=1, least=2), "bad_range", "at most 1 and at least 2"),
+        (workload(most=2, least=0), "bad_range", "at most 2 and at least 0"),
+        (workload(most=-1, least=-1), "bad_range", "at most -1"),
+        (workload(pstate=Pstate(monitoring="maybe")), "plugin_refused", '"maybe"'),
+        (Workload("w", (1,), mba=Mba(50)), "mba_unsupported", "without cache"),
+        (workload(most=4, least=2, mba=Mba(50)), "mba_unsupported", "besteffort"),
+        (workload(most=0, least=0, mba=Mba(100)), "mba_unsupported", "shared"),
+        (workload(mba=Mba(0)), "mba_range", "mba 0"),
+        (workload(mba=Mba(101)), "mba_range", "to 100"),
+        (workload(mba=Mba(mbps=4294967291)), "mba_range", "to 4294967290"),
+        (workload(mba=Mba(50, 500)), "mba_mode", "both units"),
+        (workload("w", 1, 8), "unknown_core", "names core 8, and the node has 0-7"),
+        (workload(most=12, least=12), "no_cache", "asks for 12 ways, and cache 0 has 11"),
+        (workload(policy="p"), "policy_unknown", 'no policy "p" (it has: bronze, gold)'),
+    ],
+)
+def test_each_rule(wanted: Workload, kind: str, words: str) -> None:
+    (found,) = problems(wanted, topology(), POLICIES)
+    assert (found.kind, found.todo) == (kind, ADVICE[kind])
+    assert words in found.sentence
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        workload(),
+        workload(most=4, least=2),
+        workload(most=0, least=0),
+        workload(most=4, least=2, mba=Mba(100)),
+        workload(mba=Mba(mbps=500)),
+        workload("w", 0),
+        workload("w", 3, 4),
+        workload(policy="gold"),
+        workload(policy="bronze", most=1, least=2, mba=Mba(0)),
+        Workload("w", (1,), pstate=Pstate(3.0, "off")),
+    ],
+)
+def test_what_rmd_takes_is_no_problem(wanted: Workload) -> None:
+    assert problems(wanted, topology(), POLICIES) == []
+
+
+def test_the_older_dialect_has_no_mba() -> None:
+    assert [found.kind for found in problems(workload(mba=Mba(50)), dialect=Dialect.V02)] == ["mba_unsupported"]
+    assert problems(workload(mba=Mba(50)), dialect=Dialect.V03) == []
+
+
+def test_a_machine_without_mba() -> None:
+    without = topology(mba={"mba": False})
+    assert [found.kind for found in problems(workload(mba=Mba(50)), without)] == ["mba_unsupported"]
+    assert problems(workload(), without) == []
+
+
+def test_cores_of_others() -> None:
+    (found,) = problems(workload("w", 1, 2, 3), others=[workload("x", 3, 4), workload("y", 5)])
+    assert found.kind == "conflict_core"
+    assert found.sentence == "core 3 of workload w belongs to workload x"
+
+
+def test_what_is_not_known_is_not_judged() -> None:
+    assert problems(workload("w", 99, policy="p")) == []
+
+
+@pytest.mark.parametrize(
+    ("actions", "missing"),
+    [
+        ([Post(workload("a", 1, most=6, least=6))], ""),
+        ([Post(workload("a", 1, most=7, least=7))], "cache 0 has 6 guaranteed ways to give, and a would take 7"),
+        ([Post(workload("a", 5, most=7, least=7))], "cache 1"),
+        ([Post(workload("a", 1, most=3, least=3)), Post(workload("b", 2, most=4, least=4))], "a, b would take 7"),
+        ([Post(workload("a", 1, most=3, least=3)), Post(workload("b", 5, most=4, least=4))], ""),
+        ([Replace(running("a", "1", cache=(2, 2)), workload("a", 1, most=8, least=8))], ""),
+        ([Replace(running("a", "1", cache=(2, 2)), workload("a", 1, most=9, least=9))], "has 8"),
+        ([Replace(running("a", "1", status="Failed"), workload("a", 1, most=7, least=7))], "has 6"),
+        ([Delete(running("b", "2", cache=(4, 4))), Post(workload("a", 1, most=10, least=10))], ""),
+        ([Delete(running("b", "5", cache=(4, 4))), Post(workload("a", 1, most=10, least=10))], "cache 0"),
+        ([Keep(running("a", "1", cache=(9, 9)), workload("a", 1, most=9, least=9))], ""),
+        ([Post(workload("a", 1, most=9, least=2))], ""),
+        ([Post(workload("a", 1, most=3, least=3)), Post(workload("b", 2, policy="gold"))], "would take 7"),
+    ],
+)
+def test_the_guaranteed_pool(actions: list[Any], missing: str) -> None:
+    found = capacity(actions, topology(), POLICIES)
+    assert [problem.kind for problem in found] == (["no_cache"] if missing else [])
+    assert missing in "".join(problem.sentence for problem in found)
+
+
+def test_what_openstack_made_stays() -> None:
+    foreign = running("o", origin="OPENSTACK")
+    assert [found.kind for found in unchangeable([Delete(foreign), Replace(foreign, workload("o"))])] == [
+        "foreign_origin",
+        "foreign_origin",
+    ]
+    assert unchangeable([Keep(foreign, workload("o")), Delete(running())]) == []
+
+
+def test_a_range_cannot_be_deleted_cleanly() -> None:
+    warning = leftover_warning(running("old", "4-5"), Dialect.V03)
+    assert "cores 4-5 stay in COS2" in warning
+    assert leftover_warning(running("old", "4-5"), Dialect.V02) == ""
+    assert leftover_warning(running("old", "4 5"), Dialect.V03) == ""
