@@ -32,7 +32,7 @@ K8S_AUTH_KUBECONFIG=$("$python" -m tests.cluster kubeconfig --name "$cluster")
 export K8S_AUTH_KUBECONFIG
 kubectl=$("$python" -c 'from tests.cluster.programs import ensure_programs; print(ensure_programs()["kubectl"])')
 
-step "enable the GPUs" ansible-playbook hardware.enablement.enable_gpu
+step "enable the GPUs" ansible-playbook hardware.enablement.enable_gpu -e @tests/scenes/simulated.yml
 step "status" ansible-playbook hardware.enablement.status
 step "the cluster's own record" "$kubectl" --kubeconfig "$K8S_AUTH_KUBECONFIG" get sr
 

@@ -15,12 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from tests.cluster import Cluster
 
 REPO = Path(__file__).resolve().parents[2]
 PLAYBOOKS = Path(__file__).parent / "playbooks"
 BIN = Path(sys.executable).parent
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+# What enable_gpu needs where all nodes are simulated.
+SIMULATED: dict[str, Any] = yaml.safe_load((REPO / "tests" / "scenes" / "simulated.yml").read_text())
 _RECAP = re.compile(r"^\S+\s*: ok=\d+\s+changed=(?P<changed>\d+).*failed=\d+", re.MULTILINE)
 
 
@@ -56,6 +60,7 @@ class Runner:
         self.folder = folder
         self.kubeconfig = cluster.kubeconfig_for(user)
         self.settings = {"K8S_AUTH_KUBECONFIG": str(self.kubeconfig)}
+        self._simulated = not cluster.workers
 
     def without_kubeconfig(self) -> Runner:
         """The same, but for plays that say themselves how to reach which cluster."""
@@ -77,6 +82,11 @@ class Runner:
 
     def command(self, playbook: str | Path, *arguments: str, **variables: Any) -> list[str]:
         """The command line."""
+        if self._simulated and (
+            playbook == "enable_gpu" or variables.get("hardware_enablement_recipe") == "nvidia-gpu"
+        ):
+            given = variables.get("hardware_enablement_options", {})
+            variables["hardware_enablement_options"] = {**SIMULATED["hardware_enablement_options"], **given}
         name = str(playbook) if "/" in str(playbook) or "." in str(playbook) else f"hardware.enablement.{playbook}"
         command = [str(BIN / "ansible-playbook"), name, *arguments]
         return [*command, "-e", json.dumps(variables)] if variables else command

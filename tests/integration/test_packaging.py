@@ -16,7 +16,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.gates import collection_copy
 from tests.gates.place import Place
-from tests.integration.plays import BIN, Runner
+from tests.integration.plays import BIN, SIMULATED, Runner
 
 
 @pytest.fixture(scope="module")
@@ -60,13 +60,13 @@ def test_the_installed_collection_under_ansible_runner(
     cluster: Cluster, runner: Runner, installed: Path, tmp_path: Path
 ) -> None:
     assert not (installed / "ansible_collections/hardware/enablement/tests").exists()
-    done = run(installed, runner, tmp_path / "first", "hardware.enablement.enable_gpu")
+    done = run(installed, runner, tmp_path / "first", "hardware.enablement.enable_gpu", **SIMULATED)
     output = done.stdout.read()
     assert done.status == "successful", output
     assert "nvidia-gpu: ready, 3/3 nodes" in output
     assert cluster.kubectl("get", "sr", "nvidia-gpu", "--no-headers").split()[:3] == ["nvidia-gpu", "ready", "3/3"]
 
-    again = run(installed, runner, tmp_path / "second", "hardware.enablement.enable_gpu")
+    again = run(installed, runner, tmp_path / "second", "hardware.enablement.enable_gpu", **SIMULATED)
     assert again.status == "successful"
     assert again.stats["changed"] == {}
 

@@ -18,6 +18,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch 
 
 Obj = dict[str, Any]
 
+# How long a pod may take for its answer; the API server itself would wait half a minute for one that it cannot reach.
+POD_READ_S = 5.0
 _METADATA = f"{JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 
 
@@ -157,7 +159,8 @@ class Reader:
         """What a pod answers to a GET, by way of the API server."""
         base = self.kind("v1", "Pod").path(namespace, f"{pod}:{port}").replace("%3A", ":")
         target = f"port {port} of Pod {namespace}/{pod}"
-        return self._text(Call("GET", f"{base}/proxy/{path.lstrip('/')}", "get", target, count_as="proxy"))
+        path = f"{base}/proxy/{path.lstrip('/')}"
+        return self._text(Call("GET", path, "get", target, count_as="proxy", read_s=POD_READ_S))
 
     def version(self) -> Obj:
         """The API server's version, as GET /version tells it."""

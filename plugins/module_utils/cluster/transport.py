@@ -43,7 +43,10 @@ _LIBRARY_NOISE = re.compile(
 
 @dataclass(frozen=True)
 class Call:
-    """One request. verb and target are for messages and counts; repeatable: sending it twice does no harm."""
+    """One request. verb and target are for messages and counts; repeatable: sending it twice does no harm.
+
+    read_s: the longest silence of an answer that is not streamed.
+    """
 
     method: str
     path: str
@@ -56,6 +59,7 @@ class Call:
     count_as: str = ""
     repeatable: bool = False
     patience_s: float = PATIENCE_S
+    read_s: float = READ_S
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ class Transport:
         pauses = itertools.chain(_PAUSES_S, itertools.repeat(_PAUSES_S[-1]))
         while True:
             try:
-                response = self._open(call, preload=True, read_s=READ_S)
+                response = self._open(call, preload=True, read_s=call.read_s)
             except http.HTTPError as error:
                 failure: ApiError = self._unreachable(call, error)
                 again = (call.repeatable or _was_not_sent(error)) and not isinstance(error, http.SSLError)

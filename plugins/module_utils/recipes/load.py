@@ -133,5 +133,7 @@ def _assets(raw: Sequence[str | Mapping[str, Any]], files: Mapping[str, str]) ->
 
 
 def _proof(raw: Mapping[str, Any]) -> Proof:
-    ((kind, spec),) = raw.items()
-    return Proof(kind, {**DEFAULTS[kind], **(spec or {})})
+    ((kind, given),) = raw.items()
+    spec = {**DEFAULTS[kind], **(given or {})}
+    enabled = spec.pop("enabled", "")
+    return Proof(kind, spec, enabled)

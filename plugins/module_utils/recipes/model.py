@@ -29,10 +29,14 @@ class Option:
 
 @dataclass(frozen=True)
 class Proof:
-    """One validation. spec holds the settings of its kind, with the defaults filled in."""
+    """One validation. spec holds the settings of its kind, with the defaults filled in.
+
+    enabled: the bool option that turns it on ("": always on).
+    """
 
     kind: str
     spec: Mapping[str, Any] = field(default_factory=dict)
+    enabled: str = ""
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,9 @@ _SHAPES: dict[str, dict[str, Key]] = {
     },
 }
 
-CHECKS: Mapping[str, Check] = {kind: record(keys) for kind, keys in _SHAPES.items()}
+_ENABLED = Key(text("the name of a bool option"))
+
+CHECKS: Mapping[str, Check] = {kind: record({**keys, "enabled": _ENABLED}) for kind, keys in _SHAPES.items()}
 
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "image": {},

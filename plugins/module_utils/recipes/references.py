@@ -101,6 +101,8 @@ def _check_state(
         if isinstance(required, str) and required not in states:
             problems.add(f"{path}.requires[{index}]", "a state of the recipe", f"{required}{suggest(required, states)}")
     _check_switch(state, options, path, problems)
+    if not isinstance(state.get("enabled"), str) and state.get("disabled_validate"):
+        problems.add(join(path, "disabled_validate"), "enabled with it, since this state is always on", "none")
     for key in ("image", "build"):
         if state.get(key) and state.get("per") != "kernel":
             problems.add(join(path, key), "per: kernel, since an image is resolved per kernel", "per: cluster")
@@ -112,6 +114,8 @@ def _check_state(
             problems.add(f"{path}.assets[{index}]", "a file of the recipe", f"{pattern}{hint}")
     for key in ("validate", "disabled_validate"):
         for index, proof in enumerate(_list(state.get(key))):
+            for kind, spec in _dict(proof).items():
+                _check_switch(_dict(spec), options, f"{path}.{key}[{index}].{kind}", problems)
             pod = _dict(_dict(proof).get("workload")).get("pod")
             if isinstance(pod, str) and pod not in files:
                 where = f"{path}.{key}[{index}].workload.pod"
@@ -134,8 +138,9 @@ def _check_build(
         problems.add(join(path, "enabled"), "an option of type bool", switch)
 
 
-def _check_switch(state: Mapping[str, Any], options: Mapping[str, Any], path: str, problems: Problems) -> None:
-    switch = state.get("enabled")
+def _check_switch(item: Mapping[str, Any], options: Mapping[str, Any], path: str, problems: Problems) -> None:
+    """What may be turned off by an option: a state, or one of its proofs."""
+    switch = item.get("enabled")
     if isinstance(switch, str):
         kind = _dict(options.get(switch)).get("type", "str") if switch in options else None
         if kind is None:
@@ -143,8 +148,6 @@ def _check_switch(state: Mapping[str, Any], options: Mapping[str, Any], path: st
             problems.add(join(path, "enabled"), "an option of type bool", f"{switch}{suggest(switch, known)}")
         elif kind != "bool":
             problems.add(join(path, "enabled"), "an option of type bool", f"{switch}, which is of type {kind}")
-    elif state.get("disabled_validate"):
-        problems.add(join(path, "disabled_validate"), "enabled with it, since this state is always on", "none")
 
 
 def _check_cycles(states: Mapping[str, Any], problems: Problems) -> None:

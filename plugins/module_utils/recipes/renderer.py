@@ -189,6 +189,8 @@ class StateRenderer:
         problems = Problems(self._path("recipe.yml"))
         proofs = []
         for index, proof in enumerate(self._state.proofs(enabled)):
+            if proof.enabled and not self._facts.options[proof.enabled]:
+                continue
             path = f"states.{self._state.name}.{key}[{index}].{proof.kind}"
             spec = self._filled_in(proof.spec, f"recipe.yml, {path}")
             if spec != proof.spec:

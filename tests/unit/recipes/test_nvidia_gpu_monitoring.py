@@ -28,6 +28,19 @@ def test_exporter_off(nvidia_gpu: Any) -> None:
     assert "gpu-feature-discovery" in names(rendering, "DaemonSet")
 
 
+def test_each_exporter_has_to_serve_series_of_its_list(nvidia_gpu: Any) -> None:
+    rendering = nvidia_gpu()
+    rollout, metrics = rendering.states["monitoring"].proofs
+    exporter = container(pod_spec(rendering, "nvidia-dcgm-exporter"), "exporter")
+    assert (rollout.kind, metrics.kind) == ("rollout", "metrics")
+    assert metrics.spec["port"] == exporter["ports"][0]["containerPort"]
+    offered = rendering.one("ConfigMap", "nvidia-dcgm-exporter")["data"]["metrics.csv"]
+    assert all(f"\n{series}," in offered for series in metrics.spec["series"])
+    off = nvidia_gpu(exporter_validation=False)
+    assert [proof.kind for proof in off.states["monitoring"].proofs] == ["rollout"]
+    assert off.objects() == rendering.objects()
+
+
 def test_service_and_monitor_find_the_exporter(nvidia_gpu: Any) -> None:
     rendering = nvidia_gpu(monitoring_interval="15s", monitoring_labels={"release": "prometheus"})
     exporter = rendering.one("DaemonSet", "nvidia-dcgm-exporter")["spec"]["template"]

@@ -20,6 +20,8 @@ from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
     pod_spec,
 )
 
+KERNELS = ("5.15.0-1+fips", "6.8.0-60-generic")
+
 
 def test_driver_preinstalled(nvidia_gpu: Any) -> None:
     rendering = nvidia_gpu(driver_enabled=False)
@@ -158,6 +160,24 @@ def test_driver_image_by_version_reference_and_digest(nvidia_gpu: Any) -> None:
     }
     driver = pod_spec(pinned, "nvidia-driver-6-8-0-60-generic-11aa22")
     assert container(driver, "driver")["image"] == digest
+
+
+@pytest.mark.parametrize(
+    ("options", "waits"),
+    [
+        ({}, [True, True]),
+        ({"driver_precompiled": False}, [False, False]),
+        ({"driver_image": "registry.example.org/driver:1"}, [False, False]),
+        ({"driver_precompiled": False, "driver_images": {"6.8.0-60-generic": "example.org/driver:1"}}, [False, True]),
+    ],
+)
+def test_a_driver_for_one_kernel_waits_on_another(nvidia_gpu: Any, options: Obj, waits: list[bool]) -> None:
+    drivers = nvidia_gpu(**options).objects("DaemonSet", "driver")
+    drivers.sort(key=lambda item: str(item["metadata"]["name"]))
+    containers = [container(item["spec"]["template"]["spec"], "driver") for item in drivers]
+    assert ['"$(uname -r)" != "$IMAGE_KERNEL"' in item["args"][0] for item in containers] == waits
+    kernels = [env_of(item).get("IMAGE_KERNEL") for item in containers]
+    assert kernels == [kernel if wait else None for kernel, wait in zip(KERNELS, waits, strict=True)]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ _ADVICE = {
     "LabelsMissing": "look at the pod's log, and whether NFD runs and may publish these labels",
     "LogMismatch": "read the pod's log",
     "LogsUnreadable": "look whether the API server reaches the node's kubelet",
-    "MetricsUnreadable": "look whether the exporter listens on that port",
+    "MetricsUnreadable": "look whether the exporter listens on that port, and whether the API server reaches pods",
     "NewKernel": "run the playbook again",
     "NoImage": "make an image for that kernel available, or one that can be built, and run again",
     "NoLongerReady": "look at the pod's log and its readiness probe; deleting the pod starts it anew",

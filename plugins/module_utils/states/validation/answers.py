@@ -9,7 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import AlreadyExists, ApiError
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
+    AlreadyExists,
+    ApiError,
+    Unreachable,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import (
     Answer,
     Ask,
@@ -32,16 +36,31 @@ class Answers:
     def __init__(self, client: Client, make_pod: Callable[[StartPod], dict[str, Any]]) -> None:
         self._client = client
         self._make_pod = make_pod
+        self._silent: set[ReadMetrics] = set()
 
     def fetch(self, asks: Sequence[Ask], clock: Callable[[], float]) -> dict[Ask, Answer]:
         """The answers to all questions; an error of the API server is an answer too."""
+        metrics = [ask for ask in asks if isinstance(ask, ReadMetrics)]
+        answers = self._ask([ask for ask in asks if not isinstance(ask, ReadMetrics)], clock)
+        # What did not answer before comes last.
+        waiting = sorted(metrics, key=self._silent.__contains__)
+        while waiting:
+            asked, waiting = waiting[:WORKERS], waiting[WORKERS:]
+            answers |= self._ask(asked, clock)
+            if waiting and self._silent.issuperset(asked):
+                # The API server does not reach pods: waiting for each of them would hold up everything else.
+                error = f"not asked, since {len(asked)} others did not answer"
+                answers |= dict.fromkeys(waiting, Answer(None, clock(), error))
+                break
+        return answers
+
+    def _ask(self, asks: Sequence[Ask], clock: Callable[[], float]) -> dict[Ask, Answer]:
         calls = [self._call(ask) for ask in asks]
         answers = {}
         for ask, value in zip(asks, self._client.parallel(calls, workers=WORKERS), strict=True):
-            if isinstance(value, ApiError):
-                answers[ask] = Answer(None, clock(), str(value))
-            else:
-                answers[ask] = Answer(value, clock())
+            if isinstance(ask, ReadMetrics):
+                (self._silent.add if isinstance(value, Unreachable) else self._silent.discard)(ask)
+            answers[ask] = Answer(None, clock(), str(value)) if isinstance(value, ApiError) else Answer(value, clock())
         return answers
 
     def _call(self, ask: Ask) -> Callable[[], Any]:

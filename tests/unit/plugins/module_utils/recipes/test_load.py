@@ -316,6 +316,14 @@ def test_one_mistake(files: dict[str, str], old: str, new: str, said: str) -> No
             "metrics: {port: 9400, series: []}",
             "metrics.series: expected a list of at least 1, found an empty list",
         ),
+        (
+            "metrics: {port: 9400, series: [up], enabled: driver_enabledd}",
+            ("metrics.enabled: expected an option of type bool, found driver_enabledd, did you mean driver_enabled?"),
+        ),
+        (
+            "rollout: {enabled: version}",
+            "rollout.enabled: expected an option of type bool, found version, which is of type str",
+        ),
     ],
 )
 def test_a_mistake_in_a_proof(files: dict[str, str], proof: str, said: str) -> None:
@@ -336,6 +344,7 @@ def test_a_mistake_in_a_proof(files: dict[str, str], proof: str, said: str) -> N
         "node_labels: {present: [toy.io/product], equal: {toy.io/ok: 'yes'}}",
         "resource: {api_version: apps/v1, kind: Deployment, name: x, namespace: y, condition: {type: Available}}",
         "metrics: {port: 9400, path: /metrics, series: [up, a:b], container: main}",
+        "rollout: {enabled: driver_enabled}",
     ],
 )
 def test_good_proofs(files: dict[str, str], proof: str) -> None:

@@ -132,6 +132,23 @@ def test_proofs_are_filled_in(files: dict[str, str], facts_for: MakeFacts) -> No
     assert state.proofs[0].spec == {"resource": "toy.io/fast", "at_least": 2, "equals": None}
 
 
+def test_a_proof_that_is_turned_off_counts_for_nothing(files: dict[str, str], facts_for: MakeFacts) -> None:
+    proof = "      - rollout: {}\n"
+    files["recipe.yml"] = files["recipe.yml"].replace(
+        proof, f"{proof}      - metrics: {{port: 1, series: [up], enabled: driver_enabled}}\n", 1
+    )
+    recipe = load(files, "toy")
+
+    on = render_state(recipe, "plugin", facts_for(recipe))
+    off = render_state(recipe, "plugin", facts_for(recipe, {"driver_enabled": False}))
+
+    assert [proof.kind for proof in on.proofs] == ["rollout", "metrics", "workload"]
+    assert "enabled" not in on.proofs[1].spec
+    assert [proof.kind for proof in off.proofs] == ["rollout", "workload"]
+    assert on.hashes.keys() == off.hashes.keys()
+    assert all(off.hashes[group] != on.hashes[group] for group in on.hashes)
+
+
 def test_proofs_are_checked_again_when_filled_in(files: dict[str, str], facts_for: MakeFacts) -> None:
     proof = "      - allocatable: {resource: '{{ options.mode }}'}\n"
     files["recipe.yml"] = files["recipe.yml"].replace("      - rollout: {}\n", proof, 1)

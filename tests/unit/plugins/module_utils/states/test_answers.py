@@ -1,0 +1,90 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading metrics where pods do not answer: nobody else waits for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Unreachable
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import WORKERS, Answers
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import ReadLogs, ReadMetrics
+
+
+class Pods:
+    """A client of pods, some of which never answer; writes down who was asked."""
+
+    def __init__(self, silent: set[str]) -> None:
+        self.silent = silent
+        self.asked: list[str] = []
+
+    def parallel(self, calls: Sequence[Callable[[], Any]], **_options: int) -> list[Any]:
+        """One after the other, with errors as results."""
+        results: list[Any] = []
+        for call in calls:
+            try:
+                results.append(call())
+            except Unreachable as error:
+                results.append(error)
+        return results
+
+    def pod_proxy(self, _namespace: str, pod: str, _port: int, _path: str) -> str:
+        """A pod's metrics."""
+        self.asked.append(pod)
+        if pod in self.silent:
+            raise Unreachable("no answer")
+        return "up 1"
+
+    def logs(self, _namespace: str, pod: str, **_options: Any) -> str:
+        """A pod's log."""
+        return pod
+
+
+def asks(count: int) -> list[ReadMetrics]:
+    return [ReadMetrics("n", f"p{number:03}", "uid", 9400, "/metrics") for number in range(count)]
+
+
+def fetch(answers: Answers, wanted: Sequence[Any]) -> dict[Any, Any]:
+    return answers.fetch(wanted, lambda: 1.0)
+
+
+def test_where_no_pod_answers_only_one_round_is_asked() -> None:
+    wanted = asks(1000)
+    pods = Pods({ask.pod for ask in wanted})
+    log = ReadLogs("n", "other", "uid", None, 5)
+
+    found = fetch(Answers(pods, lambda _ask: {}), [*wanted, log])  # type: ignore[arg-type]
+
+    assert len(pods.asked) == WORKERS
+    assert found[log].value == "other"
+    assert "no answer" in found[wanted[0]].error
+    assert found[wanted[-1]].error == f"not asked, since {WORKERS} others did not answer"
+
+
+def test_pods_that_answer_are_not_kept_waiting_twice_by_the_same_ones() -> None:
+    wanted = asks(50)
+    pods = Pods({ask.pod for ask in wanted[:WORKERS]})
+    answers = Answers(pods, lambda _ask: {})  # type: ignore[arg-type]
+    fetch(answers, wanted)
+    pods.asked.clear()
+
+    found = fetch(answers, wanted)
+
+    assert pods.asked[-WORKERS:] == [ask.pod for ask in wanted[:WORKERS]]
+    assert [ask for ask in wanted if found[ask].error] == wanted[:WORKERS]
+
+
+def test_a_pod_that_answers_again_is_asked_in_its_turn() -> None:
+    wanted = asks(WORKERS + 1)
+    pods = Pods({wanted[0].pod})
+    answers = Answers(pods, lambda _ask: {})  # type: ignore[arg-type]
+    assert fetch(answers, wanted)[wanted[0]].error
+    pods.silent.clear()
+    fetch(answers, wanted)
+    pods.asked.clear()
+
+    fetch(answers, wanted)
+
+    assert pods.asked == [ask.pod for ask in wanted]
