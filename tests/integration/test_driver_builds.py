@@ -227,3 +227,37 @@ def test_the_build_of_a_killed_run_that_ended_meanwhile_is_found_and_cleared_awa
     assert kmod.drivers()[ODD].endswith(digest)
     eventually(lambda: kmod.builds() == [])
     kmod.play().unchanged()
+
+
+@contextmanager
+def quota(kmod: Kmod, **hard: str) -> Iterator[None]:
+    """A ResourceQuota of the namespace for a while; it counts as soon as its controller has seen it."""
+    spec = {"hard": {name.replace("_", "/", 1).replace("_", "."): value for name, value in hard.items()}}
+    obj = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "tight", "namespace": NAMESPACE}}
+    kmod.cluster.kubectl("apply", "-f", "-", stdin=json.dumps({**obj, "spec": spec}))
+    path = ("get", "resourcequota", "tight", "-n", NAMESPACE, "-o", "jsonpath={.status.hard}")
+    eventually(lambda: bool(kmod.cluster.kubectl(*path)))
+    yield
+    kmod.cluster.kubectl("delete", "resourcequota", "tight", "-n", NAMESPACE)
+
+
+def test_a_build_that_may_not_be_made_holds_up_no_other(kmod: Kmod, tmp_path: Path) -> None:
+    options = kmod.options(repository=f"{kmod.registry.address}/drivers/other", prebuilt_repository="")
+    with quota(kmod, count_jobs_batch="1"):
+        found = kmod.build(tmp_path, recipe_options=options)
+    problems = [row["problem"] for row in found["groups"]]
+    assert len(problems) == 3
+    refused = [text for text in problems if "the build cannot start: Cannot create Job" in text]
+    assert "exceeded quota: tight" in refused[0]
+    assert [text for text in problems if "is built, but not in the registry" in text]
+    assert {row["failed"] for row in found["groups"]} == {""}
+    assert {row["source"] for row in found["groups"]} == {"kept"}
+
+
+def test_a_build_whose_pod_may_not_be_made_says_so_and_ends(kmod: Kmod, tmp_path: Path) -> None:
+    options = kmod.options(repository=f"{kmod.registry.address}/drivers/more")
+    with quota(kmod, pods="0"):
+        row = odd(kmod.build(tmp_path, recipe_options=options))
+    assert "the build cannot start: FailedCreate: Error creating: pods" in row["problem"]
+    assert "exceeded quota: tight" in row["problem"]
+    eventually(lambda: kmod.builds() == [])

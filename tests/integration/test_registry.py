@@ -147,6 +147,12 @@ def test_tokens_that_are_expired_from_the_beginning(bed: Bed) -> None:
         bed.registry.behave(Behaviour())
 
 
+def test_tokens_that_are_never_accepted_are_no_lack_of_rights(bed: Bed) -> None:
+    why = r"does not accept the token .*the account pusher.*trusts that token server"
+    with bed.proxy.faults.on(Fault(spoil_token=True)):
+        bed.fails(Unauthorized, why, faulty=True)
+
+
 def test_a_token_server_that_is_named_without_tls_gets_no_password(bed: Bed) -> None:
     header = {"WWW-Authenticate": 'Bearer realm="http://127.0.0.1:1/token",service="x"'}
     with bed.proxy.faults.on(Fault(status=401, headers=header)):

@@ -113,10 +113,14 @@ class Login:
         elif challenge.error == "invalid_token":
             why = f"it does not accept the token that {challenge.realm} has just given (expired, or not meant for it)"
             todo = "compare the clocks of registry and token server, and the service's name in their settings"
-        else:
+        elif challenge.error == "insufficient_scope":
             kind = Denied
             why = f"the token that {challenge.realm} gives {_who(credentials)} does not allow it"
             todo = "give the account the right, or another pull secret"
+        else:
+            # RFC 6750, 3.1 knows no more errors; some registries name none, whatever is wrong.
+            why = f"it does not accept the token that {challenge.realm} gives {_who(credentials)}, and does not say why"
+            todo = "see whether the registry trusts that token server, and whether the account has the right"
         return self._error(kind, access, why, todo, answer.status)
 
     def _answer(self, challenge: Challenge, access: Access) -> str:

@@ -16,6 +16,11 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Built, Order
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
+    ApiError,
+    Unauthorized,
+    Unreachable,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
 
@@ -61,9 +66,14 @@ class ClusterBuilder(ABC):
             said = self.clock()
             while left or running:
                 for order in left[: max(0, self.settings.parallel - len(running))]:
-                    if self.start(order, say):
-                        left.remove(order)
+                    try:
+                        if not self.start(order, say):
+                            continue
                         running.append(Running(order, self.clock()))
+                    except ApiError as error:
+                        done[order.name] = _refused(order, error)
+                        say(f"{order.title}: {done[order.name].problem}")
+                    left.remove(order)
                 self._take(hub)
                 self.guard()
                 for entry in list(running):
@@ -71,9 +81,7 @@ class ClusterBuilder(ABC):
                     if built is not None:
                         running.remove(entry)
                         done[entry.order.name] = built
-                        say(f"{entry.order.title}: {built.problem or 'built'} ({self._age(entry)})")
-                        for line in built.log[-SHOWN_LINES:]:
-                            say(f"  | {line}")
+                        self._tell(entry, built, say)
                 if running and self.clock() - said >= SAY_EVERY_S:
                     said = self.clock()
                     for entry in running:
@@ -123,9 +131,21 @@ class ClusterBuilder(ABC):
     def doing(self, entry: Running) -> str:
         """What a build is at, for a person who waits."""
 
+    def _tell(self, entry: Running, built: Built, say: Callable[[str], None]) -> None:
+        say(f"{entry.order.title}: {built.problem or 'built'} ({self._age(entry)})")
+        for line in built.log[-SHOWN_LINES:]:
+            say(f"  | {line}")
+
     def _take(self, hub: WatchHub) -> None:
         for event in hub.next(TICK_S):
             self.take(event.object, event.type == "DELETED")
 
     def _age(self, entry: Running) -> str:
         return f"{self.clock() - entry.began:.0f} s"
+
+
+def _refused(order: Order, error: ApiError) -> Built:
+    """The end of an order that the API server refuses to have built: a quota, admission, a right. Others go on."""
+    if isinstance(error, (Unauthorized, Unreachable)):
+        raise error  # it would refuse all others, too
+    return Built(order, f"the build cannot start: {str(error).rstrip('.')}")

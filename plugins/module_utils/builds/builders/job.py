@@ -1,19 +1,20 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Builds on Kubernetes: one Job per image, which runs buildah."""
+"""Builds on Kubernetes: one Job per image, which runs buildah; other builders have other Jobs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import job_objects
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import buildah_objects
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.cluster import (
     LOG_LINES,
     ClusterBuilder,
     Running,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.job_objects import CONTAINER
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Built, Order
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
@@ -21,7 +22,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Outcome
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import condition, judge
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import (
+    condition,
+    crashed_container,
+    judge,
+    statuses,
+)
 
 Obj = dict[str, Any]
 
@@ -52,13 +58,30 @@ class JobBuilder(ClusterBuilder):
 
     def prepare(self, orders: Sequence[Order]) -> None:
         """Refuse what cannot be built here, before anything is written."""
+        self.check(orders)
+        self._contexts = {order.name: self.context_object(order) for order in orders}
+
+    def check(self, orders: Sequence[Order]) -> None:  # noqa: ARG002 - others look at each
+        """Raise InvalidInput for what cannot be built."""
         if not self.settings.image:
             raise InvalidInput(
                 "nothing can be built",
                 why="no image with buildah is named",
                 todo="set builder_image to one that the nodes can pull",
             )
-        self._contexts = {order.name: job_objects.context_object(order, self.settings) for order in orders}
+
+    def context_object(self, order: Order) -> Obj:
+        """The ConfigMap that the pod reads."""
+        return buildah_objects.context_object(order, self.settings)
+
+    def job_object(self, order: Order) -> Obj:
+        """The Job."""
+        return buildah_objects.job_object(order, self.settings)
+
+    def completed(self, order: Order, job: Obj) -> Built | None:
+        """What follows from a Job that is complete; None while something is still to be done."""
+        self.remove(job)
+        return Built(order)
 
     def take(self, obj: Obj, gone: bool) -> None:
         """Keep Jobs and pods by name."""
@@ -83,7 +106,7 @@ class JobBuilder(ClusterBuilder):
             return True
         self.client.apply(self._contexts[order.name])
         try:
-            job = self.client.create(job_objects.job_object(order, self.settings))
+            job = self.client.create(self.job_object(order))
         except AlreadyExists:
             return False  # the watch will tell
         self._give(order, job)
@@ -99,17 +122,16 @@ class JobBuilder(ClusterBuilder):
                 return None
             return Built(order, f"its Job {self.settings.namespace}/{order.name} was removed by somebody else")
         if condition(job, "Complete"):
-            self._remove(job)
-            return Built(order)
+            return self.completed(order, job)
         failed = condition(job, "Failed")
         return self._failed(order, failed) if failed else self._stuck(entry, job)
 
     def doing(self, entry: Running) -> str:
         """The last line of the build, else what its pod waits for."""
-        pod = self._newest_pod(entry.order)
+        pod = self.newest_pod(entry.order)
         if pod is None:
             return "its pod is not there yet"
-        if (pod.get("status") or {}).get("phase") == "Running":
+        if _is_building(pod):
             log = self._log(pod, 1)
             return log[-1] if log else judge(pod).message
         warning = self.client.newest_warning(self.settings.namespace, "Pod", pod["metadata"]["name"])
@@ -128,7 +150,7 @@ class JobBuilder(ClusterBuilder):
         self.client.apply({**context, "metadata": {**context["metadata"], "ownerReferences": [owner]}})
 
     def _failed(self, order: Order, failed: Obj) -> Built:
-        log = self._log(self._newest_pod(order), LOG_LINES)
+        log = self._log(self.newest_pod(order), LOG_LINES)
         reason = failed.get("reason")
         if reason == "DeadlineExceeded":
             return Built(order, f"the build took longer than {self.settings.timeout} s", log)
@@ -136,32 +158,42 @@ class JobBuilder(ClusterBuilder):
         return Built(order, f"the build failed: {why}", log, repeats=True)
 
     def _stuck(self, entry: Running, job: Obj) -> Built | None:
-        """A pod that cannot start for longer than the patience ends the build."""
-        pod = self._newest_pod(entry.order)
-        verdict = judge(pod) if pod is not None else None
-        if verdict is None or verdict.outcome is not Outcome.TROUBLE or verdict.reason == "Failed":
+        """A pod that cannot start for longer than the patience, or that nobody may make, ends the build."""
+        now, pod = self.clock(), self.newest_pod(entry.order)
+        if pod is None:
+            return self._refused(entry, job) if now - entry.began >= self.settings.grace else None
+        verdict = judge(pod)
+        if verdict.outcome is not Outcome.TROUBLE or verdict.reason == "Failed":
             entry.trouble_since = None
             return None
-        now = self.clock()
         entry.trouble_since = entry.trouble_since or now
         if now - entry.trouble_since < self.settings.grace:
             return None
-        self._remove(job)
+        self.remove(job)
         return Built(entry.order, f"the build cannot start: {verdict.message}")
 
-    def _remove(self, job: Obj) -> None:
+    def _refused(self, entry: Running, job: Obj) -> Built | None:
+        """Admission and quotas refuse pods, not Jobs, and the Job's controller tries again and again."""
+        why = self.client.newest_warning(self.settings.namespace, "Job", entry.order.name)
+        if not why:
+            return None
+        self.remove(job)
+        return Built(entry.order, f"the build cannot start: {why}")
+
+    def remove(self, job: Obj) -> None:
         """The Job, and with it its pods and its context."""
         metadata = job["metadata"]
         self.client.delete(self._job, metadata["name"], self.settings.namespace, uid=metadata["uid"])
 
-    def _newest_pod(self, order: Order) -> Obj | None:
+    def newest_pod(self, order: Order) -> Obj | None:
+        """The last pod that the order's Job has made; None while there is none."""
         own = [pod for pod in self._pods.values() if (pod["metadata"].get("labels") or {}).get(_JOB_NAME) == order.name]
         return max(own, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")), default=None)
 
     def _log(self, pod: Obj | None, lines: int) -> list[str]:
         if pod is None:
             return []
-        name, container = pod["metadata"]["name"], job_objects.CONTAINER
+        name, container = pod["metadata"]["name"], crashed_container(pod) or CONTAINER
         try:
             text = self.client.logs(self.settings.namespace, name, container=container, tail=lines)
         except ApiError:
@@ -169,10 +201,13 @@ class JobBuilder(ClusterBuilder):
         return [line for line in (line.strip() for line in text.splitlines()) if line][-lines:]
 
 
+def _is_building(pod: Obj) -> bool:
+    """Whether the container that builds runs."""
+    states = (status.get("state") or {} for status in statuses(pod) if status.get("name") == CONTAINER)
+    return any("running" in state for state in states)
+
+
 def _last_words(pod: Obj) -> str:
-    """What the kubelet kept of the container's log."""
-    for status in (pod.get("status") or {}).get("containerStatuses") or []:
-        ended = (status.get("state") or {}).get("terminated") or {}
-        if ended.get("message"):
-            return str(ended["message"])
-    return ""
+    """What the kubelet kept of the log of a container that ended."""
+    ended = ((status.get("state") or {}).get("terminated") or {} for status in statuses(pod))
+    return next((str(state["message"]) for state in ended if state.get("message")), "")

@@ -61,14 +61,15 @@ def is_ready(pod: Obj) -> bool:
     return bool(ready and ready.get("status") == "True" and not pod["metadata"].get("deletionTimestamp"))
 
 
-def _statuses(pod: Obj) -> list[Obj]:
+def statuses(pod: Obj) -> list[Obj]:
+    """What is said of a pod's containers, the init containers first."""
     status = pod.get("status") or {}
     return [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
 
 
 def crashed_container(pod: Obj) -> str | None:
     """The container that ended with an error or is being restarted, if there is one."""
-    for status in _statuses(pod):
+    for status in statuses(pod):
         state, last = status.get("state") or {}, status.get("lastState") or {}
         waiting = state.get("waiting") or {}
         ended = state.get("terminated") or last.get("terminated") or {}
@@ -108,7 +109,7 @@ def judge(pod: Obj) -> Verdict:
         text = f"{name(pod)} finds no place: {why}"
         return Verdict(Outcome.TROUBLE, "Unschedulable", text, seconds(scheduled.get("lastTransitionTime")))
     since = seconds((condition(pod, "Ready") or {}).get("lastTransitionTime"))
-    for container in _statuses(pod):
+    for container in statuses(pod):
         waiting = (container.get("state") or {}).get("waiting") or {}
         reason = waiting.get("reason", "")
         if reason in TERMINAL_REASONS:
@@ -123,7 +124,7 @@ def judge(pod: Obj) -> Verdict:
         return Verdict(Outcome.TROUBLE, why, f"{name(pod)} failed: {status.get('message') or why}", since)
     if pod["metadata"].get("deletionTimestamp"):
         return Verdict(Outcome.PENDING, "Terminating", f"{name(pod)} is being replaced")
-    for container in _statuses(pod):
+    for container in statuses(pod):
         waiting = (container.get("state") or {}).get("waiting") or {}
         ended = (container.get("lastState") or {}).get("terminated") or {}
         if waiting.get("reason"):

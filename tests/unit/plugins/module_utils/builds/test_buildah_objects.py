@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The objects of a build by a Job."""
+"""The objects of a build by a Job with buildah."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import job_objects
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import buildah_objects
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import GitSource, Inputs
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
@@ -29,23 +29,23 @@ SETTINGS = BuildSettings(
 
 
 def test_the_context_lies_where_the_containerfile_expects_it() -> None:
-    context, job = job_objects.context_object(ORDER, SETTINGS), job_objects.job_object(ORDER, SETTINGS)
-    assert context["data"] == {"file-0": "FROM scratch\n", "file-1": "int x;", "ca.crt": "PEM"}
+    context, job = buildah_objects.context_object(ORDER, SETTINGS), buildah_objects.job_object(ORDER, SETTINGS)
+    assert context["data"] == {"Containerfile": "FROM scratch\n", "file-0": "int x;", "ca.crt": "PEM"}
     volume = job["spec"]["template"]["spec"]["volumes"][0]
     assert volume["configMap"] == {
         "name": ORDER.name,
-        "items": [{"key": "file-0", "path": "Containerfile"}, {"key": "file-1", "path": "files/src/kmod.c"}],
+        "items": [{"key": "Containerfile", "path": "Containerfile"}, {"key": "file-0", "path": "files/src/kmod.c"}],
     }
 
 
 def test_a_context_that_no_configmap_holds_is_refused() -> None:
     order = Order("b", "g", "t", Inputs("6.1.0", "amd64", "FROM scratch\n", files={"big": "x" * 1_000_000}))
     with pytest.raises(InvalidInput, match="put the sources into a git repository"):
-        job_objects.context_object(order, SETTINGS)
+        buildah_objects.context_object(order, SETTINGS)
 
 
 def test_arguments_and_labels_are_the_same_for_the_same_inputs() -> None:
-    pod = job_objects.job_object(ORDER, SETTINGS)["spec"]["template"]["spec"]
+    pod = buildah_objects.job_object(ORDER, SETTINGS)["spec"]["template"]["spec"]
     options = pod["containers"][0]["command"][4:]
     assert options[:4] == ["--build-arg", "A=1", "--build-arg", "B=2"]
     assert f"hardware-enablement.io/inputs={INPUTS.hash}" in options
@@ -53,7 +53,7 @@ def test_arguments_and_labels_are_the_same_for_the_same_inputs() -> None:
 
 
 def test_secrets_are_mounted_and_nowhere_else() -> None:
-    job = job_objects.job_object(ORDER, SETTINGS)
+    job = buildah_objects.job_object(ORDER, SETTINGS)
     pod = job["spec"]["template"]["spec"]
     assert [volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume] == ["push"]
     assert pod["imagePullSecrets"] == [{"name": "pull"}]
@@ -62,13 +62,13 @@ def test_secrets_are_mounted_and_nowhere_else() -> None:
 
 
 def test_it_builds_on_the_kernels_architecture() -> None:
-    assert job_objects.job_object(ORDER, SETTINGS)["spec"]["template"]["spec"]["nodeSelector"] == {
+    assert buildah_objects.job_object(ORDER, SETTINGS)["spec"]["template"]["spec"]["nodeSelector"] == {
         "kubernetes.io/arch": "arm64"
     }
 
 
 def test_a_build_that_failed_is_not_tried_again_but_one_that_lost_its_node_is() -> None:
-    spec = job_objects.job_object(ORDER, SETTINGS)["spec"]
+    spec = buildah_objects.job_object(ORDER, SETTINGS)["spec"]
     assert [rule["action"] for rule in spec["podFailurePolicy"]["rules"]] == ["Ignore", "FailJob"]
     assert spec["activeDeadlineSeconds"] == 1800
     assert spec["template"]["spec"]["restartPolicy"] == "Never"
@@ -76,7 +76,7 @@ def test_a_build_that_failed_is_not_tried_again_but_one_that_lost_its_node_is() 
 
 def test_git_is_pinned() -> None:
     inputs = Inputs("6.1.0", "amd64", "FROM scratch\n", git=GitSource("https://git.example/x", "a" * 40, "kmod"))
-    job = job_objects.job_object(Order("b", "g", "t", inputs), SETTINGS)
+    job = buildah_objects.job_object(Order("b", "g", "t", inputs), SETTINGS)
     environment = {entry["name"]: entry["value"] for entry in job["spec"]["template"]["spec"]["containers"][0]["env"]}
     assert (environment["GIT_URL"], environment["GIT_COMMIT"], environment["GIT_FOLDER"]) == (
         "https://git.example/x",
