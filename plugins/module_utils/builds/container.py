@@ -36,10 +36,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Templates
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variables import is_looked_up, lookup_from
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Registries
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.proxies import Proxies
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Mirror, Settings
@@ -69,14 +68,12 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """Find or build the images of the chosen states, and write down what was found."""
     prepared = prepare(params, context)
     chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
-    if not any(state.lookup or state.build for state in chosen):
+    looked_up = [state for state in chosen if is_looked_up(state)]
+    if not looked_up:
         return dict(_NOTHING)
     client = connect(params)
     discovery, platform = discovery_of(client, prepared, params.get("discovery"))
     facts = render_facts(prepared, client, discovery, platform, params.get("images"))
-    looked_up = [state for state in chosen if is_looked_up(prepared.recipe, state, facts)]
-    if not looked_up:
-        return dict(_NOTHING)
     record = store.read(client, prepared.recipe.name)
     work = _Work(client, prepared, discovery, facts, record, params, context)
     if not params["wait"]:
@@ -207,17 +204,15 @@ class _Work:
                 problem = f"{wanted.target} is built, but cannot be looked up: {error}"
                 return _without(Resolution(wanted.group, wanted.kernel), problem, known)
         search.tried.append(built.problem)
-        failed, todo = "", ""
+        failed, also = "", ""
         if built.repeats:
-            failed, todo = built.order.inputs.hash, "; mend its inputs, or set rebuild to try the same again"
+            failed, also = built.order.inputs.hash, "; mend its inputs, or set rebuild to try the same again"
         resolution = Resolution(wanted.group, wanted.kernel, tried=tuple(search.tried))
-        return _without(resolution, f"{search.no_image()}{todo}", known, failed)
+        return _without(resolution, search.no_image(also), known, failed)
 
     def _find(self, state: State, settings: BuildSettings) -> Find:
         """How this state's images are looked up: a function of reference and architecture."""
-        recipe = self.prepared.recipe
-        templates = Templates(recipe.files, recipe.source)
-        source = self.params.get("lookup_from") or lookup_from(recipe, state, self.facts, templates)
+        source = self.params.get("lookup_from") or state.lookup
         streams = ImageStreamLookup(self.client).find
         if source == "imagestream":
             return streams

@@ -40,8 +40,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         return {"changed": True, "image": order["target"], "digest": ""}
     with _workspace() as folder:
         context_folder = _write_context(order, folder, float(params["timeout"]))
-        containerfile = folder / "Containerfile"
-        containerfile.write_text(order["containerfile"])
+        containerfile = _containerfile(order, folder, context_folder)
         trust = _trust(params, folder)
         build = [program, "build", "--file", str(containerfile), "--platform", f"linux/{order['arch']}", *trust]
         if params.get("isolation"):
@@ -91,6 +90,15 @@ def _write_context(order: Mapping[str, Any], folder: Path, timeout: float) -> Pa
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     return target
+
+
+def _containerfile(order: Mapping[str, Any], folder: Path, context_folder: Path) -> Path:
+    """The order's own, else the one of its commit."""
+    if order.get("git") and order["git"].get("containerfile"):
+        return _inside(context_folder, str(order["git"]["containerfile"]))
+    written = folder / "Containerfile"
+    written.write_text(order["containerfile"])
+    return written
 
 
 def _inside(folder: Path, path: str) -> Path:

@@ -23,19 +23,20 @@ _SHOWN_HASH = 12
 
 @dataclass(frozen=True)
 class GitSource:
-    """A folder of a repository at one commit (40 hex digits)."""
+    """A folder of a repository at one commit (40 hex digits). containerfile: in it, where the inputs give none."""
 
     url: str
     commit: str
     folder: str = ""
+    containerfile: str = ""
 
 
 @dataclass(frozen=True)
 class Inputs:
     """Everything that decides what comes out of a build, for one kernel group.
 
-    base: the base image's reference as it is pulled; base_digest decides. containerfile: its text. files: the build
-    context, path -> text. git: the context instead of files.
+    containerfile: its text, "" for that of git. base: the base image's reference as it is pulled; base_digest decides.
+    base_arg: the build argument that gets it. files: the build context, path -> text. git: the context instead.
     """
 
     kernel: str
@@ -43,6 +44,7 @@ class Inputs:
     containerfile: str
     base: str = ""
     base_digest: str = ""
+    base_arg: str = "BASE"
     args: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     git: GitSource | None = None
@@ -67,5 +69,5 @@ class Inputs:
 
     @property
     def all_args(self) -> dict[str, str]:
-        """The build arguments: the recipe's, and BASE, the base image by its digest."""
-        return {**({"BASE": self.base} if self.base else {}), **self.args}
+        """The build arguments: the recipe's, and the base image by its digest."""
+        return {**({self.base_arg: self.base} if self.base else {}), **self.args}

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import (
@@ -24,9 +24,10 @@ Find = Callable[[str, str], "Found | None"]
 class Wanted:
     """One kernel group, and where its image may come from.
 
-    prebuilt: reference of an image that somebody else made ("": nobody does). inputs and target: what to build and
-    where it is pushed (repo:tag); None and "" where nothing can be built, for the reason in no_build. trouble: why
-    that could not be found out.
+    prebuilt: reference of an image that somebody else made ("": nobody does); of the labels, it may have none with
+    another value. inputs and target: what to build and where it is pushed (repo:tag); None and "" where nothing can be
+    built, for the reason in no_build. trouble: why that could not be found out. todo: what a person can do if nothing
+    fits.
     """
 
     group: str
@@ -37,6 +38,8 @@ class Wanted:
     target: str = ""
     no_build: str = ""
     trouble: EnablementError | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    todo: str = ""
 
 
 @dataclass
@@ -77,10 +80,11 @@ class Search:
         why = f" ({self.tried[-1]})" if self.tried else ""
         return self._resolution(problem=f"{where}{why}; look at the builder's rights to push and run again")
 
-    def no_image(self) -> str:
-        """The sentence for a kernel that has no image."""
+    def no_image(self, also: str = "") -> str:
+        """The sentence for a kernel that has no image. also: what comes before the recipe's own advice."""
         tried = "; ".join(self.tried) or "the recipe names no image and builds none"
-        return f"no image fits kernel {self.wanted.kernel}: {tried}"
+        todo = f"; {self.wanted.todo}" if self.wanted.todo else ""
+        return f"no image fits kernel {self.wanted.kernel}: {tried}{also}{todo}"
 
     def _look(self, reference: str, inputs: str) -> Found | None:
         """The image under a reference, if it is for this kernel (and, where inputs says so, made from these)."""
@@ -92,10 +96,17 @@ class Search:
         if found is None:
             self.tried.append(f"{reference} does not exist")
             return None
-        kernel = (found.labels or {}).get(KERNEL_LABEL)
-        if kernel is not None and kernel != self.wanted.kernel:
-            self.tried.append(f"{reference} was built for kernel {kernel}")
+        labels = found.labels or {}
+        kernel = labels.get(KERNEL_LABEL, self.wanted.kernel)
+        if kernel != self.wanted.kernel:
+            self.tried.append(f"{reference} was built for kernel {_shown(kernel)}")
             return None
+        for name, value in self.wanted.labels.items() if not inputs else ():
+            if labels.get(name, value) != value:
+                self.tried.append(
+                    f"{reference} is another one: its label {name} is {_shown(labels[name])}, not {value}"
+                )
+                return None
         # An image of somebody else need not have our labels; one that we look for by its inputs must.
         if inputs and found.labels is not None and found.labels.get(INPUTS_LABEL) != inputs:
             self.tried.append(f"{reference} was built from something else")
@@ -109,3 +120,8 @@ class Search:
         wanted = self.wanted
         inputs = wanted.inputs.hash if wanted.inputs and source is not Source.PREBUILT else ""
         return Resolution(wanted.group, wanted.kernel, image, source, inputs, tuple(self.tried), problem)
+
+
+def _shown(text: str) -> str:
+    """What somebody else has written, as a part of a sentence."""
+    return " ".join(text.split())[:80]

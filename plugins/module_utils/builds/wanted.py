@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds import git
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import GitSource, Inputs
@@ -19,6 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts 
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Templates
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variables import (
+    cluster_variables,
     group_variables,
     named_image,
 )
@@ -36,35 +37,57 @@ class Wishes:
     def of(self, group: KernelGroup) -> Wanted:
         """What a kernel group wants."""
         templates = Templates(self.recipe.files, self.recipe.source)
-        prebuilt = named_image(self.recipe, self.state, self.facts, group, templates)
+        wanted = Wanted(
+            group.id,
+            group.kernel,
+            group.arch,
+            named_image(self.recipe, self.state, self.facts, group, templates),
+            labels=self._labels(group, templates),
+            todo=self._text(self.state.no_image, "no_image", group, templates),
+        )
         build = render_build(self.recipe, self.state, self.facts, group)
         if build is None:
-            return Wanted(group.id, group.kernel, group.arch, prebuilt)
+            return wanted
         try:
             base = self.find_base(build.base, group) if build.base else None
             pinned = _pinned(build)
         except InvalidInput:
             raise
         except EnablementError as error:  # which need not matter, where there is a prebuilt image
-            return Wanted(group.id, group.kernel, group.arch, prebuilt, trouble=error)
+            return replace(wanted, trouble=error)
         if build.base and base is None:
             why = f"it cannot be built, since its base image {build.base} does not exist"
-            return Wanted(group.id, group.kernel, group.arch, prebuilt, no_build=why)
+            return replace(wanted, no_build=why)
         inputs = Inputs(
             kernel=group.kernel,
             arch=group.arch,
             containerfile=build.containerfile,
             base=base.reference if base else "",
             base_digest=base.digest if base else "",
+            base_arg=build.base_arg,
             args=dict(build.args),
             files=dict(build.files),
             git=pinned,
         )
         tag = inputs.tag(str(group_variables(group)["kernel"]["tag"]))
-        return Wanted(group.id, group.kernel, group.arch, prebuilt, inputs, f"{build.repository}:{tag}")
+        return replace(wanted, inputs=inputs, target=f"{build.repository}:{tag}")
+
+    def _labels(self, group: KernelGroup, templates: Templates) -> dict[str, str]:
+        """The labels that a prebuilt image may have with these values only; what renders to nothing does not count."""
+        labels = {
+            name: self._text(value, f"image_labels.{name}", group, templates)
+            for name, value in self.state.image_labels.items()
+        }
+        return {name: value for name, value in labels.items() if value}
+
+    def _text(self, value: str, key: str, group: KernelGroup, templates: Templates) -> str:
+        variables = {**cluster_variables(self.recipe, self.state, self.facts), **group_variables(group)}
+        return templates.render_text(value, f"recipe.yml, states.{self.state.name}.{key}", variables).strip()
 
 
 def _pinned(build: RenderedBuild) -> GitSource | None:
     if build.git is None:
         return None
-    return GitSource(build.git.url, git.pin(build.git.url, build.git.ref), build.git.folder)
+    commit = git.pin(build.git.url, build.git.ref)
+    own = "" if build.containerfile else build.git.containerfile
+    return GitSource(build.git.url, commit, build.git.folder, own)

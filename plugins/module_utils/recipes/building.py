@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import Group, RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Build, Recipe, State
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Build, Git, Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Templates
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variables import (
     cluster_variables,
@@ -19,23 +20,25 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variab
 
 @dataclass(frozen=True)
 class RenderedGit:
-    """A folder of a repository at a branch, tag or commit."""
+    """A folder of a repository at a branch, tag or commit. containerfile: in that folder, "" for none."""
 
     url: str
     ref: str
     folder: str
+    containerfile: str
 
 
 @dataclass(frozen=True)
 class RenderedBuild:
     """A build of one kernel group, its templates filled in.
 
-    repository: where the image goes, without tag. base: reference of the base image, "" for none. files: the context,
-    path -> text.
+    repository: where the image goes, without tag. base: reference of the base image, "" for none; base_arg: the build
+    argument that gets it. containerfile: its text, "" for that of git. files: the context, path -> text.
     """
 
     repository: str
     base: str
+    base_arg: str
     containerfile: str
     args: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
@@ -43,7 +46,10 @@ class RenderedBuild:
 
 
 def render_build(recipe: Recipe, state: State, facts: RenderFacts, group: Group) -> RenderedBuild | None:
-    """How to build the state's image for a kernel group; None where the recipe or an option says not to."""
+    """How to build the state's image for a kernel group; None where the recipe or an option says not to.
+
+    Raises InvalidInput where the options leave out what a build cannot do without.
+    """
     build = state.build
     if build is None or (build.enabled and not facts.options[build.enabled]):
         return None
@@ -54,19 +60,36 @@ def render_build(recipe: Recipe, state: State, facts: RenderFacts, group: Group)
     def text(value: str, key: str) -> str:
         return templates.render_text(value, f"{where}.{key}", variables).strip()
 
-    repository = text(build.repository, "repository")
-    if not repository:
-        return None
-    return RenderedBuild(
-        repository=repository,
+    containerfile = templates.render(build.containerfile, variables) if build.containerfile else ""
+    rendered = RenderedBuild(
+        repository=text(build.repository, "repository"),
         base=text(build.base, "base"),
-        containerfile=templates.render(build.containerfile, variables),
+        base_arg=text(build.base_arg, "base_arg"),
+        containerfile=containerfile if containerfile.strip() else "",
         args={name: text(value, f"args.{name}") for name, value in build.args.items()},
         files=context_files(recipe, build),
-        git=RenderedGit(text(build.git.url, "git.url"), text(build.git.ref, "git.ref"), build.git.folder)
-        if build.git
-        else None,
+        git=_git(build.git, text) if build.git else None,
     )
+    why = ""
+    if not rendered.repository:
+        why = f"{build.repository} names no repository to push to"
+    elif not (rendered.containerfile or (rendered.git and rendered.git.containerfile)):
+        why = "it is given neither a Containerfile nor a git repository that has one"
+    if why:
+        raise InvalidInput(
+            f"state {state.name} cannot build its images",
+            where=f"{recipe.source}/{where}" if recipe.source else where,
+            why=why,
+            todo="set the recipe's options for it, or turn building off",
+        )
+    return rendered
+
+
+def _git(git: Git, text: Callable[[str, str], str]) -> RenderedGit | None:
+    """None where the template of the address gives none."""
+    url = text(git.url, "git.url")
+    ref, folder = text(git.ref, "git.ref"), text(git.folder, "git.folder")
+    return RenderedGit(url, ref, folder, text(git.containerfile, "git.containerfile")) if url else None
 
 
 def context_files(recipe: Recipe, build: Build) -> dict[str, str]:

@@ -95,8 +95,10 @@ def _state(name: str, raw: Mapping[str, Any], files: Mapping[str, str]) -> State
         enabled=raw.get("enabled", ""),
         assets=_assets(raw.get("assets", ()), files),
         image=raw.get("image", ""),
+        image_labels=dict(raw.get("image_labels", {})),
         lookup=raw.get("lookup", ""),
         build=_build(raw["build"]) if "build" in raw else None,
+        no_image=raw.get("no_image", ""),
         timeout=raw.get("timeout", State.timeout),
         validate=tuple(_proof(proof) for proof in raw.get("validate", ())),
         disabled_validate=tuple(_proof(proof) for proof in raw.get("disabled_validate", ())),
@@ -107,10 +109,11 @@ def _build(raw: Mapping[str, Any]) -> Build:
     git = raw.get("git")
     return Build(
         repository=raw["repository"],
-        containerfile=raw["containerfile"],
+        containerfile=raw.get("containerfile", ""),
         base=raw.get("base", ""),
+        base_arg=raw.get("base_arg", Build.base_arg),
         context=raw.get("context", ""),
-        git=Git(git["url"], git["ref"], git.get("folder", "")) if git else None,
+        git=Git(git["url"], git["ref"], git.get("folder", ""), git.get("containerfile", "")) if git else None,
         args=dict(raw.get("args", {})),
         enabled=raw.get("enabled", ""),
     )

@@ -54,26 +54,31 @@ class Asset:
 
 @dataclass(frozen=True)
 class Git:
-    """A folder of a git repository at a branch, tag or commit. url and ref are templates."""
+    """A folder of a git repository at a branch, tag or commit. All of it are templates.
+
+    url: "" after rendering for none. containerfile: the one in that folder that counts where the recipe gives none.
+    """
 
     url: str
     ref: str
     folder: str = ""
+    containerfile: str = ""
 
 
 @dataclass(frozen=True)
 class Build:
     """How a state's image is made for a kernel group.
 
-    repository: template of where it is pushed, without tag ("" after rendering: not built). containerfile: a file of
-    the recipe, a template. base: template of the base image's reference, which the build gets as argument BASE.
-    context: folder of the recipe that is sent along as it is. git: the context instead. args: name -> template.
-    enabled: the bool option that turns building on ("": always).
+    repository: template of where it is pushed, without tag. containerfile: a file of the recipe, a template; where it
+    renders to nothing, that of git counts. base: template of the base image's reference, which the build gets as the
+    argument that base_arg is a template of. context: folder of the recipe that is sent along as it is. git: the context
+    instead. args: name -> template. enabled: the bool option that turns building on ("": always).
     """
 
     repository: str
-    containerfile: str
+    containerfile: str = ""
     base: str = ""
+    base_arg: str = "BASE"
     context: str = ""
     git: Git | None = None
     args: Mapping[str, str] = field(default_factory=dict)
@@ -85,9 +90,10 @@ class State:
     """One step of a stack.
 
     per is "cluster" or "kernel". enabled names the bool option that turns the state on ("": always on). image is the
-    template of the image reference of a kernel group ("": the state resolves none), build how it is made where there
-    is none yet, lookup a template of where it is looked up ("": not at all, unless it is built). timeout is in seconds
-    per node.
+    template of the image reference of a kernel group ("": the state resolves none), image_labels templates of labels
+    that such an image may have, but not with another value, build how an image is made where there is none yet. lookup
+    is a template of where it is looked up ("": not at all, unless it is built). no_image is a template of what a person
+    can do for a kernel that has none. timeout is in seconds per node.
     validate are the proofs of the deployed state, disabled_validate those that hold when it is disabled.
     """
 
@@ -99,8 +105,10 @@ class State:
     enabled: str = ""
     assets: tuple[Asset, ...] = ()
     image: str = ""
+    image_labels: Mapping[str, str] = field(default_factory=dict)
     lookup: str = ""
     build: Build | None = None
+    no_image: str = ""
     timeout: int = 600
     validate: tuple[Proof, ...] = ()
     disabled_validate: tuple[Proof, ...] = ()

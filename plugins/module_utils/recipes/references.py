@@ -103,9 +103,7 @@ def _check_state(
     _check_switch(state, options, path, problems)
     if not isinstance(state.get("enabled"), str) and state.get("disabled_validate"):
         problems.add(join(path, "disabled_validate"), "enabled with it, since this state is always on", "none")
-    for key in ("image", "build"):
-        if state.get(key) and state.get("per") != "kernel":
-            problems.add(join(path, key), "per: kernel, since an image is resolved per kernel", "per: cluster")
+    _check_images(state, path, problems)
     _check_build(_dict(state.get("build")), options, files, join(path, "build"), problems)
     for index, asset in enumerate(_list(state.get("assets"))):
         pattern = asset.get("path") if isinstance(asset, dict) else asset
@@ -122,12 +120,25 @@ def _check_state(
                 problems.add(where, "a file of the recipe", f"{pod}{suggest(pod, files, listed=0)}")
 
 
+def _check_images(state: Mapping[str, Any], path: str, problems: Problems) -> None:
+    for key in ("image", "build"):
+        if state.get(key) and state.get("per") != "kernel":
+            problems.add(join(path, key), "per: kernel, since an image is resolved per kernel", "per: cluster")
+    for key in ("image_labels", "lookup", "no_image"):
+        if state.get(key) and not (state.get("image") or state.get("build")):
+            problems.add(join(path, key), "image or build with it", "neither")
+    if state.get("build") and state.get("lookup") == "never":
+        problems.add(join(path, "lookup"), "another one, since what is built has to be looked up", "never")
+
+
 def _check_build(
     build: Mapping[str, Any], options: Mapping[str, Any], files: Mapping[str, str], path: str, problems: Problems
 ) -> None:
     if not build:
         return
     file, folder, switch = build.get("containerfile"), build.get("context"), build.get("enabled")
+    if not file and not _dict(build.get("git")).get("containerfile"):
+        problems.add(join(path, "containerfile"), "one, or git.containerfile", "neither")
     if isinstance(file, str) and file not in files:
         problems.add(join(path, "containerfile"), "a file of the recipe", f"{file}{suggest(file, files, listed=0)}")
     if isinstance(folder, str) and not any(name.startswith(f"{folder.strip('/')}/") for name in files):

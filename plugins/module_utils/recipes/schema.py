@@ -123,16 +123,22 @@ _OPTION = record(
         "no_log": Key(flag),
     }
 )
-_GIT = record({"url": Key(text(), required=True), "ref": Key(text(), required=True), "folder": Key(text())})
+_GIT = record(
+    {
+        "url": Key(text(), required=True),
+        "ref": Key(text(), required=True),
+        "folder": Key(text()),
+        "containerfile": Key(text()),
+    }
+)
 _BUILD = record(
     {
         "repository": Key(text("the template of a repository, without tag"), required=True),
-        "containerfile": Key(_FILE_PATTERN, required=True),
+        "containerfile": Key(_FILE_PATTERN),
         "base": Key(text("the template of an image reference")),
+        "base_arg": Key(text("the name of a build argument, or a template of it")),
         "context": Key(_FILE_PATTERN),
-        "git": Key(
-            record({"url": Key(text(), required=True), "ref": Key(text(), required=True), "folder": Key(text())})
-        ),
+        "git": Key(_GIT),
         "args": Key(mapping(text(), text("the name of a build argument", r"[A-Za-z_][A-Za-z0-9_]*"))),
         "enabled": Key(text("the name of a bool option")),
     }
@@ -145,8 +151,10 @@ _STATE = record(
         "per": Key(one_of("cluster", "kernel")),
         "enabled": Key(text("the name of a bool option")),
         "image": Key(text("the template of an image reference")),
+        "image_labels": Key(mapping(text())),
         "lookup": Key(text("never, controller, imagestream or node, or a template of it")),
         "build": Key(_BUILD),
+        "no_image": Key(text()),
         "assets": Key(items(_asset)),
         "timeout": Key(SECONDS),
         "validate": Key(items(_proof)),

@@ -12,13 +12,12 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import Group, RenderFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Facts, Templates
 
 # Variables that differ between kernel groups; a file that uses one of them is rendered once for each group.
 GROUP_NAMES = frozenset(("kernel", "os", "arch", "group", "image"))
-
-LOOKUPS = ("never", "controller", "imagestream", "node")
 
 _KERNEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~:@-]{0,127}")
 _OS = re.compile(r"[A-Za-z0-9._+~-]{0,64}")
@@ -109,32 +108,12 @@ def image_of(recipe: Recipe, state: State, facts: RenderFacts, group: Group, tem
     given = (facts.images or {}).get(group.id)
     if given is not None:
         return _checked(given, recipe, state, group)
-    if facts.resolved is not None and lookup_from(recipe, state, facts, templates) != "never":
+    if facts.resolved is not None and is_looked_up(state):
         return facts.resolved.get(state.name, {}).get(group.id, "")
     named = named_image(recipe, state, facts, group, templates)
+    if facts.resolved is not None:
+        return _checked(named, recipe, state, group)
     return named or f"unresolved.invalid/{recipe.name}:{group.id}"
-
-
-def lookup_from(recipe: Recipe, state: State, facts: RenderFacts, templates: Templates) -> str:
-    """Where the state's images are looked up (one of LOOKUPS); never: they are only named."""
-    if not state.lookup:
-        return "controller" if state.build else "never"
-    path = f"recipe.yml, states.{state.name}.lookup"
-    found = templates.render_text(state.lookup, path, cluster_variables(recipe, state, facts)).strip()
-    if found not in LOOKUPS or (found == "never" and state.build):
-        raise InvalidInput(
-            f"state {state.name} cannot look its images up",
-            where=f"{recipe.source}/{path}" if recipe.source else path,
-            why=f"{found!r} is none of {', '.join(LOOKUPS[1:] if state.build else LOOKUPS)}",
-        )
-    return found
-
-
-def is_looked_up(recipe: Recipe, state: State, facts: RenderFacts) -> bool:
-    """Whether a state's images are looked up or built, instead of merely named."""
-    if not (state.lookup or state.build):
-        return False
-    return lookup_from(recipe, state, facts, Templates(recipe.files, recipe.source)) != "never"
 
 
 def named_image(recipe: Recipe, state: State, facts: RenderFacts, group: Group, templates: Templates) -> str:

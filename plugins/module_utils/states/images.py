@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Optional
 
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variables import is_looked_up
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import images
 
 Record = Optional[Mapping[str, Any]]
@@ -25,7 +25,7 @@ def with_images(
     given: what driver_container has returned in this run; else the record, which is read only where a state looks its
     images up, says what an earlier one has found.
     """
-    states = [state.name for state in recipe.states.values() if is_looked_up(recipe, state, facts)]
+    states = [state.name for state in recipe.states.values() if is_looked_up(state)]
     if not states:
         return facts, {}
     entries = given if given is not None else images.read(record())

@@ -16,6 +16,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import settled
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve, secret_texts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
@@ -61,10 +62,11 @@ def prepare(params: Mapping[str, Any], context: RunContext) -> Prepared:
         )
     recipe = load(bundle, str(params["recipe"]))
     # What is removed is found by its labels: nobody need know any more how it was enabled.
-    options = resolve(recipe, params.get("options") or {}, complete=params.get("state") != "absent")
+    complete = params.get("state") != "absent"
+    options = resolve(recipe, params.get("options") or {}, complete=complete)
     context.secrets.update(secret_texts(recipe, options))
     return Prepared(
-        recipe=recipe,
+        recipe=settled(recipe, options) if complete else recipe,
         options=options,
         namespace=params.get("namespace") or recipe.namespace,
         part_of=applyset_id(recipe.name, "", KIND, GROUP),

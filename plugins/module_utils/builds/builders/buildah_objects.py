@@ -18,7 +18,7 @@ _CA = "ca.crt"
 
 _SCRIPT = f"""\
 {job_objects.FETCH_CONTEXT}\
-buildah build --file /context/{CONTAINERFILE} --cert-dir /certs "$@" --tag "$TARGET" .
+buildah build --file "${{GIT_CONTAINERFILE:-/context/{CONTAINERFILE}}}" --cert-dir /certs "$@" --tag "$TARGET" .
 buildah push --cert-dir /certs --digestfile /dev/termination-log "$TARGET"
 """
 

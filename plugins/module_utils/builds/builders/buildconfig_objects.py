@@ -50,7 +50,9 @@ def image_stream(order: Order) -> Obj | None:
 def build_config(order: Order, settings: BuildSettings) -> Obj:
     """The BuildConfig. Nothing triggers it: our hash and the base image's digest decide when something is built."""
     inputs = order.inputs
-    source: Obj = {"type": "Dockerfile", "dockerfile": inputs.containerfile}
+    source: Obj = {"type": "Dockerfile"}
+    if inputs.containerfile:
+        source["dockerfile"] = inputs.containerfile
     if inputs.git:
         source |= {
             "type": "Git",
@@ -66,6 +68,8 @@ def build_config(order: Order, settings: BuildSettings) -> Obj:
         "buildArgs": _pairs(inputs.all_args),
         "env": _pairs(settings.proxy),
     }
+    if inputs.git and inputs.git.containerfile:
+        strategy["dockerfilePath"] = inputs.git.containerfile
     # One secret is all that a BuildConfig takes.
     pull_secret = settings.push_secret or next(iter(settings.pull_secrets), "")
     if pull_secret:

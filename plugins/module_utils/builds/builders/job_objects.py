@@ -109,6 +109,7 @@ def environment(order: Order, settings: BuildSettings) -> dict[str, str]:
         "GIT_URL": git.url if git else "",
         "GIT_COMMIT": git.commit if git else "",
         "GIT_FOLDER": git.folder if git else "",
+        "GIT_CONTAINERFILE": git.containerfile if git else "",
         "HOME": "/work",
         "TMPDIR": "/work",
         **settings.proxy,

@@ -83,3 +83,13 @@ def test_git_is_pinned() -> None:
         "a" * 40,
         "kmod",
     )
+    assert environment["GIT_CONTAINERFILE"] == ""
+
+
+def test_a_containerfile_of_the_repository_is_built_where_it_lies() -> None:
+    inputs = Inputs("6.1.0", "amd64", "", git=GitSource("https://git.example/x", "a" * 40, "kmod", "Dockerfile"))
+    job = buildah_objects.job_object(Order("b", "g", "t", inputs), SETTINGS)
+    (build,) = job["spec"]["template"]["spec"]["containers"]
+    environment = {entry["name"]: entry["value"] for entry in build["env"]}
+    assert environment["GIT_CONTAINERFILE"] == "Dockerfile"
+    assert 'buildah build --file "${GIT_CONTAINERFILE:-/context/Containerfile}" ' in build["command"][2]

@@ -54,6 +54,15 @@ def test_git_is_pinned_and_fetched_through_the_proxy() -> None:
     assert (source["contextDir"], source["dockerfile"]) == ("kmod", "FROM scratch\n")
 
 
+def test_a_dockerfile_of_the_repository_is_named() -> None:
+    inputs = Inputs("6.1.0", "amd64", "", git=GitSource("https://git.example/x", "a" * 40, "kmod", "Dockerfile.kmod"))
+    found = spec(replace(ORDER, inputs=inputs))
+    assert "dockerfile" not in found["source"]
+    # Relative to contextDir (openshift/api, build/v1/types.go: DockerBuildStrategy).
+    assert found["strategy"]["dockerStrategy"]["dockerfilePath"] == "Dockerfile.kmod"
+    assert "dockerfilePath" not in spec()["strategy"]["dockerStrategy"]
+
+
 @pytest.mark.parametrize(("push", "pull", "used"), [("push", ("pull",), "push"), ("", ("pull", "b"), "pull")])
 def test_one_secret_pulls(push: str, pull: tuple[str, ...], used: str) -> None:
     docker = spec(settings=replace(SETTINGS, push_secret=push, pull_secrets=pull))["strategy"]["dockerStrategy"]

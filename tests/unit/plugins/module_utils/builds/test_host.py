@@ -181,6 +181,11 @@ def test_a_git_context_is_the_folder_at_its_commit(buildah: Program, tmp_path: P
     inputs = Inputs("6.1.0", "amd64", "FROM scratch\n", git=GitSource(str(source), commit, "kmod"))
     build(order(inputs))
     assert buildah.kept("build/context/kmod.c") == "first\n"
+    build(order(Inputs("6.1.0", "amd64", "", git=GitSource(str(source), commit, "kmod", "kmod.c"))))
+    assert buildah.arguments("build")[2].endswith("/context/kmod/kmod.c")
+    outside = Inputs("6.1.0", "amd64", "", git=GitSource(str(source), commit, "kmod", "../../outside"))
+    with pytest.raises(InvalidInput, match="lies outside of its context"):
+        build(order(outside))
     gone = Inputs("6.1.0", "amd64", "FROM scratch\n", git=GitSource(str(tmp_path / "nothing"), commit))
     with pytest.raises(EnablementError, match=r"the sources cannot be fetched .*does not exist"):
         build(order(gone))

@@ -33,6 +33,7 @@ INPUTS = Inputs(
         {"args": {"A": "2"}},
         {"files": {"Makefile": "all: x"}},
         {"files": {}, "git": GitSource("https://git.example/x", "a" * 40)},
+        {"base_arg": "BASE_IMAGE"},
     ],
     ids="+".join,
 )
@@ -65,4 +66,5 @@ def test_labels_and_arguments() -> None:
         "org.opencontainers.image.base.digest": "sha256:aa",
     }
     assert INPUTS.all_args == {"BASE": "registry.example/base@sha256:aa", "A": "1"}
+    assert replace(INPUTS, base_arg="IMAGE").all_args == {"IMAGE": "registry.example/base@sha256:aa", "A": "1"}
     assert replace(INPUTS, base="", base_digest="").all_args == {"A": "1"}

@@ -73,6 +73,22 @@ def test_a_tag_that_was_moved_to_another_kernels_image_is_not_used() -> None:
     assert found.tried == (f"{PREBUILT} was built for kernel 6.2.0", f"{TARGET} was built for kernel 6.3.0")
 
 
+def test_a_vendors_own_labels_tell_its_images_apart_and_what_we_build_need_not_have_them() -> None:
+    wanted = replace(WANTED, labels={"version": "1-6.1.0"})
+    for labels in ({"version": "1-6.1.0"}, {}, None):
+        assert Search(wanted, Registry({PREBUILT: labels}).find).result().source is Source.PREBUILT
+    registry = Registry({PREBUILT: {"version": "1-6.2.0\nnext line"}, TARGET: {**OURS, "version": "9"}})
+    found = Search(wanted, registry.find).result()
+    assert found.source is Source.BUILT_BEFORE
+    assert found.tried == (f"{PREBUILT} is another one: its label version is 1-6.2.0 next line, not 1-6.1.0",)
+
+
+def test_the_recipes_advice_comes_last() -> None:
+    search = Search(replace(WANTED, inputs=None, todo="buy one"), Registry({}).find)
+    assert search.result().problem == f"no image fits kernel 6.1.0: {PREBUILT} does not exist; buy one"
+    assert search.no_image("; or wait") == f"no image fits kernel 6.1.0: {PREBUILT} does not exist; or wait; buy one"
+
+
 def test_an_image_of_other_inputs_is_built_anew() -> None:
     found = Search(WANTED, Registry({TARGET: {**OURS, INPUTS_LABEL: "0"}}).find).result()
     assert found.source is Source.WOULD_BUILD

@@ -1,0 +1,113 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which of nvidia-gpu's driver images are looked up and built, and from what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.wanted import Wishes
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.building import RenderedBuild, render_build
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import settled
+from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import GROUPS
+
+REPOSITORY = "registry.example/gpu/driver"
+COMMIT = "06a208ca9747c82b1ba99b76ecdcf2469b0a0207"
+
+
+def state_of(rendering: Any) -> Any:
+    """driver_container under these options."""
+    return settled(rendering.recipe, rendering.facts.options).states["driver_container"]
+
+
+def build_of(rendering: Any, group: int = 0) -> RenderedBuild | None:
+    """How its image is built for one of two kernels."""
+    return render_build(rendering.recipe, state_of(rendering), rendering.facts, GROUPS[group])
+
+
+def wanted_of(rendering: Any, group: int = 0) -> Any:
+    """What one of two kernels wants."""
+    made = Wishes(rendering.recipe, state_of(rendering), rendering.facts, lambda _reference, _group: None)
+    return made.of(GROUPS[group])
+
+
+@pytest.mark.parametrize(
+    ("options", "lookup"),
+    [
+        ({}, "never"),
+        ({"driver_lookup": True}, "controller"),
+        ({"driver_build": True}, "controller"),
+        ({"driver_lookup": True, "driver_build": True, "driver_enabled": False}, "never"),
+    ],
+)
+def test_images_are_looked_up_and_proven_only_where_somebody_says_so(
+    nvidia_gpu: Any, options: dict[str, Any], lookup: str
+) -> None:
+    state = state_of(nvidia_gpu(**options))
+    assert state.lookup == lookup
+    assert [proof.kind for proof in state.validate] == (["image"] if lookup == "controller" else [])
+
+
+def test_nothing_is_built_by_default(nvidia_gpu: Any) -> None:
+    assert build_of(nvidia_gpu(driver_lookup=True)) is None
+
+
+@pytest.mark.parametrize(("group", "folder"), [(0, "ubuntu24.04/precompiled"), (1, "ubuntu22.04/precompiled")])
+def test_a_build_takes_the_folder_of_the_nodes_distribution(nvidia_gpu: Any, group: int, folder: str) -> None:
+    build = build_of(nvidia_gpu(driver_build=True, driver_build_repository=REPOSITORY), group)
+    assert build is not None
+    assert (build.repository, build.base, build.base_arg, build.containerfile) == (REPOSITORY, "", "BASE_IMAGE", "")
+    assert build.git is not None
+    assert (build.git.ref, build.git.folder, build.git.containerfile) == (COMMIT, folder, "Dockerfile")
+    # The build arguments of that Dockerfile.
+    assert build.args == {
+        "DRIVER_BRANCH": "595",
+        "DRIVER_VERSION": "595.91.07",
+        "KERNEL_VERSION": GROUPS[group].kernel,
+        "TARGETARCH": "amd64",
+    }
+
+
+def test_a_containerfile_of_ones_own_counts_with_and_without_a_repository(nvidia_gpu: Any) -> None:
+    text = 'FROM scratch\nRUN echo "{{ options }}" # \\\n  && true'
+    own = {"driver_build": True, "driver_build_repository": REPOSITORY, "driver_build_containerfile": text}
+    for more in ({}, {"driver_build_git": ""}):
+        build = build_of(nvidia_gpu(**own, **more))
+        assert build is not None
+        assert build.containerfile == text
+        assert (build.git is None) == bool(more)
+    # The repository's own does not count, then.
+    assert wanted_of(nvidia_gpu(**own)).inputs.git.containerfile == ""
+
+
+def test_what_a_build_cannot_do_without_is_asked_for(nvidia_gpu: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"\{\{ options.driver_build_repository \}\} names no repository to push to"):
+        build_of(nvidia_gpu(driver_build=True))
+    with pytest.raises(InvalidInput, match="neither a Containerfile nor a git repository that has one"):
+        build_of(nvidia_gpu(driver_build=True, driver_build_repository=REPOSITORY, driver_build_git=""))
+
+
+def test_images_of_nvidia_have_to_be_for_the_kernel_as_their_own_label_says(nvidia_gpu: Any) -> None:
+    assert wanted_of(nvidia_gpu(driver_lookup=True)).labels == {"version": "595-6.8.0-60-generic"}
+    for others in (
+        {"driver_image": "registry.example/driver:1"},
+        {"driver_images": {"6.8.0-60-generic": "registry.example/driver:1"}},
+        {"driver_precompiled": False},
+    ):
+        assert wanted_of(nvidia_gpu(driver_lookup=True, **others)).labels == {}
+    rendering = nvidia_gpu(driver_lookup=True)
+    made = Wishes(rendering.recipe, state_of(rendering), rendering.facts, lambda _reference, _group: None)
+    assert made.of(replace(GROUPS[0], os_id="rhel", os_version="9.6")).labels == {}
+
+
+def test_a_kernel_without_an_image_is_told_what_can_be_done(nvidia_gpu: Any) -> None:
+    todo = wanted_of(nvidia_gpu(driver_lookup=True)).todo
+    for option in ("driver_branch", "driver_precompiled", "driver_images", "driver_build"):
+        assert option in todo
+    building = nvidia_gpu(driver_build=True, driver_build_repository=REPOSITORY)
+    assert "driver_build" not in wanted_of(building).todo
