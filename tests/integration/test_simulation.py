@@ -10,12 +10,15 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.errors import ClusterError
 from tests.cluster.simulation.faults import FaultError, clear_faults, list_faults, set_fault
+from tests.rmd.fleet import Fleet
+from tests.rmd.on_cluster import give_addresses
 
 Obj = dict[str, Any]
 KERNEL, OTHER_KERNEL = "5.15.0-1-generic", "5.15.0-2-generic"
@@ -316,6 +319,33 @@ def test_a_silent_kubelet_does_nothing(all_up: Bed) -> None:
     )
     clear_faults(all_up.cluster.kubeconfig)
     all_up.cluster.set_ready(all_up.first, True)
+
+
+def test_a_node_names_the_address_of_an_operands_pods(bed: Bed) -> None:
+    """A server of the test's own is behind each pod of the DaemonSet, also behind those that come later."""
+    with Fleet([bed.first, bed.second]) as fleet:
+        give_addresses(bed.cluster, fleet)
+        rmd = daemon_set("exporter")
+        labels = {"app": "rmd", "app.kubernetes.io/name": "intel-rmd", "app.kubernetes.io/component": "daemon"}
+        rmd["metadata"]["name"] = "rmd"
+        rmd["spec"]["selector"]["matchLabels"] = {"app": "rmd"}
+        rmd["spec"]["template"]["metadata"]["labels"] = labels
+        rmd["spec"]["template"]["spec"]["containers"][0]["image"] = "rmd:1"
+        rmd["spec"]["template"]["spec"]["initContainers"] = []
+        bed.apply(rmd)
+        for node in fleet:
+            eventually(lambda node=node: is_ready(bed.pod("rmd", node)))
+            status = bed.pod("rmd", node)["status"]
+            assert status["podIPs"] == [{"ip": status["podIP"]}]
+            with urlopen(f"http://{status['podIP']}:{fleet.port}/v1/workloads", timeout=5) as answer:
+                assert json.load(answer) == []
+            assert [seen.path for seen in fleet[node].requests()] == ["/v1/workloads"]
+        old = bed.pod("rmd", bed.first)["metadata"]["uid"]
+        bed.replace("rmd", bed.first)
+        eventually(lambda: bed.pod("rmd", bed.first).get("metadata", {}).get("uid") not in (None, old))
+        eventually(lambda: is_ready(bed.pod("rmd", bed.first)))
+        assert bed.pod("rmd", bed.first)["status"]["podIP"] == fleet[bed.first].address
+        bed.cluster.kubectl("-n", NAMESPACE, "delete", "daemonset", "rmd")
 
 
 def test_wrong_faults_are_refused(bed: Bed) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,8 +16,9 @@ from tests.rmd.access import Tls
 from tests.rmd.connection import Seen
 from tests.rmd.server import RmdServer
 
-# The annotation by which a simulated node names the address of a pod on it; see tests/cluster/simulation.
-ANNOTATION = "sim.hardware-enablement.io/pod-ip.rmd"
+# How a simulated node names the address of a pod on it, by the pod's labels; see tests/cluster/simulation.
+ANNOTATION = "sim.hardware-enablement.io/pod-ips"
+DAEMON = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=daemon"
 
 
 class Fleet:
@@ -63,7 +65,7 @@ class Fleet:
     @property
     def annotations(self) -> Mapping[str, Mapping[str, str]]:
         """Node -> the annotations that it needs, so that its daemon's pod gets the server's address."""
-        return {name: {ANNOTATION: server.address} for name, server in self.servers.items()}
+        return {name: {ANNOTATION: json.dumps({DAEMON: server.address})} for name, server in self.servers.items()}
 
     def start(self) -> Fleet:
         """Start all servers; none is left running if one does not start."""

@@ -137,6 +137,15 @@ def driver_version(tag: str, default: str) -> str:
     return ".".join([*parts, *default.split(".")[len(parts) :]])
 
 
+def pod_ip(node: Node, pod: Pod, pods: Iterable[Pod]) -> str:
+    """The address of a new pod: the one that the node names for its labels, the node's own, or a free one."""
+    labels = set((pod.metadata.get("labels") or {}).items())
+    for wanted, address in node.pod_ips.items():
+        if wanted <= labels:
+            return address
+    return node.ip if pod.host_network else free_ip(node, pods)
+
+
 def free_ip(node: Node, pods: Iterable[Pod]) -> str:
     """An address of the node's pod range that none of the pods has; without a range, one made from the node's name."""
     used = {pod.status.get("podIP") for pod in pods}

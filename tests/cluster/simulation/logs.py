@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .model import Obj, Pod
+from .model import SIM_DOMAIN, Obj, Pod
+
+# What a pod writes, line by line, instead of what its operand does.
+LOG_ANNOTATION = f"{SIM_DOMAIN}/log"
 
 
 class NotStartedError(Exception):
@@ -36,7 +39,8 @@ def log_lines(pod: Pod, container: str, *, previous: bool, last_log: str, missin
     if container in inits:
         return ["init container of the simulation", *(f"waiting: {text}" for text in missing)]
     if pod.ready or pod.phase == "Succeeded":
-        return list(pod.operand.logs) or [f"{container}: simulated by the test cluster"]
+        own = (pod.metadata.get("annotations") or {}).get(LOG_ANNOTATION, "").splitlines()
+        return own or list(pod.operand.logs) or [f"{container}: simulated by the test cluster"]
     first = list(pod.operand.logs[:1])
     if last_log:
         return [*first, last_log]

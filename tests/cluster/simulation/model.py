@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import re
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ Obj = dict[str, Any]
 SIM_DOMAIN = "sim.hardware-enablement.io"
 FAULTS_ANNOTATION = f"{SIM_DOMAIN}/faults"
 DEVICES_ANNOTATION = f"{SIM_DOMAIN}/devices"
+POD_IPS_ANNOTATION = f"{SIM_DOMAIN}/pod-ips"
 PREINSTALLED_ANNOTATION = f"{SIM_DOMAIN}/preinstalled"
 PLAY_PREFIX = "play.hardware-enablement.test/"
 KWOK_NODE = "kwok.x-k8s.io/node"
@@ -136,7 +138,10 @@ class Pod:
 
 @dataclass
 class Node:
-    """A simulated node. `faults`: operand name, role or "*" -> Play. `devices`: extended resource -> count."""
+    """A simulated node. `faults`: operand name, role or "*" -> Play. `devices`: extended resource -> count.
+
+    `pod_ips`: labels that a pod has -> the address that it gets.
+    """
 
     name: str
     uid: str
@@ -150,6 +155,7 @@ class Node:
     devices: dict[str, int] = field(default_factory=dict)
     preinstalled: frozenset[str] = frozenset()
     faults: dict[str, Play] = field(default_factory=dict)
+    pod_ips: dict[frozenset[tuple[str, str]], str] = field(default_factory=dict)
     gpu: dict[str, str] = field(default_factory=dict)  # product, memory: what feature discovery reports
     capacity: dict[str, str] = field(default_factory=dict)
     allocatable: dict[str, str] = field(default_factory=dict)
@@ -187,6 +193,22 @@ def parse_faults(text: str) -> dict[str, Play]:
     return {str(key): parse_play(value) for key, value in values.items() if value.get("play") != "never-scheduled"}
 
 
+def parse_pod_ips(text: str) -> dict[frozenset[tuple[str, str]], str]:
+    """Read the pod-ips annotation: a JSON object, "KEY=VALUE,..." -> address; ValueError if wrong."""
+    values = json.loads(text)
+    if not isinstance(values, dict):
+        raise ValueError("expected a JSON object: labels -> address")
+    found = {}
+    for labels, address in values.items():
+        pairs = [item.partition("=") for item in labels.split(",")]
+        if not all(key and equals for key, equals, _value in pairs):
+            raise ValueError(f"expected labels as KEY=VALUE,KEY=VALUE, not {labels!r}")
+        found[frozenset((key.strip(), value.strip()) for key, _equals, value in pairs)] = str(
+            ipaddress.ip_address(address)
+        )
+    return found
+
+
 def node_view(node: Obj) -> Node:
     """Compact view of a Node object; ValueError when one of our annotations cannot be read."""
     meta, status = node["metadata"], node.get("status") or {}
@@ -208,6 +230,7 @@ def node_view(node: Obj) -> Node:
         devices={key: int(count) for key, count in json.loads(annotations.get(DEVICES_ANNOTATION) or "{}").items()},
         preinstalled=frozenset(ROLE_ALIASES.get(name, name) for name in names),
         faults=parse_faults(annotations.get(FAULTS_ANNOTATION) or "{}"),
+        pod_ips=parse_pod_ips(annotations.get(POD_IPS_ANNOTATION) or "{}"),
         gpu={
             key: annotations[f"{SIM_DOMAIN}/{key}"]
             for key in ("product", "memory")

@@ -88,7 +88,7 @@ class Player:
             if pod.finished and not pod.deleting:
                 continue
             missing = effects.missing(pod, serving, store.operands.stacks.get(pod.operand.stack), node.name)
-            place = Place(text, node.ip, "" if pod.status.get("podIP") else effects.free_ip(node, [*pods, *taken]))
+            place = Place(text, node.ip, "" if pod.status.get("podIP") else effects.pod_ip(node, pod, [*pods, *taken]))
             short = effects.shortage(pod, node, pods) if pod.extended else ""
             play = node.play_for(pod)
             memory = store.remember(pod.uid)

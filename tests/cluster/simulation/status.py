@@ -168,7 +168,7 @@ def _last_states(pod: Pod) -> dict[str, Obj]:
 
 
 def _started(pod: Pod, place: Place, phase: str) -> Obj:
-    pod_ip = pod.status.get("podIP") or (place.host_ip if pod.host_network else place.pod_ip)
+    pod_ip = pod.status.get("podIP") or place.pod_ip
     return {
         "phase": phase,
         "startTime": pod.status.get("startTime") or place.now,

@@ -3,6 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
+import pytest
+
 from tests.cluster.simulation import effects
 from tests.cluster.simulation.model import Node, Pod
 from tests.unit.cluster.simulation.objects import CUDA, DRIVER, PLUGIN, TABLE, TOOLKIT, node, pod, ready_pod
@@ -74,3 +79,23 @@ def test_a_kubelet_rejects_what_does_not_fit() -> None:
 def test_addresses_are_free_ones() -> None:
     assert effects.free_ip(node(), []) == "10.1.0.2"
     assert effects.free_ip(node(), [ready_pod("x")]) == "10.1.0.3"
+
+
+def labelled(*, host_network: bool = False, **labels: str) -> Pod:
+    plain = pod("x")
+    return replace(plain, host_network=host_network, metadata={**plain.metadata, "labels": labels})
+
+
+def test_a_node_names_the_address_of_pods_by_their_labels() -> None:
+    named = node(**{"pod-ips": json.dumps({"app=rmd,component=daemon": "127.77.0.1"})})
+    assert effects.pod_ip(named, labelled(app="rmd", component="daemon", more="x"), []) == "127.77.0.1"
+    assert effects.pod_ip(named, labelled(app="rmd", component="daemon", host_network=True), []) == "127.77.0.1"
+    assert effects.pod_ip(named, labelled(app="rmd"), []) == "10.1.0.2"
+    assert effects.pod_ip(named, labelled(app="rmd", host_network=True), []) == "127.0.0.1"
+    assert effects.pod_ip(node(), labelled(app="rmd", component="daemon"), [ready_pod("x")]) == "10.1.0.3"
+
+
+@pytest.mark.parametrize("wrong", ['"127.77.0.1"', '{"app": "127.77.0.1"}', '{"app=rmd": "somewhere"}', "{"])
+def test_an_annotation_of_addresses_that_cannot_be_read_is_refused(wrong: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        node(**{"pod-ips": wrong})

@@ -46,3 +46,9 @@ def test_tail() -> None:
     assert tail(["a", "b"], None) == "a\nb\n"
     assert tail(["a", "b"], 1) == "b\n"
     assert tail(["a", "b"], 0) == ""
+
+
+def test_a_pod_may_bring_its_own_log() -> None:
+    played = Played(pod(DRIVER)).until(5)
+    played.pod.metadata.setdefault("annotations", {})["sim.hardware-enablement.io/log"] = "one\ntwo"
+    assert lines(played) == ["one", "two"]
