@@ -26,7 +26,7 @@ Obj = dict[str, Any]
 
 REPO = Path(__file__).resolve().parents[3]
 
-CLUSTER_SCOPED = {"ClusterRoleBinding", "Namespace", "RuntimeClass", "SecurityContextConstraints"}
+CLUSTER_SCOPED = {"ClusterRoleBinding", "Namespace", "NodeFeatureRule", "RuntimeClass", "SecurityContextConstraints"}
 MONITORING_APIS = frozenset({"monitoring.coreos.com/v1/ServiceMonitor", "monitoring.coreos.com/v1/PrometheusRule"})
 OPENSHIFT_APIS = frozenset({"security.openshift.io/v1/SecurityContextConstraints", "route.openshift.io/v1/Route"})
 
@@ -117,7 +117,8 @@ Render = Callable[..., Rendering]
 
 def read_bundle(folder: Path) -> dict[str, str]:
     """The files of a recipe's folder as the engine takes them."""
-    return {str(path.relative_to(folder)): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()}
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".pyc"]
+    return {str(path.relative_to(folder)): path.read_text() for path in files}
 
 
 def renderer(folder: Path) -> Render:

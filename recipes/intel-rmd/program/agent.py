@@ -1,0 +1,119 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Says, in its log, which CPUs the containers of this node have, and how its cache is divided.
+
+It reads files and writes lines: no API server, no network. One line of JSON holds everything; it comes at the start,
+after each change, and every --repeat seconds, so that whoever reads the log needs its last line only."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from types import FrameType
+
+import cgroups
+import cpu_manager
+import resctrl
+from cpusets import parse
+
+SCHEMA = 1
+
+
+def look(arguments: argparse.Namespace) -> dict[str, object]:
+    """The whole view of the node, without a time. What cannot be read is null or empty, and problems says why."""
+    problems: list[str] = []
+    manager, shared = None, ""
+    if arguments.kubelet:
+        try:
+            manager, shared = cpu_manager.read(arguments.kubelet)
+        except cpu_manager.UnreadableError as error:
+            problems.append(str(error))
+    view: dict[str, object] = {
+        "node": arguments.node,
+        "cpu_manager": manager,
+        "cgroups": _read({}, problems, "cgroups", lambda: exclusive(cgroups.read(arguments.cgroup), shared)),
+        "l3": _read({}, problems, "L3 caches", lambda: resctrl.caches(arguments.sys)),
+        "resctrl": _read(None, problems, "resctrl", lambda: resctrl.read(arguments.resctrl)),
+    }
+    return {**view, "problems": problems}
+
+
+def exclusive(found: dict[str, dict[str, str]], shared: str) -> dict[str, dict[str, str]]:
+    """Without the containers that run on the shared CPUs: they are most, and nothing follows from them."""
+    if not shared:
+        return found
+    common = parse(shared)
+    kept = {
+        pod: {container: cpus for container, cpus in containers.items() if parse(cpus) != common}
+        for pod, containers in found.items()
+    }
+    return {pod: containers for pod, containers in kept.items() if containers}
+
+
+def lines(
+    view: Callable[[], dict[str, object]], repeat: float, clock: Callable[[], float] = time.monotonic
+) -> Iterator[str]:
+    """One look each time: its line where it differs from the last one or that was said repeat seconds ago, else ""."""
+    last: dict[str, object] | None = None
+    said = 0.0
+    while True:
+        current, now = view(), clock()
+        if current != last or now - said >= repeat:
+            last, said = current, now
+            moment = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+            yield json.dumps({"schema": SCHEMA, "time": moment, **current}, separators=(",", ":"))
+        else:
+            yield ""
+
+
+def main(argv: list[str]) -> int:
+    """Run until told to end, or once."""
+    arguments = _parser().parse_args(argv)
+    signal.signal(signal.SIGTERM, _end)  # the first process of a container is not ended by a signal that it ignores
+    for text in lines(lambda: look(arguments), arguments.repeat):
+        if text:
+            sys.stdout.write(f"{text}\n")
+            sys.stdout.flush()
+        if arguments.once:
+            return 0
+        time.sleep(arguments.interval)
+    return 0
+
+
+def _read(nothing: object, problems: list[str], what: str, reader: Callable[[], object]) -> object:
+    try:
+        return reader()
+    except resctrl.NotMountedError as error:
+        problems.append(str(error))
+    except (OSError, ValueError) as error:
+        problems.append(f"{what} cannot be read: {error}")
+    return nothing
+
+
+def _end(_signal: int, _frame: FrameType | None) -> None:
+    sys.exit(0)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="Write what this node's containers and caches look like into the log.")
+    parser.add_argument("--node", default=os.environ.get("NODE_NAME", ""))
+    parser.add_argument("--cgroup", type=Path, default=Path("/sys/fs/cgroup"))
+    parser.add_argument("--kubelet", type=Path, default=None, help="the kubelet's folder; without it, cgroups alone")
+    parser.add_argument("--resctrl", type=Path, default=Path("/sys/fs/resctrl"))
+    parser.add_argument("--sys", type=Path, default=Path("/sys"))
+    parser.add_argument("--interval", type=float, default=5.0, help="seconds between two looks")
+    parser.add_argument("--repeat", type=float, default=60.0, help="seconds after which the same is said again")
+    parser.add_argument("--once", action="store_true")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,97 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the kernel says of cache and memory bandwidth: the caches' CPUs, and the resctrl file system.
+
+Source: https://docs.kernel.org/filesystems/resctrl.html."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cpusets import line
+
+_NO_GROUPS = ("info", "mon_data", "mon_groups")
+
+
+class NotMountedError(Exception):
+    """One sentence that says that there is no resctrl."""
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """What can be divided. ways: of each L3. num_closids: L3, MB -> number of classes of service, 0 for unsupported."""
+
+    ways: int
+    mask: str
+    min_bits: int
+    num_closids: dict[str, int]
+
+
+def geometry(root: Path) -> Geometry:
+    """What can be divided on this node. Raises NotMountedError, or OSError and ValueError for what is no such tree."""
+    if not (root / "schemata").exists():
+        raise NotMountedError(f"resctrl is not mounted at {root}")
+    # With code and data prioritisation, L3 is two resources of one shape.
+    folder = next((root / "info" / name for name in ("L3", "L3CODE") if (root / "info" / name).is_dir()), None)
+    if folder is None:
+        return Geometry(0, "0", 0, {"L3": 0, "MB": _number(root / "info" / "MB" / "num_closids")})
+    mask = int(line(folder / "cbm_mask"), 16)
+    numbers = {"L3": _number(folder / "num_closids"), "MB": _number(root / "info" / "MB" / "num_closids")}
+    return Geometry(bin(mask).count("1"), f"{mask:x}", int(line(folder / "min_cbm_bits")), numbers)
+
+
+def read(root: Path) -> dict[str, object]:
+    """The report's "resctrl". Raises as geometry does."""
+    found = geometry(root)
+    return {
+        "mounted": True,
+        "num_closids": {name: number for name, number in found.num_closids.items() if number},
+        "cbm_mask": found.mask,
+        "min_cbm_bits": found.min_bits,
+        "groups": {name: _group(folder) for name, folder in _groups(root)},
+    }
+
+
+def caches(sys: Path) -> dict[str, str]:
+    """L3 cache id -> its CPUs, from what is mounted at /sys. A CPU that is offline has none."""
+    found: dict[str, str] = {}
+    for index in sorted(sys.glob("devices/system/cpu/cpu[0-9]*/cache/index*")):
+        try:
+            if line(index / "level") == "3":
+                found[line(index / "id")] = line(index / "shared_cpu_list")
+        except OSError:
+            continue
+    return dict(sorted(found.items(), key=lambda cache: int(cache[0])))
+
+
+def _groups(root: Path) -> Iterator[tuple[str, Path]]:
+    yield "", root
+    for folder in sorted(root.iterdir()):
+        if folder.name not in _NO_GROUPS and (folder / "schemata").exists():
+            yield folder.name, folder
+
+
+def _group(folder: Path) -> dict[str, object]:
+    return {"cpus_list": line(folder / "cpus_list"), "schemata": _schemata(line(folder / "schemata"))}
+
+
+def _schemata(text: str) -> dict[str, dict[str, object]]:
+    """Lines such as "    L3:0=7ff;1=7ff": masks as text without leading zeros, memory bandwidth as numbers."""
+    found: dict[str, dict[str, object]] = {}
+    for entry in text.splitlines():
+        name, _colon, values = entry.strip().partition(":")
+        pairs = (value.partition("=") for value in values.split(";") if value)
+        found[name] = {
+            cache.strip(): int(value) if name == "MB" else f"{int(value, 16):x}" for cache, _equals, value in pairs
+        }
+    return found
+
+
+def _number(path: Path) -> int:
+    try:
+        return int(line(path))
+    except FileNotFoundError:
+        return 0
