@@ -11,7 +11,6 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -35,8 +34,9 @@ DEBUG_PORT, TLS_PORT = 8081, 8443
 class RmdServer:
     """Not yet started. tls None: plain HTTP without any check, as RMD's debug port. port 0: one that is free.
 
-    resctrl: the tree's folder; database: a JSON file; without them both are kept in memory, over restarts, too.
-    policies: tiers by name, or Policies. faults: Faults.of(dialect) if None. tasks: process id -> CPUs.
+    machine: by default one that suits mba_mode. resctrl: the tree's folder; database: a JSON file; without them both are
+    kept in memory, over restarts, too. policies: tiers by name, or Policies. faults: Faults.of(dialect) if None.
+    tasks: process id -> CPUs. log: called with each request as soon as its answer is known.
     """
 
     def __init__(
@@ -56,10 +56,13 @@ class RmdServer:
         database: Path | None = None,
         tasks: Mapping[str, set[int]] | None = None,
         force: bool = False,
+        validator_interval: float = 30.0,
+        log: Callable[[Seen], None] | None = None,
     ) -> None:
-        chosen = replace(machine or Machine(), mba_mbps=(machine or Machine()).mba_mbps or mba_mode == "mbps")
+        chosen = machine or Machine(mba_mbps=mba_mode == "mbps")
         known = policies if isinstance(policies, Policies) else Policies(policies) if policies else Policies()
-        self.settings = Settings(dialect, pools or Pools(), known, frozenset(plugins), mba_mode, force)
+        loaded = frozenset(plugins)
+        self.settings = Settings(dialect, pools or Pools(), known, loaded, mba_mode, force, validator_interval)
         self.node = Node(
             chosen, Resctrl(chosen, resctrl), Database(database), faults or Faults.of(dialect), dict(tasks or {})
         )
@@ -67,6 +70,7 @@ class RmdServer:
         self._listening: socket.socket | None = None
         self._connections: set[socket.socket] = set()
         self._log: list[Seen] = []
+        self._tell = log
         self._changed = threading.Condition()
         self._tls_context: ssl.SSLContext | None = None
         self.daemon: Daemon | None = None
@@ -193,6 +197,8 @@ class RmdServer:
             else:
                 seen.status = status
             self._changed.notify_all()
+        if status is not None and self._tell is not None:
+            self._tell(seen)
 
     def _serve(self, raw: socket.socket) -> None:
         with self._changed:
