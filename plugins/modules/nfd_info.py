@@ -25,6 +25,12 @@ options:
       - An empty value means that the label has to be there, with whatever value.
     type: list
     elements: dict
+  settle:
+    description:
+      - Seconds between two looks that have to find the same nodes, for labels that NFD is just setting. There are ten
+        looks at most; V(0) is one look.
+    type: int
+    default: 0
   resources:
     description: Extended resources to sum up; the names may hold V(*).
     type: list

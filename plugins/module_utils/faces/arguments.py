@@ -30,6 +30,7 @@ NFD_INFO: Spec = {
     **{name: dict(argument, required=False) for name, argument in RECIPE.items()},
     "selector": {"type": "list", "elements": "dict"},
     "nfd_age": {"type": "bool", "default": False},
+    "settle": {"type": "int", "default": 0},
     "resources": {"type": "list", "elements": "str", "default": []},
 }
 

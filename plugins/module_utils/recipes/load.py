@@ -17,6 +17,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model 
     Option,
     Proof,
     Recipe,
+    Rival,
     State,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import Problems, describe
@@ -60,6 +61,7 @@ def _recipe(raw: Mapping[str, Any], files: Mapping[str, str], source: str) -> Re
         description=raw.get("description", ""),
         resources=tuple(raw.get("resources", ())),
         selector=tuple(raw["selector"]["any_of"]),
+        rivals=tuple(Rival(**rival) for rival in raw.get("rivals", ())),
         options=_options(raw.get("options", {})),
         states={name: _state(name, states[name], files) for name in in_order(states)},
         files=dict(files),

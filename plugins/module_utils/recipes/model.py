@@ -119,10 +119,24 @@ class State:
 
 
 @dataclass(frozen=True)
+class Rival:
+    """Something that runs in a cluster where somebody else does what a recipe does.
+
+    It is found by its name, by labels (as a selector has them), or both, in whatever namespace.
+    """
+
+    api_version: str
+    kind: str
+    name: str = ""
+    labels: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Recipe:
     """A special resource's stack.
 
     selector: label sets, any of which makes a node one of ours; a label's value None means that its presence is enough.
+    rivals: what must not run where this recipe is enabled.
     options: those of the recipe and the standard ones. states: in dependency order. files: every file of the recipe,
     path relative to its folder -> text. source: where it came from, for messages.
     """
@@ -132,6 +146,7 @@ class Recipe:
     description: str = ""
     resources: tuple[str, ...] = ()
     selector: tuple[Mapping[str, str | None], ...] = ()
+    rivals: tuple[Rival, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
     states: Mapping[str, State] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)

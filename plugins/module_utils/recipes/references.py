@@ -23,6 +23,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values
 def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems: Problems) -> None:
     """Take down names and files that do not exist, defaults that do not fit their option, and cycles."""
     options, states = _dict(raw.get("options")), _dict(raw.get("states"))
+    for index, rival in enumerate(_list(raw.get("rivals"))):
+        if isinstance(rival, dict) and not (rival.get("name") or rival.get("labels")):
+            problems.add(f"rivals[{index}]", "name or labels, by which it is found", "neither")
     for name, option in options.items():
         _check_option(str(name), _dict(option), join("options", name), problems)
     for name, state in states.items():

@@ -46,20 +46,31 @@ def gating_states(recipe: Recipe, enabled: Mapping[str, bool], name: str) -> tup
 
 
 def node_label_sets(recipe: Recipe, options: Mapping[str, Any]) -> tuple[dict[str, str | None], ...]:
-    """The label sets, any of which makes a node one of ours: those of the recipe, each with the user's node_selector.
+    """The label sets, any of which makes a node one of ours: the user's hardware_labels, else those of the recipe, each
+    with the user's node_selector.
 
     Raises InvalidInput where no node can satisfy both.
     """
+    hardware = [
+        {str(name): None if value is None else string(value) for name, value in labels.items()}
+        for labels in options["hardware_labels"]
+    ]
+    if {} in hardware:
+        raise InvalidInput(
+            "option hardware_labels would take every node",
+            why="one of its label sets is empty",
+            todo="name the labels of the nodes that have the hardware",
+        )
     wanted = {str(name): string(value) for name, value in options["node_selector"].items()}
     sets: tuple[dict[str, str | None], ...] = tuple(
         {**labels, **wanted}
-        for labels in recipe.selector
+        for labels in hardware or recipe.selector
         if all(labels.get(name) in (None, value) for name, value in wanted.items())
     )
     if not sets:
         raise InvalidInput(
             "option node_selector leaves no node",
-            why=f"it contradicts the selector of recipe {recipe.name}",
-            todo="remove the label that the recipe sets to another value",
+            why=f"it contradicts the {'option hardware_labels' if hardware else f'selector of recipe {recipe.name}'}",
+            todo="remove the label that has another value there",
         )
     return sets

@@ -161,6 +161,14 @@ _STATE = record(
         "disabled_validate": Key(items(_proof)),
     }
 )
+_RIVAL = record(
+    {
+        "api_version": Key(text("group/version, or v1", r"([a-z0-9.-]+/)?v[0-9][a-z0-9]*"), required=True),
+        "kind": Key(text("a kind", r"[A-Z][A-Za-z0-9]*"), required=True),
+        "name": Key(text()),
+        "labels": Key(mapping(_LABEL_VALUE, _LABEL_NAME, 1)),
+    }
+)
 _RECIPE = record(
     {
         "apiVersion": Key(one_of(API_VERSION), required=True),
@@ -172,6 +180,7 @@ _RECIPE = record(
             record({"any_of": Key(items(mapping(_LABEL_VALUE, _LABEL_NAME, 1), minimum=1), required=True)}),
             required=True,
         ),
+        "rivals": Key(items(_RIVAL)),
         "options": Key(mapping(_OPTION, text("lower-case letters, digits and _", r"[a-z][a-z0-9_]*"))),
         "states": Key(mapping(_STATE, _STATE_NAME, minimum=1), required=True),
     }

@@ -33,6 +33,13 @@ STANDARD_OPTIONS: Mapping[str, Option] = {
             description="Labels that a node must carry, besides those of the hardware, to be one of ours.",
         ),
         Option(
+            name="hardware_labels",
+            type="list",
+            elements="dict",
+            default=[],
+            description="Label sets, any of which makes a node one of ours, instead of the recipe's selector.",
+        ),
+        Option(
             name="priority_class",
             type="str",
             default="system-node-critical",

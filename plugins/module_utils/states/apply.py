@@ -28,7 +28,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render
 from ansible_collections.hardware.enablement.plugins.module_utils.states import discover as discovery_core
 from ansible_collections.hardware.enablement.plugins.module_utils.states import remove, validate
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils.states.foreign import refuse_foreign_plugin
+from ansible_collections.hardware.enablement.plugins.module_utils.states.foreign import (
+    refuse_foreign_plugin,
+    refuse_rivals,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard, given_back
 from ansible_collections.hardware.enablement.plugins.module_utils.states.images import with_images
 from ansible_collections.hardware.enablement.plugins.module_utils.states.ownership import find_owned
@@ -115,6 +118,7 @@ class _Application:
 
     def run(self, record: Mapping[str, Any] | None) -> Obj:
         """Plan; where something differs and this is no check: lock, plan again, write."""
+        refuse_rivals(self.client, self.recipe)
         if record is None and not self.params["adopt"]:
             refuse_foreign_plugin(self.client, self.recipe, self.discovery)
         planned = self._plan(record)

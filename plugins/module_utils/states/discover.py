@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
@@ -18,6 +19,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare
 Obj = dict[str, Any]
 Selector = Sequence[Mapping[str, Optional[str]]]
 
+_LOOKS = 10
+
 
 def list_nodes(client: Client, selector: Selector) -> list[Obj]:
     """The nodes that match any of the label sets, each once, by name."""
@@ -27,6 +30,20 @@ def list_nodes(client: Client, selector: Selector) -> list[Obj]:
         for node in client.list(kind, labels=label_selector(labels)).items:
             found[node["metadata"]["name"]] = node
     return [found[name] for name in sorted(found)]
+
+
+def list_settled_nodes(
+    client: Client, selector: Selector, seconds: float, sleep: Callable[[float], None] = time.sleep
+) -> list[Obj]:
+    """list_nodes, again until two looks so many seconds apart find the same nodes, and some; ten looks at most."""
+    nodes = list_nodes(client, selector)
+    for _look in range(_LOOKS - 1):
+        before = [node["metadata"]["name"] for node in nodes]
+        sleep(seconds)
+        nodes = list_nodes(client, selector)
+        if before and before == [node["metadata"]["name"] for node in nodes]:
+            break
+    return nodes
 
 
 def platform(client: Client) -> str:
@@ -63,7 +80,8 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     else:
         raise InvalidInput("no nodes can be found", why="neither selector nor recipe is given", todo="give one of them")
     client = connect(params)
-    nodes = list_nodes(client, selector)
+    settle = float(params.get("settle") or 0)
+    nodes = list_settled_nodes(client, selector, settle) if settle else list_nodes(client, selector)
     newest = newest_feature(client) if params.get("nfd_age") else None
     discovery = discover(nodes, selector, resources, newest=newest)
     return {"changed": False, **discovery.to_dict(), "cluster": {"platform": platform(client)}}

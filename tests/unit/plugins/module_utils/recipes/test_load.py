@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, Rival
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
 
 
@@ -361,6 +361,30 @@ def test_all_mistakes_are_said_at_once_but_not_more_than_ten(files: dict[str, st
 
     assert said.count("expected one of str, int, bool, list, dict") == 10
     assert said.endswith("and 2 more")
+
+
+def test_rivals(files: dict[str, str]) -> None:
+    files["recipe.yml"] += "rivals:\n  - {api_version: apps/v1, kind: Deployment, name: other-operator}\n"
+    files["recipe.yml"] += "  - {api_version: v1, kind: Pod, labels: {app: other, theirs: null}}\n"
+
+    assert load(files, "toy").rivals == (
+        Rival("apps/v1", "Deployment", name="other-operator"),
+        Rival("v1", "Pod", labels={"app": "other", "theirs": None}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("rival", "said"),
+    [
+        ("{api_version: v1, kind: Pod}", "rivals[0]: expected name or labels, by which it is found, found neither"),
+        ("{kind: Pod, name: a}", "rivals[0].api_version: expected a value, found nothing"),
+        ("{api_version: v1, kind: Pod, label: {a: b}}", "rivals[0]: expected only known keys, found label"),
+    ],
+)
+def test_rivals_that_cannot_be_found(files: dict[str, str], rival: str, said: str) -> None:
+    files["recipe.yml"] += f"rivals:\n  - {rival}\n"
+
+    assert said in problems_of(files)
 
 
 @pytest.mark.parametrize("text", ["", "- a\n", "a: 1\n---\nb: 2\n", "just text"])

@@ -163,6 +163,19 @@ def test_node_label_sets_that_leave_no_node(recipe: Recipe) -> None:
         node_label_sets(narrow, resolve(narrow, {"node_selector": {here: "false"}}))
 
 
+def test_node_label_sets_of_the_users_own(recipe: Recipe) -> None:
+    own = [{"rmd": "true"}, {"toy.io/by-hand": None, "size": 7}]
+
+    assert node_label_sets(recipe, resolve(recipe, {"hardware_labels": own, "node_selector": {"pool": "a"}})) == (
+        {"rmd": "true", "pool": "a"},
+        {"toy.io/by-hand": None, "size": "7", "pool": "a"},
+    )
+    with pytest.raises(InvalidInput, match="it contradicts the option hardware_labels"):
+        node_label_sets(recipe, resolve(recipe, {"hardware_labels": own[:1], "node_selector": {"rmd": "no"}}))
+    with pytest.raises(InvalidInput, match="hardware_labels would take every node: one of its label sets is empty"):
+        node_label_sets(recipe, resolve(recipe, {"hardware_labels": [*own, {}]}))
+
+
 def test_secret_texts(recipe: Recipe) -> None:
     options = {
         "key": Option(name="key", type="str", default="", no_log=True),
