@@ -34,8 +34,8 @@ DEBUG_PORT, TLS_PORT = 8081, 8443
 class RmdServer:
     """Not yet started. tls None: plain HTTP without any check, as RMD's debug port. port 0: one that is free.
 
-    machine: by default one that suits mba_mode. resctrl: the tree's folder; database: a JSON file; without them both are
-    kept in memory, over restarts, too. policies: tiers by name, or Policies. faults: Faults.of(dialect) if None.
+    machine: by default one that suits mba_mode. resctrl: the tree's folder; database: a JSON file; without them both
+    are kept in memory, over restarts, too. policies: tiers by name, or Policies. faults: Faults.of(dialect) if None.
     tasks: process id -> CPUs. log: called with each request as soon as its answer is known.
     """
 
