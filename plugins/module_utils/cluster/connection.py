@@ -9,21 +9,26 @@ one connection's settings never leak into the next one, and files with decoded k
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import logging
 import os
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from multiprocessing import util as process_util
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, Unreachable
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.status import error_from_body
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 
 try:
     import kubernetes
     import urllib3
     from kubernetes.config import kube_config
+    from kubernetes.stream import ws_client
     from yaml import YAMLError
 except ImportError:
     kubernetes = None
@@ -39,6 +44,7 @@ POOL_SIZE = 24
 _TODO = "check kubeconfig, context and host, or the variables K8S_AUTH_KUBECONFIG, K8S_AUTH_CONTEXT and K8S_AUTH_HOST"
 # The kubernetes client keeps its default configuration in a class attribute.
 _DEFAULTS_LOCK = threading.Lock()
+_HANDSHAKE = re.compile(r"Handshake status (\d{3})")
 
 
 class Connection:
@@ -68,6 +74,21 @@ class Connection:
                 headers[setting["key"]] = setting["value"]
         return headers
 
+    def port_forward(self, path: str, port: int, target: str) -> Any:
+        """A stream to a pod's port: kubernetes.stream's PortForward. Raises ApiError."""
+        headers = {name.lower(): value for name, value in self.headers().items()}
+        if any(name.startswith("impersonate-") for name in headers):
+            # The client's websockets carry no other header than the token, and so another user's rights.
+            why = "a port-forward cannot be made as another user"
+            raise InvalidInput(f"Cannot forward {target}", where=self.host, why=why, todo="leave impersonation out")
+        query = [("ports", str(port))]
+        try:
+            return ws_client.portforward_call(
+                self._configuration, "GET", self.host + path, query_params=query, headers=headers
+            )
+        except kubernetes.client.ApiException as error:
+            raise _refused_stream(str(error.reason), self.host, target) from error
+
 
 def open_connection(params: Mapping[str, Any]) -> Connection:
     """Read the connection options of a task (kubernetes.core's names); sends nothing. Raises InvalidInput."""
@@ -90,6 +111,18 @@ def open_connection(params: Mapping[str, Any]) -> Connection:
             _remove_files_at_exit()
         _check(configuration, auth, source, log)
         return Connection(configuration, core._create_headers(**given))
+
+
+def _refused_stream(reason: str, host: str, target: str) -> ApiError:
+    """From the words of a websocket client: "Handshake status 403 Forbidden -+-+- {headers} -+-+- b'body'"."""
+    status = _HANDSHAKE.match(reason)
+    if status is None:
+        why, todo = f"the API server gives no stream: {reason}", "see whether it is healthy, then run again"
+        return Unreachable(f"Cannot forward {target}", where=host, why=why, todo=todo, verb="forward", target=target)
+    body = b""
+    with contextlib.suppress(SyntaxError, ValueError):
+        body = ast.literal_eval(reason.rpartition("-+-+-")[2].strip())
+    return error_from_body(int(status[1]), body or b"", where=host, verb="forward", target=target)
 
 
 def _complete(auth: dict[str, Any]) -> None:

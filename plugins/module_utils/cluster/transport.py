@@ -117,6 +117,12 @@ class Transport:
             raise self._refusal(call, response.status, body)
         return Stream(response, self, call)
 
+    def port_forward(self, path: str, port: int, target: str) -> Any:
+        """A stream to a pod's port: kubernetes.stream's PortForward. Raises ApiError."""
+        with self._count_lock:
+            self.requests["forward"] += 1
+        return self._connection.port_forward(path, port, target)
+
     def _open(self, call: Call, *, preload: bool, read_s: float) -> Any:
         with self._count_lock:
             self.requests[call.count_as or call.verb] += 1

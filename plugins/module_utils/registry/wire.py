@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, BinaryIO, Union
 from urllib.parse import urlsplit
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.adapter import (
+    ContextAdapter,
+    causes_of,
+    read_limited,
+    root_of,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import (
     NotTrusted,
     RegistryError,
@@ -24,10 +30,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.setti
 
 try:
     import requests
-    from requests.adapters import HTTPAdapter
 except ImportError:
     requests = None  # type: ignore[assignment]
-    HTTPAdapter = object  # type: ignore[assignment,misc]
 
 CONNECT_S = 5.0
 READ_S = 30.0
@@ -103,7 +107,7 @@ class Wire:
             raise _failure(request, error) from error
 
     def _read(self, response: Any, request: Request) -> bytes:
-        body = b"".join(_limited(response.iter_content(_PIECE)))
+        body = read_limited(response, LARGEST_IN_MEMORY)
         if len(body) > LARGEST_IN_MEMORY:
             why = f"the answer is larger than {LARGEST_IN_MEMORY // 1024**2} MiB"
             todo = "see whether a registry answers there"
@@ -112,25 +116,7 @@ class Wire:
 
     @cached_property
     def _adapter(self) -> Any:
-        return _Adapter(_tls(self._settings))
-
-
-class _Adapter(HTTPAdapter):
-    """Pools of connections that trust whom the context says."""
-
-    def __init__(self, context: ssl.SSLContext) -> None:
-        self._context = context
-        super().__init__(pool_connections=_POOL, pool_maxsize=_POOL)
-
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        super().init_poolmanager(*args, ssl_context=self._context, **kwargs)
-
-    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
-        return super().proxy_manager_for(proxy, ssl_context=self._context, proxy_ssl_context=self._context, **kwargs)
-
-    def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:  # noqa: ARG002
-        """Leave it to the context; requests would load its own list of authorities with each connection."""
-        conn.cert_reqs = "CERT_REQUIRED" if verify else "CERT_NONE"
+        return ContextAdapter(_tls(self._settings), hosts=_POOL, connections=_POOL)
 
 
 def _tls(settings: Settings) -> ssl.SSLContext:
@@ -151,20 +137,10 @@ def _tls(settings: Settings) -> ssl.SSLContext:
     return context
 
 
-def _limited(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """No more pieces than it takes to see that there are too many."""
-    size = 0
-    for piece in pieces:
-        yield piece
-        size += len(piece)
-        if size > LARGEST_IN_MEMORY:
-            return
-
-
 def _failure(request: Request, error: Exception) -> RegistryError:
     what, where = f"Cannot {request.task}", request.host
     kind: type[Unreachable] = Unreachable
-    causes = list(_causes(error))
+    causes = list(causes_of(error))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
             why = f"its certificate cannot be verified: {cause.verify_message or cause.reason}"
@@ -172,10 +148,10 @@ def _failure(request: Request, error: Exception) -> RegistryError:
             return NotTrusted(what, where=where, why=why, todo=todo, registry=where)
     if isinstance(error, requests.exceptions.ProxyError):
         # The proxy's URL may hold a password, and the library's text may hold the URL.
-        why, todo = f"the proxy cannot be used ({_root(causes)})", "check the proxy and its exceptions"
+        why, todo = f"the proxy cannot be used ({root_of(causes)})", "check the proxy and its exceptions"
     elif any(isinstance(cause, ssl.SSLError) for cause in causes):
         why, todo = (
-            f"TLS failed ({_root(causes)})",
+            f"TLS failed ({root_of(causes)})",
             "check the port; a registry without TLS must be named as plain HTTP",
         )
     elif isinstance(error, requests.exceptions.ConnectTimeout):
@@ -185,33 +161,12 @@ def _failure(request: Request, error: Exception) -> RegistryError:
         kind = TimedOut
         why, todo = f"no answer within {READ_S:.0f} s", "see whether the registry is healthy, then run again"
     elif isinstance(error, requests.exceptions.ConnectionError):
-        why, todo = f"no connection, or it was lost ({_root(causes)})", "check host, network and proxy, then run again"
+        why, todo = (
+            f"no connection, or it was lost ({root_of(causes)})",
+            "check host, network and proxy, then run again",
+        )
     elif isinstance(error, requests.exceptions.ChunkedEncodingError):
         why, todo = "the connection was cut in the middle of the answer", "run again"
     else:
         why, todo = f"the request failed ({type(error).__name__})", "check the registry's address"
     return kind(what, where=where, why=why, todo=todo, registry=where)
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An exception and all that led to it: requests and urllib3 put them into each other in several ways."""
-    seen: set[int] = set()
-    left = [error]
-    while left:
-        current = left.pop(0)
-        if current is None or id(current) in seen:
-            continue
-        seen.add(id(current))
-        yield current
-        inner = [getattr(current, "reason", None), *current.args, current.__cause__, current.__context__]
-        left += [cause for cause in inner if isinstance(cause, BaseException)]
-
-
-def _root(causes: list[BaseException]) -> str:
-    """The operating system's or TLS's own words, else the kind of the innermost exception."""
-    for cause in reversed(causes):
-        if isinstance(cause, ssl.SSLError) and cause.reason:
-            return cause.reason.lower().replace("_", " ")
-        if isinstance(cause, OSError) and cause.strerror:
-            return cause.strerror
-    return type(causes[-1]).__name__
