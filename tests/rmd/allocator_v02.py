@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.rmd.allocator import Allocator, Request
-from tests.rmd.answers import RefusedError, StartError
+from tests.rmd.answers import RefusedError, StartError, with_details
 from tests.rmd.bits import ExpressionError, highest, lowest, parse_list
 from tests.rmd.node import cores_of
 from tests.rmd.resctrl import ROOT, NoSpaceError
@@ -113,7 +113,12 @@ class Allocator02(Allocator):
             node.resctrl.set_masks(name, swapped)
             node.resctrl.move_tasks(name, workload.task_ids)
             node.resctrl.assign(name, cores)
-            self._set_os()
+            try:
+                self._set_os()
+            except RefusedError as error:
+                node.resctrl.remove(name)
+                told = "Error while try to commit resource group for default group."
+                raise RefusedError(with_details(told, error.text)) from error
         workload.cos_name = name
 
     def _set_os(self) -> None:

@@ -60,7 +60,8 @@ class Faults:
     silent_noop: libpqos fails and only the log knows: 201, nothing is set. Off: it needs a broken machine.
     ghosts: records survive a restart as long as a group of that name is there, and are not applied again (both).
     shared_restart: records of two workloads in the shared class keep the daemon from starting (0.3).
-    equal_closids: does not start when L3 and MBA have as many classes of service (0.3).
+    equal_closids: one class of service of L3 must always stay unused: 0.3 does not start when MBA has as many, 0.2
+    refuses one workload earlier.
     needs_mba: does not start without info/MB (0.3).
     empty_pools: pools above the ways: starts with no pools at all (both); off: it does not start.
     yaml_policy: numbers of a YAML policy are taken for none: nothing is enforced, /cache/l3 is refused (0.3).
@@ -97,7 +98,6 @@ class Faults:
         return cls(
             range_delete=False,
             shared_restart=False,
-            equal_closids=False,
             needs_mba=False,
             yaml_policy=False,
             hospitality_policy=False,

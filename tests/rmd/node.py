@@ -57,7 +57,7 @@ class Ways:
         """
         machine = self.node.machine
         groups = {name: group for name, group in self.node.resctrl.groups.items() if name not in unused}
-        if len(groups) >= machine.closids:
+        if len(groups) >= machine.closids and self.node.faults.equal_closids:
             raise RefusedError(f"error, not enough CLOS on host, {len(groups)} used")
         if pool == "none":
             free = dict.fromkeys(machine.caches, machine.full)
