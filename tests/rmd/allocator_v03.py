@@ -32,16 +32,17 @@ class Allocator03(Allocator):
         self._check_mba_mode()
         for number in range(1, machine.groups):
             node.resctrl.make(f"COS{number}")
-        if len(node.resctrl.groups) >= machine.closids and faults.equal_closids:
+        if machine.mba_closids and len(node.resctrl.groups) >= machine.closids and faults.equal_closids:
             used = len(node.resctrl.groups)
             raise StartError(f"Error, create OS groups failed! Reason: error, not enough CLOS on host, {used} used")
         for record in node.database.all():
             if record.cos_name not in node.resctrl.groups or not (faults.ghosts or self._holds(record)):
                 node.database.delete(record)
-        self.available = [f"COS{number}" for number in range(2, machine.groups)]
-        self.used = []
+        # The OS group is set before it is known which classes are in use: whatever has less than all ways counts.
+        self.used, self.available = [], [name for name in node.resctrl.groups if self._is_default(name)]
         self._set_os()
         self._set_infra()
+        self.available = [f"COS{number}" for number in range(2, machine.groups)]
         if not machine.mba_closids and faults.needs_mba:
             raise StartError("Failed to initialize workload module: CLOS pool initialization failure")
         for record in node.database.all():
@@ -179,6 +180,9 @@ class Allocator03(Allocator):
             masks = {cache: mask or machine.full for cache, mask in self.ways.layout["infra"].items()}
             self.node.resctrl.set_masks(INFRA, masks)
             self.node.resctrl.assign(INFRA, parse_list([pools.infra_cpus]))
+
+    def _is_default(self, name: str) -> bool:
+        return set(self.node.resctrl.groups[name].masks.values()) == {self.node.machine.full}
 
     def _holds(self, record: Workload) -> bool:
         try:

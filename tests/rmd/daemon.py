@@ -14,7 +14,7 @@ from typing import Any
 from tests.rmd.allocator import Allocator
 from tests.rmd.allocator_v02 import Allocator02
 from tests.rmd.allocator_v03 import Allocator03
-from tests.rmd.answers import Answer, CrashError, RefusedError, entity, text, with_details
+from tests.rmd.answers import Answer, CrashError, RefusedError, StartError, entity, text, with_details
 from tests.rmd.faults import Dialect
 from tests.rmd.node import Node, Settings
 from tests.rmd.updates import changes, same_targets
@@ -32,10 +32,21 @@ class Daemon:
         self.settings = settings
         kind = Allocator03 if settings.dialect is Dialect.V03 else Allocator02
         self.allocator: Allocator = kind(node, settings)
+        self._check_pools()
         self.allocator.boot()
         self._lock = threading.RLock()
         self._whole = threading.RLock()
         self._swept = time.monotonic()
+
+    def _check_pools(self) -> None:
+        """The daemon looks, but only when the pools are there already; what it would say then."""
+        ways = self.node.machine.ways
+        if self.settings.pools.os > ways:
+            told = f"The request OSGroup cache ways {self.settings.pools.os} is larger than available {ways}"
+            raise StartError(f"Error, create OS groups failed! Reason: {told}")
+        if self.settings.pools.total > ways and not self.node.faults.empty_pools:
+            told = "Guarantee + Besteffort + Shared + OS reserved ways should be less or equal to"
+            raise StartError(f"Error while get cache pool layout Reason: Error config: {told} {ways}")
 
     def list(self) -> Answer:
         """GET /workloads."""
