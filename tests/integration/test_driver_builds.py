@@ -11,7 +11,6 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +18,8 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults, set_fault
-from tests.integration.kmod_bed import (
-    BUILDER,
-    DOMAIN,
-    INPUTS_LABEL,
-    KERNEL_LABEL,
-    NAMESPACE,
-    NEW,
-    ODD,
-    ODD_TAG,
-    OLD,
-    Kmod,
-    make_kmod,
-)
+from tests.integration.driver_bed import BUILDER, DOMAIN, KERNEL_LABEL
+from tests.integration.kmod_bed import NAMESPACE, NEW, ODD, ODD_TAG, OLD, Kmod, make_kmod
 from tests.integration.plays import REPO, Runner
 from tests.integration.registry_bed import Bed
 from tests.integration.sight import eventually
@@ -76,21 +64,6 @@ def begun(kmod: Kmod, mark: int) -> int:
     return sum(request.startswith(f"create {JOBS}") for request in kmod.runner.writes(mark))
 
 
-def jobs(kmod: Kmod) -> list[dict[str, Any]]:
-    """The Jobs that are there."""
-    return list(json.loads(kmod.cluster.kubectl("get", "jobs", "-n", NAMESPACE, "-o", "json"))["items"])
-
-
-def push(kmod: Kmod) -> str:
-    """Push what the one Job builds, as it says itself; returns the digest."""
-    (job,) = jobs(kmod)
-    (container,) = job["spec"]["template"]["spec"]["containers"]
-    target = next(entry["value"] for entry in container["env"] if entry["name"] == "TARGET")
-    labels = dict(value.split("=", 1) for flag, value in pairwise(container["command"]) if flag == "--label")
-    repository, _colon, tag = target.partition("/")[2].rpartition(":")
-    return kmod.images.push(repository, tag, labels=labels, files={"inputs": labels[INPUTS_LABEL].encode()})
-
-
 @contextmanager
 def running(kmod: Kmod, sign: str) -> Iterator[subprocess.Popen[str]]:
     """A run whose build goes on: it has said the sign, and the build's pod runs."""
@@ -118,7 +91,7 @@ def kill_in_the_middle(kmod: Kmod) -> None:
 
 def finish(kmod: Kmod, run: subprocess.Popen[str]) -> str:
     """Let the build push and end, and the run with it; returns the image."""
-    digest = push(kmod)
+    digest = kmod.push_built()
     clear_faults(kmod.cluster.kubeconfig)
     assert run.wait(60) == 0, said(kmod)
     return f"{kmod.registry.address}/drivers/simple-kmod@{digest}"
@@ -146,7 +119,7 @@ def test_a_build_that_fails_is_not_repeated_until_somebody_says_so(kmod: Kmod, t
     assert row["failed"]
     assert begun(kmod, mark) == 1
     # Kept for its log.
-    assert len(jobs(kmod)) == 1
+    assert len(kmod.jobs()) == 1
 
     mark = kmod.cluster.mark()
     again = kmod.build(tmp_path)
@@ -162,15 +135,15 @@ def test_other_inputs_are_built_once(kmod: Kmod, tmp_path: Path) -> None:
     shutil.copytree(REPO / "recipes" / "simple-kmod", recipe)
     containerfile = recipe / "build" / "Containerfile.j2"
     containerfile.write_text(f"{containerfile.read_text()}LABEL changed=yes\n")
-    old = [job["metadata"]["name"] for job in jobs(kmod)]
+    old = [job["metadata"]["name"] for job in kmod.jobs()]
     hashes = [kmod.record()[ODD]["failed"]]
     mark = kmod.cluster.mark()
     for _run in range(2):
         hashes.append(odd(kmod.build(tmp_path, recipe_dir=str(tmp_path)))["failed"])
         assert begun(kmod, mark) == 1
     # What was left of the build before is gone.
-    eventually(lambda: len(jobs(kmod)) == 1)
-    assert [job["metadata"]["name"] for job in jobs(kmod)] != old
+    eventually(lambda: len(kmod.jobs()) == 1)
+    assert [job["metadata"]["name"] for job in kmod.jobs()] != old
 
     kmod.images.push("base/kmod", "1", labels={"made": "second"})
     mark = kmod.cluster.mark()
@@ -219,9 +192,9 @@ def test_the_build_of_a_killed_run_that_ended_meanwhile_is_found_and_cleared_awa
     kmod.images.push("base/kmod", "1", labels={"made": "fourth"})
     mark = kmod.cluster.mark()
     kill_in_the_middle(kmod)
-    digest = push(kmod)
+    digest = kmod.push_built()
     clear_faults(kmod.cluster.kubeconfig)
-    eventually(lambda: jobs(kmod)[0]["status"].get("succeeded") == 1)
+    eventually(lambda: kmod.jobs()[0]["status"].get("succeeded") == 1)
     kmod.play().check()
     assert begun(kmod, mark) == 1
     assert kmod.drivers()[ODD].endswith(digest)

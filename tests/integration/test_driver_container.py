@@ -18,20 +18,8 @@ from tests.cluster.faults import Fault
 from tests.cluster.pki import Authority
 from tests.cluster.registry.token_server import Behaviour
 from tests.cluster.simulation.faults import set_fault
-from tests.integration.kmod_bed import (
-    BUILDER,
-    INPUTS_LABEL,
-    KERNEL_LABEL,
-    NAMESPACE,
-    NEW,
-    ODD,
-    ODD_TAG,
-    OLD,
-    SECRETS,
-    Kmod,
-    check_output,
-    make_kmod,
-)
+from tests.integration.driver_bed import BUILDER, INPUTS_LABEL, KERNEL_LABEL, SECRETS, check_output
+from tests.integration.kmod_bed import NAMESPACE, NEW, ODD, ODD_TAG, OLD, Kmod, make_kmod
 from tests.integration.plays import Runner
 from tests.integration.registry_bed import Bed
 

@@ -13,10 +13,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import BUILD_LABEL, RECIPE_LABEL
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
 from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import clear_all_marks
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared, prepare
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import images as record_images
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import spec as record_spec
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import (
@@ -63,7 +65,8 @@ def _write(client: Client, prepared: Prepared, report: Mapping[str, Any], contex
     if live is None:
         return {"changed": True}
     before = live.get("status") or {}
-    status = make_status(report, before, int(live["metadata"].get("generation", 1)), timestamp(context.clock()))
+    known = {**before, "images": record_images.of_states(live, _looked_up(prepared))}
+    status = make_status(report, known, int(live["metadata"].get("generation", 1)), timestamp(context.clock()))
     if status != before:
         changed = True
         if not context.check_mode:
@@ -74,6 +77,11 @@ def _write(client: Client, prepared: Prepared, report: Mapping[str, Any], contex
         phase = f"phase: {before['phase']}\n" if "phase" in before else ""
         result["diff"] = {"before": phase, "after": f"phase: {status['phase']}\n"}
     return result
+
+
+def _looked_up(prepared: Prepared) -> set[str]:
+    """The states whose images are looked up; of others the record has nothing to say any more."""
+    return {state.name for state in prepared.recipe.states.values() if is_looked_up(state)}
 
 
 def _remove(client: Client, prepared: Prepared, params: Mapping[str, Any], context: RunContext) -> Obj:

@@ -24,6 +24,11 @@ def read(record: Mapping[str, Any] | None) -> list[Obj]:
     return [dict(entry) for entry in found]
 
 
+def of_states(record: Mapping[str, Any] | None, states: AbstractSet[str]) -> list[Obj]:
+    """The entries of some states."""
+    return [entry for entry in read(record) if entry["state"] in states]
+
+
 def by_group(record: Mapping[str, Any] | None, state: str) -> dict[str, Obj]:
     """One state's entries by kernel group."""
     return {entry["group"]: entry for entry in read(record) if entry["state"] == state}

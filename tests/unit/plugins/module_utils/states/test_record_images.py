@@ -44,6 +44,11 @@ def test_a_kernel_that_nobody_runs_is_forgotten_but_not_while_there_are_no_nodes
     assert images.merge(RECORD, [], set()) == [BEFORE]
 
 
+def test_of_states_whose_images_are_merely_named_nothing_is_kept() -> None:
+    assert images.of_states(RECORD, {"driver_container"}) == [BEFORE]
+    assert images.of_states(RECORD, {"other"}) == images.of_states(None, {"driver_container"}) == []
+
+
 def test_what_is_only_to_be_built_is_no_entry() -> None:
     assert images.merge(None, [row(image="", source="would be built")], {"a"}) == []
 

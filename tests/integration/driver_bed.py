@@ -1,0 +1,169 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A recipe's drivers on simulated nodes, with a real registry and a proxy for faults on the way to it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from tests.cluster import Cluster
+from tests.cluster.api import ApiError
+from tests.cluster.registry import PUSHER, Account, Images, Registry
+from tests.integration.plays import Played, Runner
+from tests.integration.registry_bed import SECRETS as OF_ACCOUNTS
+from tests.integration.registry_bed import Bed
+
+SECRETS = (*OF_ACCOUNTS, base64.b64encode(PUSHER.password.encode()).decode())
+DOMAIN = "hardware-enablement.io"
+KERNEL_LABEL, INPUTS_LABEL = f"{DOMAIN}/kernel", f"{DOMAIN}/inputs"
+# Builds go to this node.
+BUILDER = "plain-1"
+SECRET = "registry"
+Obj = dict[str, Any]
+
+
+@dataclass
+class DriverBed:
+    """A cluster, a registry, and how to play a recipe there. The recipe's namespace is called like it."""
+
+    recipe: ClassVar[str]
+    nodes: ClassVar[str]  # a label selector: those that the recipe is for
+
+    cluster: Cluster
+    runner: Runner
+    bed: Bed
+
+    @property
+    def registry(self) -> Registry:
+        """The registry."""
+        return self.bed.registry
+
+    @property
+    def images(self) -> Images:
+        """What is in it."""
+        return self.bed.images
+
+    def options(self, **others: Any) -> Obj:
+        """The recipe's options."""
+        raise NotImplementedError
+
+    def settings(self, *, faulty: bool = False) -> Obj:
+        """The module's options beside. faulty: everything is asked through the proxy."""
+        mirror = {"prefix": self.registry.address, "locations": [self.bed.proxy.address], "source": False}
+        return {
+            "push_secret": SECRET,
+            "builder_image": "registry.example/builder:1",
+            "build_node_selector": {"kubernetes.io/hostname": BUILDER},
+            "registry_ca": self.registry.ca,
+            "registry_mirrors": [mirror] if faulty else [],
+        }
+
+    def variables(self, *, faulty: bool = False, **others: Any) -> Obj:
+        """The variables of a play. others: without their prefix."""
+        settings = {
+            "recipe": self.recipe,
+            "options": self.options(),
+            "failure_grace": 5,
+            **self.settings(faulty=faulty),
+            **others,
+        }
+        return {f"hardware_enablement_{name}": value for name, value in settings.items()}
+
+    def play(self, *arguments: str, faulty: bool = False, **others: Any) -> Played:
+        """Enable the recipe."""
+        return self.runner.play("enable", *arguments, timeout=120, **self.variables(faulty=faulty, **others))
+
+    def record(self) -> dict[str, Obj]:
+        """The images in the record by kernel; none without a record."""
+        try:
+            found = self.cluster.api.get(f"/apis/{DOMAIN}/v1/specialresources/{self.recipe}")
+        except ApiError:
+            return {}
+        return {entry["kernel"]: entry for entry in found.get("status", {}).get("images", [])}
+
+    def summaries(self) -> dict[str, str]:
+        """What our label says of each wanted node."""
+        items = json.loads(self.cluster.kubectl("get", "nodes", "-l", self.nodes, "-o", "json"))["items"]
+        return {
+            item["metadata"]["name"]: item["metadata"]["labels"].get(f"{DOMAIN}/{self.recipe}", "") for item in items
+        }
+
+    def drivers(self) -> dict[str, str]:
+        """The image of each kernel's DaemonSet."""
+        items = json.loads(self.cluster.kubectl("get", "daemonsets", "-n", self.recipe, "-o", "json"))["items"]
+        return {
+            item["metadata"]["annotations"][KERNEL_LABEL]: item["spec"]["template"]["spec"]["containers"][0]["image"]
+            for item in items
+            if KERNEL_LABEL in item["metadata"].get("annotations", {})
+        }
+
+    def jobs(self) -> list[Obj]:
+        """The Jobs that are there."""
+        return list(json.loads(self.cluster.kubectl("get", "jobs", "-n", self.recipe, "-o", "json"))["items"])
+
+    def push_built(self) -> str:
+        """Push what the one Job builds, as it says itself; returns the digest. Simulated pods push nothing."""
+        (job,) = self.jobs()
+        (container,) = job["spec"]["template"]["spec"]["containers"]
+        target = next(entry["value"] for entry in container["env"] if entry["name"] == "TARGET")
+        labels = dict(value.split("=", 1) for flag, value in pairwise(container["command"]) if flag == "--label")
+        repository, _colon, tag = target.partition("/")[2].rpartition(":")
+        return self.images.push(repository, tag, labels=labels, files={"inputs": labels[INPUTS_LABEL].encode()})
+
+    def driver_pod(self, node: str) -> str:
+        """The uid of the driver's pod on a node."""
+        labels = f"{DOMAIN}/state=driver"
+        place = f"spec.nodeName={node}"
+        path = "jsonpath={.items[*].metadata.uid}"
+        return self.cluster.kubectl(
+            "get", "pods", "-n", self.recipe, "-l", labels, "--field-selector", place, "-o", path
+        )
+
+    def builds(self) -> list[str]:
+        """The Jobs and contexts that are there."""
+        names = self.cluster.kubectl("get", "jobs,configmaps", "-n", self.recipe, "-o", "name").split()
+        return [name for name in names if not name.endswith("/kube-root-ca.crt")]
+
+    def give_secret(self, account: Account = PUSHER) -> None:
+        """Make the pull secret anew."""
+        auths = dict.fromkeys((self.registry.address, self.bed.proxy.address), account.entry)
+        secret = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": SECRET, "namespace": self.recipe},
+            "type": "kubernetes.io/dockerconfigjson",
+            "stringData": {".dockerconfigjson": json.dumps({"auths": auths})},
+        }
+        self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(secret))
+
+    @contextmanager
+    def without_secret(self) -> Iterator[None]:
+        """Take the pull secret away for a while."""
+        self.cluster.kubectl("delete", "secret", SECRET, "-n", self.recipe)
+        try:
+            yield
+        finally:
+            self.give_secret()
+
+    @contextmanager
+    def down(self) -> Iterator[None]:
+        """Stop the registry for a while."""
+        self.registry.stop()
+        try:
+            yield
+        finally:
+            self.registry.resume()
+
+
+def check_output(played: Played) -> str:
+    """What a run said, which is neither a traceback nor a secret."""
+    assert "Traceback" not in played.output
+    assert [secret for secret in SECRETS if secret in played.output] == []
+    return played.output

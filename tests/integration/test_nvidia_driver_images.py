@@ -1,0 +1,206 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""nvidia-gpu with driver_lookup and driver_build: two kernels have an image, the third one has none until somebody
+publishes or builds it. The tests build on each other. For what a bad registry comes to see test_driver_container.py."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.cluster.simulation.faults import clear_faults, set_fault
+from tests.integration import sight
+from tests.integration.driver_bed import BUILDER, KERNEL_LABEL, SECRETS, DriverBed, check_output
+from tests.integration.kmod_bed import NEW, OLD
+from tests.integration.plays import Runner
+from tests.integration.registry_bed import Bed
+
+pytestmark = pytest.mark.builds
+
+THIRD, FOURTH = "6.8.0-85-generic", "6.8.0-90-lowlatency"
+NODES = {"gpu-old-1", "gpu-old-2", "gpu-new-1", "third-1"}
+
+
+class Gpus(DriverBed):
+    """nvidia-gpu on gpu-old-1 and gpu-old-2 (OLD), gpu-new-1 (NEW), third-1 (THIRD). plain-1 builds."""
+
+    recipe = "nvidia-gpu"
+    nodes = "feature.node.kubernetes.io/pci-0302_10de.present=true"
+
+    def options(self, **others: Any) -> dict[str, Any]:
+        """Images are looked up in the registry."""
+        return {
+            "driver_lookup": True,
+            "driver_repository": f"{self.registry.address}/nvidia",
+            "image_pull_secrets": ["registry"],
+            **others,
+        }
+
+    def publish(self, kernel: str, version: str = "", **labels: str) -> str:
+        """Push an image as NVIDIA does: the tag and one label tell branch and kernel; returns its digest."""
+        labels = {"version": version or f"595-{kernel}", **labels}
+        return self.images.push("nvidia/driver", f"595-{kernel}-ubuntu24.04", labels=labels)
+
+    def gpus(self) -> dict[str, dict[str, str]]:
+        """Every GPU node's gates."""
+        return {node: sight.gates(self.cluster, node) for node in NODES}
+
+
+@pytest.fixture(scope="module")
+def gpus(cluster: Cluster, runner: Runner, bed: Bed) -> Gpus:
+    """Two of three kernels have an image."""
+    cluster.add_nodes(1, profile="gpu-h100", kernel=THIRD, os="ubuntu:24.04", prefix="third")
+    cluster.kubectl("create", "namespace", "nvidia-gpu")
+    made = Gpus(cluster, runner, bed)
+    made.give_secret()
+    made.publish(OLD)
+    made.publish(NEW)
+    return made
+
+
+@pytest.fixture
+def slow(gpus: Gpus) -> Iterator[None]:
+    """Builds take a minute, or until the faults are cleared."""
+    set_fault(gpus.cluster.kubeconfig, BUILDER, "other", "slow", seconds=60)
+    yield
+    clear_faults(gpus.cluster.kubeconfig)
+
+
+def test_the_possible_kernels_go_all_the_way_and_the_impossible_one_is_explained(gpus: Gpus) -> None:
+    played = gpus.play()
+
+    assert played.code != 0
+    assert gpus.summaries() == {**dict.fromkeys(NODES, "ready"), "third-1": "driver_container.failed"}
+    # Pinned, so that what was looked at is what runs.
+    host = gpus.registry.address
+    images = {kernel: gpus.images.digest("nvidia/driver", f"595-{kernel}-ubuntu24.04") for kernel in (OLD, NEW)}
+    assert gpus.drivers() == {kernel: f"{host}/nvidia/driver@{digest}" for kernel, digest in images.items()}
+    assert {kernel: entry["image"] for kernel, entry in gpus.record().items()} == {**gpus.drivers(), THIRD: ""}
+    # No pod of any state is on the node without a driver.
+    assert {node for node, _state in sight.pods(gpus.cluster)} == NODES - {"third-1"}
+    assert gpus.gpus()["third-1"] == {"": "driver_container.failed"}
+
+    # Which kernel, what was tried, what to do: in the record, and on the screen.
+    problem = gpus.record()[THIRD]["problem"]
+    assert problem.startswith(
+        f"no image fits kernel {THIRD}: {host}/nvidia/driver:595-{THIRD}-ubuntu24.04 does not exist; try another"
+    )
+    for option in ("driver_branch", "driver_precompiled", "driver_images", "driver_build"):
+        assert option in problem
+    found = sight.problems(gpus.cluster)["third-1", "driver_container"]
+    assert (found["reason"], found["message"]) == ("NoImage", problem)
+    rows = [line.split() for line in check_output(played).splitlines() if line.startswith("  driver_container ")]
+    assert [row[1:] for row in rows] == [
+        [OLD, "2/2", "ready"],
+        [NEW, "1/1", "ready"],
+        [THIRD, "0/1", "failed", "NoImage"],
+    ]
+
+
+def test_the_status_says_the_same(gpus: Gpus) -> None:
+    played = gpus.runner.play("status", hardware_enablement_recipe="nvidia-gpu")
+    assert played.code != 0
+    assert gpus.record()[THIRD]["problem"] in check_output(played)
+    assert "third-1, driver_container failed" in played.output
+
+
+def test_the_second_run_only_reads(gpus: Gpus) -> None:
+    before, mark, pushed = gpus.cluster.dump(), gpus.cluster.mark(), gpus.registry.mark()
+    played = gpus.play()
+    assert (played.changed, gpus.runner.writes(mark)) == (0, []), played.output
+    assert {request.method for request in gpus.registry.requests(pushed)} <= {"GET", "HEAD"}
+    assert gpus.cluster.dump() == before
+
+
+@pytest.mark.parametrize("label", ["version", KERNEL_LABEL])
+def test_another_kernels_image_is_refused_by_the_vendors_label_and_by_ours(gpus: Gpus, label: str) -> None:
+    before = gpus.gpus(), gpus.drivers()
+    if label == "version":
+        gpus.publish(THIRD, version=f"595-{NEW}")
+        said = f"is another one: its label version is 595-{NEW}, not 595-{THIRD}"
+    else:
+        gpus.publish(THIRD, **{KERNEL_LABEL: NEW})
+        said = f"was built for kernel {NEW}"
+    played = gpus.play()
+    assert f"nvidia/driver:595-{THIRD}-ubuntu24.04 {said}; try another" in check_output(played)
+    assert (gpus.gpus(), gpus.drivers()) == before
+
+
+def test_an_image_that_is_published_later_heals_it(gpus: Gpus) -> None:
+    others = {kernel: image for kernel, image in gpus.drivers().items() if kernel != THIRD}
+    uids = sight.uids(gpus.cluster)
+    digest = gpus.publish(THIRD)
+    gpus.play().check()
+    assert set(gpus.summaries().values()) == {"ready"}
+    assert gpus.drivers() == {**others, THIRD: f"{gpus.registry.address}/nvidia/driver@{digest}"}
+    assert gpus.record()[THIRD]["problem"] == ""
+    assert sight.problems(gpus.cluster) == {}
+    # Nobody else's pod was touched.
+    assert {place: uid for place, uid in sight.uids(gpus.cluster).items() if place[0] != "third-1"} == uids
+    mark = gpus.cluster.mark()
+    gpus.play().unchanged()
+    assert gpus.runner.writes(mark) == []
+
+
+@pytest.mark.usefixtures("slow")
+def test_what_nobody_publishes_is_built_from_the_vendors_sources(gpus: Gpus) -> None:
+    gpus.cluster.add_nodes(1, profile="gpu-h100", kernel=FOURTH, os="ubuntu:24.04", prefix="fourth")
+    repository = f"{gpus.registry.address}/own/driver"
+    options = gpus.options(driver_build=True, driver_build_repository=repository)
+    run = gpus.runner.start("enable", **gpus.variables(options=options))
+    try:
+        sight.eventually(lambda: any(job["status"].get("active") for job in gpus.jobs()))
+        (job,) = gpus.jobs()
+        digest = gpus.push_built()
+        clear_faults(gpus.cluster.kubeconfig)
+        assert run.wait(90) == 0, (gpus.runner.folder / "enable.log").read_text()
+    finally:
+        run.kill()
+        run.wait()
+
+    (build,) = job["spec"]["template"]["spec"]["containers"]
+    environment = {entry["name"]: entry.get("value", "") for entry in build["env"]}
+    assert {name: environment[f"GIT_{name}"] for name in ("URL", "FOLDER", "CONTAINERFILE")} == {
+        "URL": "https://github.com/NVIDIA/gpu-driver-container",
+        "FOLDER": "ubuntu24.04/precompiled",
+        "CONTAINERFILE": "Dockerfile",
+    }
+    for argument in ("DRIVER_BRANCH=595", "DRIVER_VERSION=595.91.07", f"KERNEL_VERSION={FOURTH}", "TARGETARCH=amd64"):
+        assert argument in build["command"]
+    assert [secret for secret in SECRETS if secret in json.dumps(job)] == []
+    assert gpus.drivers()[FOURTH] == gpus.record()[FOURTH]["image"] == f"{repository}@{digest}"
+    assert set(gpus.summaries().values()) == {"ready"}
+    gpus.play(options=options).unchanged()
+
+
+def test_without_look_ups_the_images_are_merely_named_and_nothing_old_is_shown(gpus: Gpus) -> None:
+    gpus.cluster.remove_nodes("fourth-1")
+    gpus.play(options=gpus.options(driver_lookup=False)).check()
+    assert gpus.drivers()[OLD] == f"{gpus.registry.address}/nvidia/driver:595-{OLD}-ubuntu24.04"
+    assert set(gpus.summaries().values()) == {"ready"}
+    assert gpus.record() == {}
+    mark = gpus.cluster.mark()
+    gpus.play(options=gpus.options(driver_lookup=False)).unchanged()
+    assert gpus.runner.writes(mark) == []
+
+
+def test_options_that_cannot_be_are_refused_before_anything_is_sent(gpus: Gpus) -> None:
+    mark = gpus.cluster.mark()
+    for options, said in (
+        ({"driver_lookup": "perhaps"}, "driver_lookup"),
+        ({"driver_build": True}, "names no repository to push to"),
+        (
+            {"driver_build": True, "driver_build_repository": "r.test/a", "driver_build_git": "https://me:pw@git.test"},
+            "has a password in it",
+        ),
+    ):
+        played = gpus.play(options=gpus.options(**options))
+        assert played.code != 0
+        assert said in check_output(played)
+        assert "me:pw" not in played.output
+    assert gpus.runner.writes(mark) == []
