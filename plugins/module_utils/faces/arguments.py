@@ -127,3 +127,24 @@ RUN_LOCK: Spec = {
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "force": {"type": "bool", "default": False},
 }
+
+RMD_CERTIFICATES: Spec = {
+    **CONNECTION,
+    **RUN,
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "namespace": {"type": "str", "default": "intel-rmd"},
+    "nodes": {"type": "list", "elements": "str", "default": []},
+    "source": {"type": "str", "choices": ["generated", "provided"], "default": "generated"},
+    # Name of a Secret, no secret.
+    "server_secret": {"type": "str", "no_log": False},
+    "days": {"type": "int", "default": 365},
+    "renew_before_days": {"type": "int", "default": 30},
+    "authority_days": {"type": "int", "default": 3650},
+    "renew": {"type": "str", "choices": ["auto", "certificates", "authority"], "default": "auto"},
+}
+
+RMD_CONFIG: Spec = {
+    **CONNECTION,
+    "nodes": {"type": "list", "elements": "str"},
+    "problem": {"type": "str", "default": ""},
+}

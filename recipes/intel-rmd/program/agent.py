@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -47,13 +48,16 @@ def look(arguments: argparse.Namespace) -> dict[str, object]:
 
 
 def exclusive(found: dict[str, dict[str, str]], shared: str) -> dict[str, dict[str, str]]:
-    """Without the containers that run on the shared CPUs: they are most, and nothing follows from them."""
-    if not shared:
-        return found
-    common = parse(shared)
+    """Without the containers whose CPUs are others' as well: they are most, and a line should stay short.
+
+    shared: the CPUs of everybody without CPUs of their own, "" where that is not known.
+    """
+    sets = {pod: {container: parse(cpus) for container, cpus in each.items()} for pod, each in found.items()}
+    counts = Counter(cpus for each in sets.values() for cpus in each.values())
+    common = {parse(shared), *(cpus for cpus, containers in counts.items() if containers > 1)}
     kept = {
-        pod: {container: cpus for container, cpus in containers.items() if parse(cpus) != common}
-        for pod, containers in found.items()
+        pod: {container: found[pod][container] for container, cpus in each.items() if cpus not in common}
+        for pod, each in sets.items()
     }
     return {pod: containers for pod, containers in kept.items() if containers}
 

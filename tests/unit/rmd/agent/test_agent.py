@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import agent
+import pytest
 
 from tests.unit.rmd.agent import trees
 from tests.unit.rmd.agent.conftest import PROGRAM
@@ -48,20 +49,19 @@ def test_a_node_of_two_sockets(tmp_path: Path) -> None:
     assert found == {
         "node": "n1",
         "cpu_manager": {"policy": "static", "entries": {POD: {"nginx1": "1,49,97,145"}}},
-        # Nothing follows from containers on the shared CPUs, and a node may have hundreds.
         "cgroups": {POD: {CONTAINER: "1,49,97,145"}},
         "l3": trees.SOCKETS,
         "problems": [],
     }
 
 
-def test_without_the_cpu_manager_every_container_is_told(tmp_path: Path) -> None:
+def test_without_the_cpu_manager_cgroups_tell_whose_cpus_are_nobody_elses(tmp_path: Path) -> None:
     words = arguments(tmp_path)
     position = words.index("--kubelet")
     found = look(words[:position] + words[position + 2 :])
     assert found["cpu_manager"] is None
     assert found["problems"] == []
-    assert found["cgroups"][POD].keys() == {CONTAINER, SIDECAR}
+    assert found["cgroups"] == {POD: {CONTAINER: "1,49,97,145"}}
 
 
 def test_nothing_can_be_read(tmp_path: Path) -> None:
@@ -110,14 +110,17 @@ def test_the_process_of_a_pod(tmp_path: Path) -> None:
         assert process.wait(10) == 0
 
 
-def test_one_line_holds_a_node_full_of_pods(tmp_path: Path) -> None:
+@pytest.mark.parametrize("with_manager", [True, False])
+def test_one_line_holds_a_node_full_of_pods(tmp_path: Path, with_manager: bool) -> None:
     """A runtime cuts lines at 16 KiB, and whoever asks for the last line of a cut one gets its end only."""
     words = arguments(tmp_path)
+    if not with_manager:
+        (tmp_path / "kubelet" / "cpu_manager_state").unlink()
     files = {}
     for number in range(250):
         pod = f"{number:08x}-2222-4333-8444-555555555555"
-        cpus = f"{number}" if number < 40 else trees.SHARED
         for container in range(3):
+            cpus = f"{number}" if number < 40 and container == 0 else trees.SHARED
             name = f"cri-containerd-{number * 3 + container:064x}.scope"
             files[f"{trees.systemd_names(pod)}/{name}/cpuset.cpus"] = cpus
     trees.write(tmp_path / "cgroup", files)
