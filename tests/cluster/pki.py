@@ -55,9 +55,10 @@ class Authority:
         self._key = loaded
         self._certificate = x509.load_pem_x509_certificate(self.certificate_file.read_bytes())
 
-    def client(self, name: str, groups: Sequence[str] = ()) -> KeyPair:
-        """Certificate with which a client shows itself as user `name` (CN) in `groups` (O)."""
+    def client(self, name: str, groups: Sequence[str] = (), units: Sequence[str] = ()) -> KeyPair:
+        """Certificate with which a client shows itself as user `name` (CN) in `groups` (O) and `units` (OU)."""
         attributes = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
+        attributes += [x509.NameAttribute(NameOID.ORGANIZATIONAL_UNIT_NAME, unit) for unit in units]
         attributes.append(x509.NameAttribute(NameOID.COMMON_NAME, name))
         return self._issue(x509.Name(attributes), [], [ExtendedKeyUsageOID.CLIENT_AUTH])
 

@@ -19,6 +19,9 @@ from tests.rmd.routes import Request
 
 CLIENT_AUTH = ("no", "require", "require_any", "challenge_given", "challenge")
 CIPHERS = "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384"
+# require_any takes any certificate, also a stranger's: Python's ssl cannot, so strangers are refused. require asks for
+# one, takes any, and needs none.
+_MODES = {"challenge": ssl.CERT_REQUIRED, "require_any": ssl.CERT_REQUIRED, "challenge_given": ssl.CERT_OPTIONAL}
 _USER_ROLE = "Cert Client User"
 _VERSION = re.compile(r"^/v\d+/")
 # The daemon's own policy.csv: (who, path with * at its end, methods), and who is what else.
@@ -61,12 +64,11 @@ class Tls:
         context.set_ciphers(CIPHERS)
         try:
             context.load_cert_chain(self.certificates / names["cert"], self.certificates / names["key"])
-            if self.clientauth in ("challenge", "challenge_given"):
+            if self.clientauth in _MODES:
                 context.load_verify_locations(self.clients / "ca.pem")
         except (OSError, ssl.SSLError) as error:
             raise StartError(str(error)) from error
-        modes = {"challenge": ssl.CERT_REQUIRED, "challenge_given": ssl.CERT_OPTIONAL}
-        context.verify_mode = modes.get(self.clientauth, ssl.CERT_NONE)
+        context.verify_mode = _MODES.get(self.clientauth, ssl.CERT_NONE)
         return context
 
     def refuse(self, request: Request, secured: ssl.SSLSocket) -> Answer | None:

@@ -46,9 +46,11 @@ class Certificates:
         tls = Tls(place, self.folder / "client-ca", admin=self._admin, user=self._user)
         return replace(tls, **settings)  # type: ignore[arg-type]
 
-    def client(self, name: str = "admin", role: str = "admin", *, authority: Authority | None = None) -> Client:
-        """A client's files; role: admin, user, or "" for a certificate that no list knows. authority: a stranger's."""
-        pair = (authority or self.clients).client(name)
+    def client(
+        self, name: str = "admin", role: str = "admin", *, unit: str = "", authority: Authority | None = None
+    ) -> Client:
+        """A client's files. role: the list it is in, admin, user or "" for none. unit: OU. authority: a stranger's."""
+        pair = (authority or self.clients).client(name, units=[unit] if unit else [])
         if role:
             (self.folder / "acl" / role / f"{name}.pem").write_bytes(pair.certificate)
         return self._write(name, pair)
