@@ -148,3 +148,71 @@ RMD_CONFIG: Spec = {
     "nodes": {"type": "list", "elements": "str"},
     "problem": {"type": "str", "default": ""},
 }
+
+# How the daemons of RMD are found and spoken to.
+RMD: Spec = {
+    **CONNECTION,
+    "namespace": {"type": "str", "default": "intel-rmd"},
+    "nodes": {"type": "list", "elements": "str"},
+    "node_selector": {"type": "dict"},
+    "endpoint": {"type": "str", "choices": ["pod_ip", "host_port", "port_forward"], "default": "pod_ip"},
+    "tls_server_name": {"type": "str"},
+    # The name of a Secret, and paths: no secrets.
+    "tls_secret": {"type": "str", "no_log": False, "default": "intel-rmd-client"},
+    "rmd_ca": {"type": "path"},
+    "rmd_cert": {"type": "path"},
+    "rmd_key": {"type": "path", "no_log": False},
+    "rmd_username": {"type": "str"},
+    "rmd_password": {"type": "str", "no_log": True},
+    "timeout": {"type": "int", "default": 30},
+    "parallel": {"type": "int", "default": 16},
+}
+
+_RMD_WORKLOAD: Spec = {
+    "core_ids": {"type": "list", "elements": "str"},
+    "cache": {
+        "type": "dict",
+        "options": {"max": {"type": "int", "required": True}, "min": {"type": "int", "required": True}},
+    },
+    "mba": {"type": "dict", "options": {"percentage": {"type": "int"}, "mbps": {"type": "int"}}},
+    "pstate": {
+        "type": "dict",
+        "options": {"ratio": {"type": "float"}, "monitoring": {"type": "str", "choices": ["on", "off"]}},
+    },
+    "policy": {"type": "str"},
+}
+
+RMD_WORKLOAD: Spec = {
+    **RMD,
+    **RUN,
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "uuid": {"type": "str"},
+    **_RMD_WORKLOAD,
+    "workloads": {
+        "type": "list",
+        "elements": "dict",
+        "options": {"uuid": {"type": "str", "required": True}, **_RMD_WORKLOAD},
+    },
+    "dialect": {"type": "str", "choices": ["auto", "v0.2", "v0.3"], "default": "auto"},
+    "on_partial_failure": {"type": "str", "choices": ["rollback", "keep"], "default": "rollback"},
+    "recreate": {"type": "bool", "default": False},
+    "lock_wait": {"type": "int", "default": 75},
+    "verify": {"type": "str", "choices": ["none", "resctrl"], "default": "none"},
+    "verify_timeout": {"type": "int", "default": 20},
+}
+
+RMD_INFO: Spec = {**RMD}
+
+RMD_RECONCILE: Spec = {
+    **{name: argument for name, argument in RMD.items() if name not in ("nodes", "node_selector")},
+    **RUN,
+    "on_partial_failure": {"type": "str", "choices": ["rollback", "keep"], "default": "keep"},
+    "lock_wait": {"type": "int", "default": 75},
+    "verify": {"type": "str", "choices": ["none", "resctrl"], "default": "none"},
+    "verify_timeout": {"type": "int", "default": 20},
+    "extended_resource": {"type": "bool", "default": True},
+    "pods": {"type": "bool", "default": True},
+    "pod_form": {"type": "str", "choices": ["v0.1", "v0.3"], "default": "v0.3"},
+    "failure_policy": {"type": "str", "choices": ["keep", "annotate", "evict"], "default": "keep"},
+    "require_ready": {"type": "bool", "default": True},
+}

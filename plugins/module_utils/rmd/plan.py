@@ -51,10 +51,10 @@ Action = Union[Keep, Post, Replace, Delete]
 
 @dataclass(frozen=True)
 class Step:
-    """One request: a DELETE of old where workload is None, else a POST. old: what the POST takes the place of."""
+    """One request of an action: its POST, or its DELETE."""
 
-    old: Optional[Running] = None
-    workload: Optional[Workload] = None
+    action: Union[Post, Replace, Delete]
+    is_post: bool
 
 
 def plan(
@@ -95,16 +95,21 @@ def steps(actions: Sequence[Action]) -> tuple[Step, ...]:
     What only goes, goes first. Then what shrinks is replaced before what grows. Replacements that want each other's
     cores are all deleted before any of them is posted.
     """
-    found = [Step(old=action.old) for action in actions if isinstance(action, Delete)]
+    found = [Step(action, is_post=False) for action in actions if isinstance(action, Delete)]
     replacements = sorted((action for action in actions if isinstance(action, Replace)), key=_growth)
     entangled = _entangled(replacements)
     for action in replacements:
         if action not in entangled:
-            found += [Step(old=action.old), Step(old=action.old, workload=action.workload)]
-    found += [Step(old=action.old) for action in entangled]
-    found += [Step(old=action.old, workload=action.workload) for action in entangled]
-    found += [Step(workload=action.workload) for action in actions if isinstance(action, Post)]
+            found += [Step(action, is_post=False), Step(action, is_post=True)]
+    found += [Step(action, is_post=False) for action in entangled]
+    found += [Step(action, is_post=True) for action in entangled]
+    found += [Step(action, is_post=True) for action in actions if isinstance(action, Post)]
     return tuple(found)
+
+
+def uuid_of(action: Action) -> str:
+    """The uuid that an action is about: the wanted one, or of what goes."""
+    return action.old.uuid if isinstance(action, Delete) else action.workload.uuid
 
 
 def changes(actions: Iterable[Action]) -> list[Action]:

@@ -18,6 +18,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.rmd.plan impor
     changes,
     plan,
     steps,
+    uuid_of,
 )
 from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import running, workload
 
@@ -74,24 +75,25 @@ def test_deletions_go_first_and_what_is_new_goes_last() -> None:
     old, extra = running("changed", "1"), running("extra", "2")
     actions = plan([workload("new", 5), workload("changed", 4)], ["extra"], [old, extra])
     assert steps(actions) == (
-        Step(old=extra),
-        Step(old=old),
-        Step(old=old, workload=workload("changed", 4)),
-        Step(workload=workload("new", 5)),
+        Step(Delete(extra), is_post=False),
+        Step(Replace(old, workload("changed", 4)), is_post=False),
+        Step(Replace(old, workload("changed", 4)), is_post=True),
+        Step(Post(workload("new", 5)), is_post=True),
     )
 
 
 def test_what_shrinks_makes_room_for_what_grows() -> None:
     grows, shrinks = running("grows", "1", cache=(2, 2)), running("shrinks", "2", cache=(4, 4))
     wanted = [workload("grows", 1, most=4, least=4), workload("shrinks", 2, most=2, least=2)]
-    assert [step.old for step in steps(plan(wanted, [], [grows, shrinks]))] == [shrinks, shrinks, grows, grows]
+    found = steps(plan(wanted, [], [grows, shrinks]))
+    assert [uuid_of(step.action) for step in found] == ["shrinks", "shrinks", "grows", "grows"]
 
 
 def test_cores_that_change_places_are_all_freed_first() -> None:
     one, two, three = running("one", "1"), running("two", "2"), running("three", "3")
     wanted = [workload("one", 2), workload("two", 1), workload("three", 4)]
     found = steps(plan(wanted, [], [one, two, three]))
-    assert [step.workload.uuid if step.workload else f"-{step.old.uuid}" for step in found if step.old] == [
+    assert [f"{'' if step.is_post else '-'}{uuid_of(step.action)}" for step in found] == [
         "-three",
         "three",
         "-one",

@@ -1,0 +1,326 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One node's part of a run: look, prepare, apply, and undo or give back. Each phase is run by one thread at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import LockHeld
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.client import Daemon
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.dialect import decode
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.errors import RmdError
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.hold import Hold
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Running
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.plan import (
+    Action,
+    Delete,
+    Keep,
+    Post,
+    Replace,
+    Step,
+    changes,
+    plan,
+    removed_by,
+    steps,
+    uuid_of,
+    wanted_by,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.preflight import preflight
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.report import (
+    CHANGED,
+    FAILED,
+    KEEP,
+    ROLLED_BACK,
+    UNCHANGED,
+    WITHHELD,
+    WOULD_CHANGE,
+    Deed,
+    NodeJob,
+    NodeReport,
+    Settings,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.rules import Problem, leftover_warning
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.writer import Writer
+
+_NAMES: dict[type[Any], str] = {Keep: "keep", Post: "post", Replace: "replace", Delete: "delete"}
+
+
+class NodeRun:
+    """A node while a run works on it. What goes wrong is in report.error; only bugs are raised."""
+
+    def __init__(
+        self, job: NodeJob, daemon: Daemon, hold: Hold, settings: Settings, saved: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """saved: what a killed run has left for this node, as far as it is known before the node is held."""
+        self.report = NodeReport(job.node, dialect=daemon.dialect)
+        self.hold = hold
+        # Held, looked at and within RMD's rules: there is something to apply.
+        self.is_ready = False
+        self._job = job
+        self._daemon = daemon
+        self._writer = Writer(daemon)
+        self._settings = settings
+        self._saved = list(saved)
+        self._actions: tuple[Action, ...] = ()
+        self._restored: list[Deed] = []
+        # The journal: what was deleted and what was made, each noted before it is tried or as soon as it is there.
+        self._removed: list[Running] = []
+        self._posted: list[Running] = []
+        # What has been deleted, and has to come back unless something takes its place.
+        self._lost: list[Running] = []
+
+    @property
+    def failed(self) -> bool:
+        """Whether something went wrong."""
+        return self.report.error is not None
+
+    @property
+    def has_work(self) -> bool:
+        """Whether something has to be written."""
+        return bool(changes(self._actions) or self._saved)
+
+    @property
+    def has_written(self) -> bool:
+        """Whether there is something to undo."""
+        return bool(self._removed or self._posted)
+
+    @property
+    def _all_or_nothing(self) -> bool:
+        return self._settings.on_partial_failure != KEEP
+
+    def look(self) -> None:
+        """One GET, and what follows from it."""
+        self._guarded(self._look)
+
+    def prepare(self) -> None:
+        """Hold the node, put back what a killed run has left, look again, and look at RMD's rules."""
+        self._guarded(self._prepare)
+
+    def apply(self, stop: threading.Event) -> None:
+        """Send what differs; ends early where stop is set, and sets it where a failure is everybody's."""
+        self._guarded(lambda: self._apply(stop))
+        if self.failed and self._all_or_nothing:
+            stop.set()
+
+    def undo(self) -> None:
+        """Bring the node back to what it was before; its failure, if it was the one that failed, stays."""
+        cause, self.report.error = self.report.error, None
+        self._guarded(self._undo)
+        if self.report.error is None:
+            self.report.outcome = ROLLED_BACK
+            self.report.changed = bool(self._restored)
+            self.report.error = cause
+        else:
+            self.report.changed = True
+
+    def withhold(self) -> None:
+        """Another node has failed before anything was written."""
+        if not self.failed:
+            self.report.outcome = WITHHELD
+            self.report.changed = bool(self._restored)
+
+    def finish(self) -> None:
+        """Forget what was saved, unless it is still needed, and give the node back."""
+        if self.hold.is_held:
+            self._guarded(self._finish)
+
+    def _look(self) -> None:
+        running = tuple(self._daemon.workloads())
+        self.report.before = running if self.report.before is None else self.report.before
+        self.report.after = running
+        self.report.dialect = self._daemon.dialect
+        self._actions = plan(
+            self._job.present,
+            self._job.absent,
+            running,
+            adopted=self._job.adopted,
+            recreate=self._settings.recreate,
+        )
+        self.report.deeds = [
+            *self._restored,
+            *(Deed(uuid_of(action), _NAMES[type(action)]) for action in self._actions),
+        ]
+        self.report.outcome = CHANGED if self._restored else UNCHANGED
+        self.report.changed = bool(self._restored)
+
+    def _prepare(self) -> None:
+        if self._settings.check_mode:
+            self._foretell()
+        else:
+            self.hold.acquire(self._settings.lock_wait_s)
+            self._recover()
+            self._look()
+            if any(isinstance(action, (Post, Replace)) for action in self._actions):
+                self.report.dialect = self._daemon.learn_dialect()
+        broken, together = preflight(self._actions, self.report.after or (), self._daemon)
+        if self._all_or_nothing and (broken or together):
+            raise self._refused([*(problem for _action, problem in broken), *together])
+        for action, problem in broken:
+            self._note(action, self._refused([problem]))
+        bad = [action for action, _problem in broken]
+        self._actions = tuple(action for action in self._actions if action not in bad)
+        self.is_ready = bool(changes(self._actions))
+        if self._settings.check_mode and self.has_work:
+            self.report.changed = True
+            self.report.outcome = FAILED if self.failed else WOULD_CHANGE
+        if self._daemon.dialect is not None:
+            olds = removed_by(self._actions)
+            self.report.warnings += [text for old in olds if (text := leftover_warning(old, self._daemon.dialect))]
+
+    def _apply(self, stop: threading.Event) -> None:
+        todo = changes(self._actions)
+        self.hold.save([*self._saved, *(action.old.body for action in todo if isinstance(action, Replace))])
+        spoiled: list[Action] = []
+        for step in steps(todo):
+            if stop.is_set():
+                self.report.outcome = WITHHELD
+                return
+            if step.action in spoiled:
+                continue
+            self.hold.check()
+            try:
+                self._do(step)
+            except RmdError as error:
+                if self._all_or_nothing:
+                    raise
+                spoiled.append(step.action)
+                self._note(step.action, self._put_back(step, error))
+        self.report.changed = bool(self.has_written or self._restored)
+        self._confirm([action for action in self._actions if action not in spoiled])
+        if self.report.changed and not self.failed:
+            self.report.outcome = CHANGED
+
+    def _do(self, step: Step) -> None:
+        action = step.action
+        if step.is_post:
+            if not isinstance(action, Delete):
+                self._posted.append(self._writer.post(action.workload))
+            if isinstance(action, Replace):
+                self._lost.remove(action.old)
+        elif not isinstance(action, Post):
+            self._removed.append(action.old)
+            if isinstance(action, Replace):
+                self._lost.append(action.old)
+            self._writer.delete(action.old)
+
+    def _put_back(self, step: Step, error: RmdError) -> RmdError:
+        """After a failure where the others go on: the old one again; returns what to say."""
+        if not isinstance(step.action, Replace):
+            if isinstance(step.action, Delete):
+                self._removed.remove(step.action.old)
+            return error
+        old = step.action.old
+        why, kind, todo = f"{error.why}; the old one is in place", error.kind, error.todo
+        try:
+            if old.uuid not in {running.uuid for running in self._daemon.workloads()}:
+                self._writer.restore(old.body)
+            self._lost.remove(old)
+            self._removed.remove(old)
+        except RmdError as second:
+            why, kind, todo = f"{error.why}; and the old one is not back: {second.why}", "not_restored", ""
+        return RmdError(error.what, kind=kind, where=error.where, why=why, todo=todo)
+
+    def _confirm(self, done: Sequence[Action]) -> None:
+        """RMD's own word, by one GET, that all is as it should be."""
+        running = self._daemon.workloads()
+        self.report.after = tuple(running)
+        present = wanted_by(done)
+        absent = {old.uuid for old in removed_by(done)} - {workload.uuid for workload in present}
+        left = changes(plan(present, absent, running, adopted=self._job.adopted))
+        if left:
+            names = ", ".join(sorted({uuid_of(action) for action in left}))
+            why = f"RMD has answered that all went well, but {names} is not as it was asked for"
+            raise self._error("Cannot confirm what was done", "no_effect", why)
+
+    def _recover(self) -> None:
+        """Put back what a killed run has deleted and not replaced, unless it should be gone."""
+        self._saved = list(self.hold.saved())
+        here = {running.uuid for running in self._daemon.workloads()} if self._saved else set()
+        kept = []
+        for body in self._saved:
+            uuid = decode(body).uuid
+            if uuid in here or uuid in self._job.absent:
+                continue
+            try:
+                self._writer.restore(body)
+                self._restored.append(Deed(uuid, "restore"))
+            except RmdError as error:
+                text = f"workload {uuid}, which a killed run has deleted, is not back: {error.why}"
+                self.report.warnings.append(text)
+                # What is wanted now takes its place.
+                if uuid not in {workload.uuid for workload in self._job.present}:
+                    kept.append(body)
+        self._saved = kept
+
+    def _foretell(self) -> None:
+        here = {running.uuid for running in self.report.before or ()}
+        gone = {decode(body).uuid for body in self._saved} - here - set(self._job.absent)
+        self.report.deeds += [Deed(uuid, "restore") for uuid in sorted(gone)]
+
+    def _undo(self) -> None:
+        self._lost = list(self._removed)
+        self.hold.check()
+        self.hold.save([*self._saved, *(old.body for old in self._lost)])
+        known = {running.id for running in self.report.before or ()}
+        wanted = {action.workload.uuid for action in self._actions if isinstance(action, (Post, Replace))}
+        made = {running.id for running in self._posted}
+        here = self._daemon.workloads()
+        # Also what was made without an answer: it has the name of a wanted one, and was not there before.
+        ours = [
+            running
+            for running in here
+            if running.id in made or (running.uuid in wanted - {""} and running.id not in known)
+        ]
+        for running in ours:
+            self._writer.delete(running)
+        there = {running.uuid for running in here if running not in ours}
+        order = [running.id for running in self.report.before or ()]
+        for old in sorted(self._removed, key=lambda old: order.index(old.id) if old.id in order else len(order)):
+            if old.uuid not in there:
+                self._writer.restore(old.body)
+                there.add(old.uuid)
+        self.report.after = tuple(self._daemon.workloads())
+        there = {running.uuid for running in self.report.after}
+        self._lost = [old for old in self._removed if old.uuid not in there]
+        if self._lost:
+            names = ", ".join(old.uuid for old in self._lost)
+            raise self._error("Cannot roll back", "not_restored", f"{names} did not come back")
+
+    def _finish(self) -> None:
+        try:
+            self.hold.save([*self._saved, *(old.body for old in self._lost)])
+        finally:
+            self.hold.release()
+
+    def _note(self, action: Action, error: RmdError) -> None:
+        """A workload's failure where the others go on; the node's is the first."""
+        for deed in self.report.deeds:
+            if deed.uuid == uuid_of(action) and deed.action == _NAMES[type(action)]:
+                deed.problem = error.why
+        self._fail(error)
+
+    def _guarded(self, phase: Callable[[], None]) -> None:
+        try:
+            phase()
+        except RmdError as error:
+            self._fail(error)
+        except LockHeld as error:
+            self._fail(self._error(error.what, "locked", error.why, error.todo))
+        except EnablementError as error:
+            self._fail(self._error(error.what, "api", error.why, error.todo))
+
+    def _fail(self, error: RmdError) -> None:
+        self.report.error = self.report.error or error
+        self.report.outcome = FAILED
+
+    def _refused(self, problems: Sequence[Problem]) -> RmdError:
+        why = "; ".join(dict.fromkeys(problem.sentence for problem in problems))
+        return self._error("RMD would refuse this, so it was not sent", problems[0].kind, why)
+
+    def _error(self, what: str, kind: str, why: str, todo: str = "") -> RmdError:
+        return RmdError(what, kind=kind, where=self._daemon.where, why=why, todo=todo)

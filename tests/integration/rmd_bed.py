@@ -1,0 +1,220 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster whose nodes have an RMD server each, behind the daemon's pod, and a client's Secret."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.outcome import outcome_of
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd import info, workload
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.endpoints import server_name
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from tests.cluster import Cluster
+from tests.integration.plays import REPO, Runner
+from tests.rmd import RmdServer
+from tests.rmd.certificates import Certificates, Client
+from tests.rmd.fleet import Fleet
+from tests.rmd.on_cluster import give_addresses
+
+Obj = dict[str, Any]
+
+NAMESPACE = "intel-rmd"
+LABELS = {"app.kubernetes.io/name": "intel-rmd"}
+HOLDER = "a test"
+
+
+@dataclass
+class RmdBed:
+    """Nodes with their servers, and the modules' cores as a user with the documented rights runs them."""
+
+    cluster: Cluster
+    runner: Runner
+    fleet: Fleet
+    certificates: Certificates
+    client: Client
+
+    @property
+    def nodes(self) -> list[str]:
+        return list(self.fleet)
+
+    def workload(self, *, holder: str = HOLDER, check: bool = False, diff: bool = False, **params: Any) -> Obj:
+        """rmd_workload's result; on all nodes, unless some are named."""
+        params = {"nodes": self.nodes, **params}
+        context = RunContext(check_mode=check, diff=diff, holder=holder, holder_info=holder)
+        return outcome_of(
+            lambda: workload.run(self._complete(arguments.RMD_WORKLOAD, params), context), secrets=set(), verbosity=0
+        )
+
+    def info(self, **params: Any) -> Obj:
+        """rmd_info's result."""
+        found: Obj = info.run(self._complete(arguments.RMD_INFO, params), RunContext())
+        return found
+
+    def by_node(self, result: Obj) -> dict[str, Obj]:
+        return {entry["node"]: entry for entry in result["nodes"]}
+
+    def methods(self, since: Mapping[str, int]) -> dict[str, str]:
+        """What each server was asked for, as letters: "GPGD" is GET, POST, GET, DELETE."""
+        asked = self.fleet.requests(since)
+        return {node: "".join(seen.method[0] for seen in entries) for node, entries in asked.items()}
+
+    def workloads(self) -> dict[str, list[Obj]]:
+        """What GET says of all nodes. Which group a workload is in is left out: RMD chooses it anew each time."""
+        return {
+            node: [{key: value for key, value in body.items() if key != "cos_name"} for body in server.workloads()]
+            for node, server in self.fleet.servers.items()
+        }
+
+    def lease(self, node: str) -> Obj:
+        """A node's Lease; {} where there is none."""
+        text = self.cluster.kubectl(
+            "get", "lease", f"rmd.{node}", "-n", "hardware-enablement", "--ignore-not-found", "-o", "json"
+        )
+        return dict(json.loads(text)) if text else {}
+
+    def saved(self, node: str) -> list[Obj]:
+        """What a run has saved there."""
+        annotations = self.lease(node).get("metadata", {}).get("annotations", {})
+        found: list[Obj] = json.loads(annotations.get("hardware-enablement.io/rmd-saved", "[]"))
+        return found
+
+    def clean(self) -> None:
+        """No workload, no fault, no Lease, no agent; the servers run."""
+        for server in self.fleet.servers.values():
+            server.stop()
+            server.faults.clear()
+            server.faults.wrong_socket = server.faults.silent_noop = False
+            server.node.database.empty()
+            server.reboot()
+        self.cluster.kubectl("delete", "lease", "-n", "hardware-enablement", "--all", "--ignore-not-found")
+        self.cluster.kubectl("delete", "pod", "-n", NAMESPACE, "-l", "app.kubernetes.io/component=agent", "--wait=true")
+
+    def report(self, node: str) -> None:
+        """A pod of the agent whose report is what its own reader makes of the server's tree now."""
+        server = self.fleet[node]
+        tree = server.node.resctrl.folder
+        assert tree is not None
+        line = json.dumps(
+            {
+                "schema": 1,
+                "node": node,
+                "time": "2026-01-01T00:00:00Z",
+                "l3": {str(cache): server.machine.share_list(cache) for cache in server.machine.caches},
+                "resctrl": agent_program("resctrl").read(tree),
+                "problems": [],
+            }
+        )
+        pod = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": f"agent-{node}",
+                "namespace": NAMESPACE,
+                "labels": {**LABELS, "app.kubernetes.io/component": "agent"},
+                "annotations": {"sim.hardware-enablement.io/log": line},
+            },
+            "spec": {"nodeName": node, "containers": [{"name": "agent", "image": "agent:1"}]},
+        }
+        self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
+        self.cluster.kubectl("wait", "pod", pod["metadata"]["name"], "-n", NAMESPACE, "--for=condition=Ready")
+
+    def _complete(self, spec: Mapping[str, Any], params: Mapping[str, Any]) -> Obj:
+        given = {"kubeconfig": str(self.runner.kubeconfig), **params}
+        checked = ArgumentSpecValidator({name: dict(argument) for name, argument in spec.items()}).validate(given)
+        assert not checked.error_messages, checked.error_messages
+        found: Obj = checked.validated_parameters
+        return found
+
+
+def agent_program(name: str) -> ModuleType:
+    """A file of the agent's program, which is no package: its parts find each other in their folder."""
+    folder = REPO / "recipes" / "intel-rmd" / "program"
+    sys.path.insert(0, str(folder))
+    try:
+        spec = importlib.util.spec_from_file_location(f"agent_{name}", folder / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.remove(str(folder))
+
+
+@contextmanager
+def make_bed(cluster: Cluster, runner: Runner, folder: Path, names: Sequence[str], **settings: Any) -> Iterator[RmdBed]:
+    """Servers for these nodes of the cluster; settings: of each RmdServer. Comes back when all pods are ready."""
+    certificates = Certificates(folder / "pki")
+    client = certificates.client()
+
+    def tls(node: str, _address: str) -> Any:
+        return certificates.tls(node, [server_name(node)])
+
+    with Fleet(names, tls=tls, folder=folder / "nodes", **settings) as fleet:
+        give_addresses(cluster, fleet)
+        cluster.kubectl(
+            "apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": _objects(fleet, client)})
+        )
+        wait_until(lambda: _ready(cluster) == len(names), 120)
+        bed = RmdBed(cluster, runner, fleet, certificates, client)
+        yield bed
+        cluster.kubectl("delete", "namespace", NAMESPACE, "--wait=true")
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> None:
+    """Wait for something that has to happen."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.1)
+
+
+def server_of(bed: RmdBed, number: int) -> RmdServer:
+    """The server of the node of this number, from 0."""
+    return bed.fleet[bed.nodes[number]]
+
+
+def _objects(fleet: Fleet, client: Client) -> list[Obj]:
+    labels = {**LABELS, "app.kubernetes.io/component": "daemon"}
+    files = {"ca.crt": client.ca, "tls.crt": client.certificate, "tls.key": client.key}
+    data = {name: base64.b64encode(file.read_bytes()).decode() for name, file in files.items()}
+    container = {"name": "rmd", "image": "rmd:1", "ports": [{"name": "rmd-tls", "containerPort": fleet.port}]}
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "intel-rmd-client", "namespace": NAMESPACE},
+            "data": data,
+        },
+        {
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "metadata": {"name": "intel-rmd", "namespace": NAMESPACE, "labels": labels},
+            "spec": {
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+            },
+        },
+    ]
+
+
+def _ready(cluster: Cluster) -> int:
+    text = cluster.kubectl("get", "daemonset", "intel-rmd", "-n", NAMESPACE, "-o", "jsonpath={.status.numberReady}")
+    return int(text or 0)
