@@ -93,12 +93,12 @@ def pool_of(most: int, least: int) -> str:
 
 
 def caches_of(node: Node, workload: Workload) -> set[int]:
-    """The caches that own one of the workload's CPUs, its tasks' included; all when it has none that is known."""
+    """The caches that own one of the workload's CPUs, its tasks' included; a task that is gone may run anywhere."""
     machine = node.machine
     cpus = cores_of(workload, machine.cpus, node.faults)
     for task in workload.task_ids:
         cpus |= node.tasks.get(task, set(range(machine.cpus)))
-    return {cache for cache in machine.caches if machine.cpus_of(cache) & cpus} or set(machine.caches)
+    return {cache for cache in machine.caches if machine.cpus_of(cache) & cpus}
 
 
 def cores_of(workload: Workload, count: int, faults: Faults) -> set[int]:
