@@ -75,4 +75,4 @@ def fill_root(root: Path, simulation: Mapping[str, Any]) -> None:
     write_access_list(root / "etc/rmd/acl")
     (root / "etc/rmd/policy.toml").write_text(POLICY)
     (root / "etc/rmd-simulation.json").write_text(json.dumps(simulation, indent=1))
-    (root / "var/run/rmd").mkdir(parents=True, exist_ok=True)
+    (root / "run/rmd").mkdir(parents=True, exist_ok=True)  # /var/run is a link there

@@ -165,6 +165,14 @@ def test_shared_ones_leave_their_class_when_the_last_one_goes(v03: RmdServer) ->
     assert v03.dump()["resctrl"][names[0]]["L3"] == {0: "7ff", 1: "7ff"}
 
 
+def test_the_class_of_the_last_shared_one_is_anybodys(v03: RmdServer) -> None:
+    post(v03, "1", 0)
+    ask(v03, "DELETE", "/workloads/1")
+    assert len({post(v03, str(core))["cos_name"] for core in (2, 3, 4, 5, 6, 7)}) == 6
+    reply = ask(v03, "POST", "/workloads", nested("1", 0))
+    assert (reply.status, reply.text) == (500, "No free CLOS left to create shared group")
+
+
 @pytest.mark.parametrize("item", ["2-3", "2,3"])
 def test_delete_of_a_range_moves_core_0_instead(v03: RmdServer, item: str) -> None:
     post(v03, "x", 1, core_ids=["0"])

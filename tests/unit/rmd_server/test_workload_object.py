@@ -133,6 +133,12 @@ def test_best_effort_gets_up_to_max(server: RmdServer) -> None:
     assert (reply.status, reply.text) == (500, "Not enough cache left on cache_id 0")
 
 
+def test_best_effort_gets_no_more_than_max(server: RmdServer) -> None:
+    assert ways(server, "1", 2, 1) == ["300", FULL]
+    # As much as there is, but not less than min.
+    assert ways(server, "2", 2, 1) == ["80", FULL]
+
+
 def test_best_effort_is_shrunk_if_it_may_be() -> None:
     pools = Pools(shrink=True)
     with RmdServer(dialect=Dialect.V02, pools=pools) as server:
