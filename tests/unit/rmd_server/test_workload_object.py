@@ -125,6 +125,12 @@ def test_the_os_group_keeps_the_low_ways(server: RmdServer) -> None:
     assert server.dump()["resctrl"]["."]["L3"] == {0: "1f", 1: FULL}
 
 
+def test_0_2_leaves_the_os_group_alone_where_it_has_no_cpu(v02: RmdServer, v03: RmdServer) -> None:
+    for server, left in ((v03, "f"), (v02, FULL)):
+        ways(server, "4", 2)
+        assert server.dump()["resctrl"]["."]["L3"] == {0: FULL, 1: left}
+
+
 def test_best_effort_gets_up_to_max(server: RmdServer) -> None:
     assert ways(server, "1", 5, 1) == ["380", FULL]
     reply = ask(
