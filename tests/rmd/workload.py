@@ -74,7 +74,7 @@ class _Reader:
 
     def number(self, name: str) -> int | None:
         value = self.fields.get(name)
-        if value is not None and (type(value) is not int or not 0 <= value < _UINT32):
+        if value is not None and not _is_uint32(value):
             self._fail(value, name, "uint32")
             return None
         return value
@@ -164,6 +164,10 @@ def _pstate(reader: _Reader) -> Obj:
 
 def _given(values: Mapping[str, int | None]) -> Obj:
     return {key: value for key, value in values.items() if value is not None}
+
+
+def _is_uint32(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _UINT32
 
 
 def _mismatch(value: object, name: str, kind: str) -> str:

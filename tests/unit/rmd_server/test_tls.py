@@ -9,6 +9,7 @@ import base64
 import http.client
 import socket
 import ssl
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def trust(certificates: Certificates, client: Client | None = None) -> ssl.SSLCo
     return context
 
 
-def tls_server(certificates: Certificates, /, **settings: Any) -> RmdServer:
+def tls_server(certificates: Certificates, **settings: Any) -> RmdServer:
     return RmdServer(tls=certificates.tls("n1", [NODE, "127.0.0.1", "rmd-nameserver"], **settings))
 
 
@@ -205,7 +206,7 @@ def test_it_does_not_start_without_its_files(certificates: Certificates, tmp_pat
     with pytest.raises(StartError, match="Unknow ClientAuth config setting: maybe"):
         tls_server(certificates, clientauth="maybe").start()
     with pytest.raises(StartError, match="Missing enough files for tls config: cert, ca, key"):
-        tls_server(certificates, certificates=tmp_path).start()
+        RmdServer(tls=replace(certificates.tls("n1"), certificates=tmp_path)).start()
     with pytest.raises(StartError, match="No such file"):
         tls_server(certificates, clients=tmp_path).start()
 
