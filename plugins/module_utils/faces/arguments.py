@@ -216,3 +216,5 @@ RMD_RECONCILE: Spec = {
     "failure_policy": {"type": "str", "choices": ["keep", "annotate", "evict"], "default": "keep"},
     "require_ready": {"type": "bool", "default": True},
 }
+
+RMD_RELEASE: Spec = {**CONNECTION, **RUN, **RMD, "free": {"type": "bool", "default": True}}
