@@ -170,11 +170,15 @@ def test_a_yaml_policy_is_not_enforced() -> None:
     with RmdServer(policies=policies) as server:
         found = post(server, "1", None, policy="gold")
         assert (found["status"], found["cos_name"]) == ("Successful", "")
+        assert found["rdt"] == {"cache": {}, "mba": {}}
         reply = ask(server, "GET", "/cache/l3")
         assert (reply.status, reply.text) == (400, "")
         server.faults.yaml_policy = False
         assert ask(server, "GET", "/cache/l3").status == 200
         assert post(server, "2", None, policy="gold")["cos_name"] == "COS2"
+    slow = Policies({"slow": {"cache": {"max": 1, "min": 1}, "mba": {"percentage": 30}}}, yaml=True)
+    with RmdServer(policies=slow) as server:
+        assert post(server, "1", None, policy="slow")["rdt"] == {"cache": {}, "mba": {"percentage": 30}}
     with RmdServer(dialect=Dialect.V02, policies=policies) as server:
         assert post(server, "1", None, policy="gold")["cos_name"] == "1-guarantee"
 

@@ -110,6 +110,14 @@ def test_plugins_that_are_not_named_are_dropped() -> None:
         assert "plugins" not in ask(server, "PATCH", "/workloads/1", nested("1", 2)).json
 
 
+@pytest.mark.parametrize(("values", "name"), [({"monitoring": "on"}, "COS2"), ({"ratio": 3.0}, "COS3")])
+def test_a_plugins_numbers_are_never_equal_to_those_of_the_database(values: dict[str, Any], name: str) -> None:
+    with RmdServer(plugins=("pstate",)) as server:
+        assert post(server, "1", 1, plugins={"pstate": values})["cos_name"] == "COS2"
+        again = ask(server, "PATCH", "/workloads/1", nested("1", 1, plugins={"pstate": values}))
+        assert again.json["cos_name"] == name
+
+
 def test_0_2_keeps_pstate() -> None:
     with RmdServer(dialect=Dialect.V02, plugins=("pstate",)) as server:
         post(server, "1", 1, pstate={"ratio": 3.0})
