@@ -74,6 +74,11 @@ def test_unknown_fields_are_ignored(server: RmdServer) -> None:
     assert "colour" not in post(server, "1", colour="red")
 
 
+def test_fields_may_be_written_in_any_case(v03: RmdServer) -> None:
+    body = {"Core_IDs": ["1"], "RDT": {"Cache": {"MAX": 1, "Min": 1}}, "policy": None}
+    assert ask(v03, "POST", "/workloads", body).json["rdt"]["cache"] == {"max": 1, "min": 1}
+
+
 def test_names_of_groups(v02: RmdServer, v03: RmdServer) -> None:
     assert [post(v02, *values)["cos_name"] for values in (("1,2", 1), ("3", 2, 1), ("4", 0), ("5", 0))] == [
         "1_2-guarantee",
