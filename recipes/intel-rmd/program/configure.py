@@ -64,7 +64,9 @@ def configuration(settings: Settings, pools: Pools, folder: Path) -> dict[str, d
         tables["InfraGroup"] = {"cacheways": pools.infra, "cpuset": settings["infra_cpus"], "tasks": []}
     if settings["policy"]:
         tables["default"]["policypath"] = str(folder / "policy.toml")
-    return {**tables, **plugins}
+    # v0.2 has one plugin, which is turned on in its own table.
+    older = {"enabled": True} if settings["version"] == "0.2" else {}
+    return {**tables, **{name: {**older, **table} for name, table in plugins.items()}}
 
 
 # Who may call what, where RMD tells users apart; the only user there is, an admin by certificate, is not asked.

@@ -228,6 +228,11 @@ def test_everything_that_is_optional(tmp_path: Path) -> None:
     assert (tmp_path / "out/cpu_map.toml").read_text() == "[[skylake]]\nfamily = 6\nmodel = 106\n"
 
 
+def test_the_plugin_of_the_older_rmd(tmp_path: Path) -> None:
+    assert configure.main(node(tmp_path, version="0.2", plugins={"pstate": {"path": "/usr/lib/pstate.so"}})) == 0
+    assert read(tmp_path)["pstate"] == {"enabled": True, "path": "/usr/lib/pstate.so"}
+
+
 @pytest.mark.parametrize(
     ("settings", "gone", "says"),
     [
