@@ -107,13 +107,6 @@ options:
     description: The namespace of RMD's pods.
     type: str
     default: intel-rmd
-  nodes:
-    description: Names of nodes.
-    type: list
-    elements: str
-  node_selector:
-    description: Labels of nodes, instead of O(nodes).
-    type: dict
   endpoint:
     description:
       - The way to the daemons. V(pod_ip) needs the pods' network, V(host_port) a port of the nodes that RMD was
@@ -156,4 +149,15 @@ options:
     default: 16
 requirements:
   - requests, which kubernetes brings
+"""
+
+    RMD_NODES = r"""
+options:
+  nodes:
+    description: Names of nodes.
+    type: list
+    elements: str
+  node_selector:
+    description: Labels of nodes, instead of O(nodes).
+    type: dict
 """

@@ -20,6 +20,7 @@ extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.reads
   - hardware.enablement.common.rmd
+  - hardware.enablement.common.rmd_nodes
 seealso:
   - module: hardware.enablement.rmd_workload
 """

@@ -162,6 +162,7 @@ extends_documentation_fragment:
   - hardware.enablement.common.writes
   - hardware.enablement.common.run
   - hardware.enablement.common.rmd
+  - hardware.enablement.common.rmd_nodes
 seealso:
   - module: hardware.enablement.rmd_info
 """

@@ -153,8 +153,6 @@ RMD_CONFIG: Spec = {
 RMD: Spec = {
     **CONNECTION,
     "namespace": {"type": "str", "default": "intel-rmd"},
-    "nodes": {"type": "list", "elements": "str"},
-    "node_selector": {"type": "dict"},
     "endpoint": {"type": "str", "choices": ["pod_ip", "host_port", "port_forward"], "default": "pod_ip"},
     "tls_server_name": {"type": "str"},
     # The name of a Secret, and paths: no secrets.
@@ -167,6 +165,8 @@ RMD: Spec = {
     "timeout": {"type": "int", "default": 30},
     "parallel": {"type": "int", "default": 16},
 }
+
+RMD_NODES: Spec = {"nodes": {"type": "list", "elements": "str"}, "node_selector": {"type": "dict"}}
 
 _RMD_WORKLOAD: Spec = {
     "core_ids": {"type": "list", "elements": "str"},
@@ -184,6 +184,7 @@ _RMD_WORKLOAD: Spec = {
 
 RMD_WORKLOAD: Spec = {
     **RMD,
+    **RMD_NODES,
     **RUN,
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "uuid": {"type": "str"},
@@ -201,10 +202,10 @@ RMD_WORKLOAD: Spec = {
     "verify_timeout": {"type": "int", "default": 20},
 }
 
-RMD_INFO: Spec = {**RMD}
+RMD_INFO: Spec = {**RMD, **RMD_NODES}
 
 RMD_RECONCILE: Spec = {
-    **{name: argument for name, argument in RMD.items() if name not in ("nodes", "node_selector")},
+    **RMD,
     **RUN,
     "on_partial_failure": {"type": "str", "choices": ["rollback", "keep"], "default": "keep"},
     "lock_wait": {"type": "int", "default": 75},

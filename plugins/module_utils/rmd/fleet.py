@@ -31,9 +31,10 @@ Obj = dict[str, Any]
 
 @dataclass
 class Fleet:
-    """The daemon of each node, or why there is none to talk to."""
+    """The daemon of each node, or why there is none to talk to. pods: the names of the daemons' pods."""
 
     daemons: dict[str, Union[Daemon, RmdError]] = field(default_factory=dict)
+    pods: dict[str, str] = field(default_factory=dict)
     forwards: list[Forward] = field(default_factory=list)
 
     @property
@@ -63,6 +64,7 @@ def open_fleet(client: Client, params: Mapping[str, Any], nodes: Optional[Collec
     fleet = Fleet()
     try:
         endpoints = find_endpoints(client, params["namespace"], nodes)
+        fleet.pods = {node: found.pod for node, found in endpoints.items() if isinstance(found, Endpoint)}
         material = context = None
         if any(isinstance(endpoint, Endpoint) and endpoint.tls for endpoint in endpoints.values()):
             material = _material(client, params)

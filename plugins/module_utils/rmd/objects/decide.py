@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Running, Workload
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.identity import legacy_owner
@@ -27,6 +27,11 @@ class Wanted:
     adopted: Mapping[str, Sequence[str]]
     objects: Mapping[str, Name]
     orphans: frozenset[str]
+
+    def without(self, uuids: Collection[str]) -> Wanted:
+        """The same, but nothing is done about these."""
+        present = tuple(workload for workload in self.present if workload.uuid not in uuids)
+        return replace(self, present=present, absent=self.absent - set(uuids))
 
 
 def wanted_on(

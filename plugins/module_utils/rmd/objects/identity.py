@@ -39,5 +39,5 @@ def legacy_owner(
         states = (entry.object.get("status") or {}).get("workloadStates") or {}
         if running.id and (states.get(node) or {}).get("id") == running.id:
             return entry.name
-    same = [entry.name for entry in alike if entry.name in wanted and wanted[entry.name].is_same_as(running.workload)]
+    same = [entry.name for entry in alike if entry.name in wanted and running.workload.is_same_as(wanted[entry.name])]
     return same[0] if len(same) == 1 else None

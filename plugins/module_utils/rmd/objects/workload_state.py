@@ -27,6 +27,7 @@ class Outcome(Enum):
     INVALID = "Invalid"
     REFUSED = "Refused"
     UNREACHABLE = "Unreachable"
+    NO_NODE = "NoSuchNode"
 
     @property
     def is_good(self) -> bool:

@@ -1,0 +1,118 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of rmd_reconcile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Optional
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.checking import check_nodes
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.fleet import Fleet, open_fleet
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects import results, store
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.crd import ensure_definitions
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.kinds import WORKLOAD
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.pod_work import PodWork
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.reconcile import Reconciliation
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.spec import Name
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.workload_state import OnNode
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.release import RECIPE
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.report import Settings
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard, given_back
+
+Obj = dict[str, Any]
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """Make RMD on all nodes equal to the RmdWorkload objects."""
+    client = connect(params)
+    # In check mode the kinds may be missing still; then there are no objects.
+    defined = False if context.check_mode else ensure_definitions(client)
+    if context.check_mode and not client.serves(WORKLOAD.api_version, WORKLOAD.kind):
+        return {"changed": True, "workloads": [], "nodes": [], "pods": [], "requests": {}, "offered": {}}
+    with open_fleet(client, params, None) as fleet:
+        work = _Work(client, fleet, params, context)
+        work.look(dry=True)
+        if work.has_work and not context.check_mode:
+            # The lock is the deployment's, too: daemons are not replaced or removed meanwhile.
+            with given_back(client, RECIPE, context):
+                Guard(client, RECIPE, context).before_write()
+                work.look(dry=False)
+                work.finish()
+        else:
+            work.finish()
+        result = work.result()
+    result["changed"] = result["changed"] or defined
+    return results.judged(result) if params["require_ready"] and not context.check_mode else result
+
+
+class _Work:
+    """One task: look, once more when the lock is held, and finish."""
+
+    def __init__(self, client: Client, fleet: Fleet, params: Mapping[str, Any], context: RunContext) -> None:
+        self._client = client
+        self._fleet = fleet
+        self._params = params
+        self._context = context
+        self._rows: list[Obj] = []
+        self._offered: dict[str, Optional[int]] = {}
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is more to write than statuses."""
+        return self._objects.has_work or self._pods.changed
+
+    def look(self, *, dry: bool) -> None:
+        """See what is declared, what pods ask for (writing that unless dry) and what runs; decide what to send."""
+        params = self._params
+        settings = Settings(
+            on_partial_failure=params["on_partial_failure"],
+            parallel=params["parallel"],
+            lock_wait_s=float(params["lock_wait"]),
+            check_mode=self._context.check_mode,
+        )
+        snapshot = store.look(self._client)
+        fleet = self._fleet
+        self._objects = Reconciliation(self._client, snapshot, fleet.daemons, fleet.pods, settings, self._context)
+        form, policy = params["pod_form"], params["failure_policy"]
+        self._pods = PodWork(self._client, params["namespace"], form, policy, self._context)
+        self._objects.look()
+        workloads = snapshot.workloads
+        self._objects.decide(self._pods.declare(workloads, dry=dry) if params["pods"] else workloads)
+
+    def finish(self) -> None:
+        """Send what differs, and tell what came of it."""
+        params, objects, pods = self._params, self._objects, self._pods
+        objects.make_true()
+        if not self._context.check_mode:
+            if params["verify"] == "resctrl":
+                self._verify()
+            objects.tell()
+        if params["extended_resource"]:
+            self._offered = objects.offer()
+        if params["pods"]:
+            self._rows = pods.report(pods.failures(objects.declared, self._states()))
+
+    def result(self) -> Obj:
+        """What the task returns."""
+        objects, pods = self._objects, self._pods
+        result = results.make(objects, self._states(), pods.decided, self._offered, self._rows)
+        result["changed"] = objects.changed or pods.changed
+        result["requests"] = self._fleet.requests
+        if self._context.diff:
+            result["diff"] = results.diff(objects, pods.decided, self._offered)
+        return result
+
+    def _states(self) -> dict[Name, dict[str, OnNode]]:
+        return {entry.name: self._objects.states(entry) for entry in self._objects.declared}
+
+    def _verify(self) -> None:
+        """Note on each node in what it differs from what RMD says."""
+        params, views = self._params, self._objects.views
+        running = {view.node: view.after for view in self._objects.seen if view.after is not None}
+        found = check_nodes(self._client, params["namespace"], running, wait_s=float(params["verify_timeout"]))
+        for node, error in found.items():
+            views[node].unverified = str(error)

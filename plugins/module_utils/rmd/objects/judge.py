@@ -1,0 +1,114 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which of a node's actions are sent at all: RMD's rules for each workload alone, so that one does not hold up others.
+
+Pure. The older object goes first: what a younger one wants of the same cores or ways, it does not get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Optional, Union
+
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.dialect import Dialect
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Running, Workload
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.workload_state import Outcome
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.plan import (
+    Action,
+    Delete,
+    Keep,
+    Post,
+    Replace,
+    removed_by,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.rules import (
+    Problem,
+    capacity,
+    problems,
+    unchangeable,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.topology import Policies, Topology
+
+# What may be otherwise another day; the rest is wrong with the workload itself.
+_PASSING = frozenset({"conflict_core", "foreign_origin"})
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Why an action is not sent: Outcome INVALID or REFUSED, and one sentence."""
+
+    outcome: Outcome
+    why: str
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the rules look at; None for what is not known."""
+
+    topology: Optional[Topology] = None
+    policies: Optional[Policies] = None
+    dialect: Optional[Dialect] = None
+
+
+def judge(
+    actions: Sequence[Action], running: Iterable[Running], machine: Machine
+) -> tuple[list[Action], dict[str, Refused]]:
+    """The actions to send, Keeps included, and by uuid why the others are not."""
+    there = list(running)
+    refused: dict[str, Refused] = {}
+    while True:
+        # A replacement that is refused leaves its old self, which may be in others' way: so look again.
+        more = _look(actions, there, machine, refused)
+        if not more:
+            break
+        refused |= more
+    return [action for action in actions if _uuid(action) not in refused], refused
+
+
+def _look(
+    actions: Sequence[Action], running: Sequence[Running], machine: Machine, refused: dict[str, Refused]
+) -> dict[str, Refused]:
+    """The first action that is refused, given those that are already; nothing if there is none."""
+    sent: list[Action] = []
+    for action in actions:
+        if isinstance(action, Delete) and _uuid(action) not in refused:
+            if not action.old.is_changeable:
+                return {_uuid(action): _as_refused(unchangeable([action])[0])}
+            sent.append(action)
+    removed = [old.id for action in actions if _uuid(action) not in refused for old in removed_by([action])]
+    others = [found.workload for found in running if found.id not in removed]
+    for action in actions:
+        if not isinstance(action, (Post, Replace)) or _uuid(action) in refused:
+            continue
+        why = _refusal(action, sent, others, machine)
+        if why is not None:
+            return {_uuid(action): why}
+        sent.append(action)
+        others.append(action.workload)
+    return {}
+
+
+def _refusal(
+    action: Union[Post, Replace], sent: Sequence[Action], others: Sequence[Workload], machine: Machine
+) -> Optional[Refused]:
+    locked = unchangeable([action])
+    wanted = action.workload
+    found = locked or problems(wanted, machine.topology, machine.policies, dialect=machine.dialect, others=others)
+    if found:
+        return _as_refused(found[0])
+    if machine.topology is not None and (short := capacity([*sent, action], machine.topology, machine.policies)):
+        return Refused(Outcome.REFUSED, f"{short[0].sentence}; {short[0].todo}")
+    return None
+
+
+def _as_refused(problem: Problem) -> Refused:
+    outcome = Outcome.REFUSED if problem.kind in _PASSING else Outcome.INVALID
+    return Refused(outcome, f"{problem.sentence}; {problem.todo}")
+
+
+def _uuid(action: Action) -> str:
+    """By which the caller knows an action: the wanted uuid, or the one that goes."""
+    if isinstance(action, Delete):
+        return action.old.uuid
+    return action.workload.uuid if isinstance(action, (Keep, Post, Replace)) else ""

@@ -1,0 +1,87 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How an RmdWorkload stands on each node, after what was seen and done there. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Optional
+
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Running
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.spec import Declared
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.view import View
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.workload_state import OnNode, Outcome
+
+# A run that ended in one of these did not hear from RMD what is wrong with a workload.
+_SILENT = frozenset({"transport", "server_panic", "locked", "api", "auth", "not_trusted", "no_client_certificate"})
+
+
+def states_of(entry: Declared, targets: Collection[str], views: Mapping[str, View]) -> dict[str, OnNode]:
+    """By node: where the workload is wanted, and where it is not yet gone from.
+
+    targets: the nodes that it is for. views: all nodes of the cluster; one that is not among them has taken its
+    workloads along.
+    """
+    wanted = set() if entry.is_deleted else set(targets)
+    found = {}
+    for node in sorted(wanted | set(recorded(entry, views))):
+        state = _state(entry, node in wanted, views.get(node), node)
+        if state is not None:
+            found[node] = state
+    return found
+
+
+def recorded(entry: Declared, views: Mapping[str, View]) -> set[str]:
+    """The nodes where the workload was the last time that they were heard of."""
+    states = (entry.object.get("status") or {}).get("workloadStates") or {}
+    by_status = {node for node, state in states.items() if (state or {}).get("id")}
+    by_runs = {node for node, view in views.items() if entry.rival is None and entry.uuid in view.owned}
+    seen = {node for node, view in views.items() if _mine(entry, view)}
+    return by_status | by_runs | seen
+
+
+def _state(entry: Declared, is_wanted: bool, view: Optional[View], node: str) -> Optional[OnNode]:
+    if view is None:
+        return OnNode(Outcome.NO_NODE, None, f"there is no node {node}") if is_wanted else None
+    if view.running is None:
+        return OnNode(Outcome.UNREACHABLE, None, view.why)
+    mine = _mine(entry, view)
+    if entry.problem and not entry.is_deleted:
+        return OnNode(Outcome.INVALID, mine, entry.problem)
+    if not is_wanted:
+        if mine is None:
+            return None
+        why = view.problem_of(mine.uuid) or _refusal(view, mine.uuid) or "it is still there"
+        return OnNode(_outcome(view), mine, f"it could not be removed: {why}")
+    if (refused := view.refused.get(entry.uuid)) is not None:
+        return OnNode(refused.outcome, mine, refused.why)
+    if view.report is not None and view.problem_of(entry.uuid) and not _is_kept(entry, view):
+        return OnNode(_outcome(view), mine, view.problem_of(entry.uuid))
+    if mine is None:
+        return OnNode(Outcome.REFUSED, None, "RMD does not run it")
+    return OnNode(Outcome.POSTED if view.is_changed(entry.uuid) else Outcome.KEPT, mine)
+
+
+def _mine(entry: Declared, view: View) -> Optional[Running]:
+    """What the node runs of the object."""
+    if view.wanted is None:
+        return None
+    objects = view.wanted.objects
+    return next((found for found in view.after or () if found.uuid and objects.get(found.uuid) == entry.name), None)
+
+
+def _is_kept(entry: Declared, view: View) -> bool:
+    """Whether the run had nothing to do for it: what went wrong on the node was about others."""
+    deeds = view.report.deeds if view.report is not None else []
+    return any(deed.uuid == entry.uuid and deed.action == "keep" and not deed.problem for deed in deeds)
+
+
+def _refusal(view: View, uuid: str) -> str:
+    refused = view.refused.get(uuid)
+    return refused.why if refused else ""
+
+
+def _outcome(view: View) -> Outcome:
+    error = view.report.error if view.report is not None else None
+    return Outcome.UNREACHABLE if error is not None and error.kind in _SILENT else Outcome.REFUSED

@@ -1,0 +1,295 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""RmdWorkload objects, as the operator's README has them, made true on two nodes, shown, changed and removed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.integration.conftest import grant, name_of
+from tests.integration.plays import REPO, Runner
+from tests.integration.rmd_objects_bed import RmdBed, make_bed, until
+
+ONE, TWO = "worker-node-1", "worker-node-2"
+CACHE = "rmdworkload-guaranteed-cache"
+PSTATE = "rmdworkload-guaranteed-cache-pstate"
+
+
+def workload(name: str, spec: dict[str, Any], namespace: str = "default") -> dict[str, Any]:
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "intel.com/v1alpha1", "kind": "RmdWorkload", "metadata": metadata, "spec": spec}
+
+
+# samples/rmd-workload-guaranteed-cache.yaml and samples/rmd-workload-guaranteed-cache-pstate.yaml of the operator
+GUARANTEED_CACHE = workload(
+    CACHE, {"coreIds": ["0", "1", "2", "3"], "cache": {"max": 2, "min": 2}, "nodes": [ONE, TWO]}
+)
+GUARANTEED_CACHE_PSTATE = workload(
+    PSTATE,
+    {
+        "coreIds": ["4", "5", "6", "7"],
+        "cache": {"max": 2, "min": 2},
+        "pstate": {"ratio": "3.0", "monitoring": "on"},
+        "nodes": [ONE, TWO],
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    with Cluster.up(name_of(request)) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RmdBed]:
+    with make_bed(cluster, tmp_path_factory.mktemp("rmd"), 2, plugins=("pstate",)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def runner(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
+    grant(cluster, "runner", "hardware-enablement-runner")
+    return Runner(cluster, "runner", tmp_path_factory.mktemp("runner"))
+
+
+def test_a_first_run_without_objects_brings_the_kinds(bed: RmdBed, runner: Runner) -> None:
+    assert runner.play("rmd_workloads", "--check").check().changed == 1
+    assert runner.play("rmd_workloads").check().changed == 1
+    runner.play("rmd_workloads").unchanged()
+    assert bed.get("rmdnodestate", f"rmd-node-state-{ONE}")["status"]["reachable"] is True
+
+
+def test_the_samples_are_posted_as_the_readme_says(bed: RmdBed, runner: Runner) -> None:
+    for sample in (GUARANTEED_CACHE, GUARANTEED_CACHE_PSTATE):
+        bed.create(sample)
+    mark = bed.fleet.mark()
+    assert runner.play("rmd_workloads").check().changed == 1
+    for node in (ONE, TWO):
+        posted = [entry.json for entry in bed.fleet[node].requests(mark[node]) if entry.status == 201]
+        assert posted == [
+            {"uuid": CACHE, "core_ids": ["0", "1", "2", "3"], "cache": {"max": 2, "min": 2}},
+            {
+                "uuid": PSTATE,
+                "core_ids": ["4", "5", "6", "7"],
+                "cache": {"max": 2, "min": 2},
+                "pstate": {"ratio": 3.0, "monitoring": "on"},
+            },
+        ]
+
+
+def test_describe_shows_what_the_readme_shows(bed: RmdBed) -> None:
+    assert bed.get("rmdworkload", CACHE)["spec"] == GUARANTEED_CACHE["spec"]
+    assert bed.get("rmdworkload", PSTATE)["spec"] == GUARANTEED_CACHE_PSTATE["spec"]
+    described = bed.cluster.kubectl("describe", "rmdworkload", CACHE)
+    assert section(described, "Spec:") == lines("""
+        Cache: Max: 2 Min: 2
+        Core Ids: 0 1 2 3
+        Nodes: worker-node-1 worker-node-2
+    """)
+    node = "Cos Name: 0_1_2_3-guarantee Id: 1 Response: Success: 201 Status: Successful"
+    shown = " ".join(section(described, "Status:"))
+    assert shown.endswith(f"Workload States: worker-node-1: {node} worker-node-2: {node}")
+    conditions = {entry["type"]: entry["status"] for entry in bed.get("rmdworkload", CACHE)["status"]["conditions"]}
+    assert conditions == {"Ready": "True", "Degraded": "False", "Invalid": "False"}
+
+
+def test_a_node_state_is_the_readmes(bed: RmdBed) -> None:
+    state = bed.get("rmdnodestate", f"rmd-node-state-{ONE}")
+    assert state["spec"] == {"node": ONE, "nodeUid": bed.get("node", ONE)["metadata"]["uid"]}
+    common = {"Cache Max": "2", "Cache Min": "2", "Origin": "REST", "Status": "Successful"}
+    assert state["status"]["workloads"] == {
+        CACHE: {**common, "Core IDs": "0,1,2,3", "Cos Name": "0_1_2_3-guarantee", "ID": "1"},
+        PSTATE: {
+            **common,
+            "Core IDs": "4,5,6,7",
+            "Cos Name": "4_5_6_7-guarantee",
+            "ID": "2",
+            "P-State Monitoring": "on",
+            "P-State Ratio": "3.000000",
+        },
+    }
+
+
+def test_a_second_run_is_one_get_for_each_node_and_no_write(bed: RmdBed, runner: Runner) -> None:
+    mark, written = bed.fleet.mark(), bed.cluster.mark()
+    runner.play("rmd_workloads").unchanged()
+    assert bed.methods(mark) == {ONE: ["GET /v1/workloads"], TWO: ["GET /v1/workloads"]}
+    assert runner.writes(written) == []
+
+
+def test_nodes_offer_what_workloads_without_a_pod_leave(bed: RmdBed) -> None:
+    # Six guaranteed ways on each socket, two of them taken on both.
+    for field in ("capacity", "allocatable"):
+        assert bed.get("node", ONE)["status"][field]["intel.com/l3_cache_ways"] == "4"
+
+
+def test_check_mode_tells_and_writes_nothing(bed: RmdBed, runner: Runner) -> None:
+    bed.apply(workload(CACHE, {**GUARANTEED_CACHE["spec"], "cache": {"max": 3, "min": 3}}))
+    mark, before, written = bed.fleet.mark(), bed.fleet.dump(), bed.cluster.mark()
+    played = runner.play("rmd_workloads", "--check", "--diff").check()
+    assert played.changed == 1
+    assert f"-{CACHE}: {{'core_ids': '0-3', 'cache': {{'max': 2, 'min': 2}}}}" in played.output
+    assert f"+{CACHE}: {{'core_ids': '0-3', 'cache': {{'max': 3, 'min': 3}}}}" in played.output
+    assert "+intel.com/l3_cache_ways: 3" in played.output
+    assert {method.split()[0] for node in bed.methods(mark).values() for method in node} == {"GET"}
+    assert (bed.fleet.dump(), runner.writes(written)) == (before, [])
+
+
+def test_a_change_is_made_and_a_node_that_is_no_longer_named_loses_it(bed: RmdBed, runner: Runner) -> None:
+    bed.apply(workload(CACHE, {**GUARANTEED_CACHE["spec"], "cache": {"max": 3, "min": 3}, "nodes": [ONE]}))
+    runner.play("rmd_workloads").check()
+    assert (bed.uuids(ONE), bed.uuids(TWO)) == ([CACHE, PSTATE], [PSTATE])
+    assert {found["uuid"]: found["cache"] for found in bed.fleet[ONE].workloads()}[CACHE] == {"max": 3, "min": 3}
+    assert set(bed.get("rmdworkload", CACHE)["status"]["workloadStates"]) == {ONE}
+    runner.play("rmd_workloads").unchanged()
+
+
+def test_what_a_daemon_lost_is_posted_again(bed: RmdBed, runner: Runner) -> None:
+    bed.fleet[ONE].restart(empty_database=True)
+    bed.fleet[ONE].reboot()
+    assert bed.uuids(ONE) == []
+    runner.play("rmd_workloads").check()
+    assert bed.uuids(ONE) == [CACHE, PSTATE]
+    runner.play("rmd_workloads").unchanged()
+
+
+def test_a_deleted_object_is_held_until_it_is_gone_from_all_nodes(bed: RmdBed, runner: Runner) -> None:
+    bed.fleet[TWO].stop()
+    bed.cluster.kubectl("delete", "rmdworkload", PSTATE, "--wait=false")
+    played = runner.play("rmd_workloads")
+    assert played.code != 0
+    assert "worker-node-2" in played.output
+    assert bed.uuids(ONE) == [CACHE]
+    status = bed.get("rmdworkload", PSTATE)["status"]
+    assert set(status["workloadStates"]) == {TWO}
+    assert status["workloadStates"][TWO]["cosName"] == "4_5_6_7-guarantee"
+    state = bed.get("rmdnodestate", f"rmd-node-state-{TWO}")["status"]
+    assert (state["reachable"], list(state["workloads"])) == (False, [PSTATE])
+
+    bed.fleet[TWO].start()
+    runner.play("rmd_workloads").check()
+    assert bed.uuids(TWO) == []
+    assert PSTATE not in bed.cluster.kubectl("get", "rmdworkloads", "-o", "name")
+    runner.play("rmd_workloads").unchanged()
+
+
+def test_an_orphan_of_ours_is_swept_and_what_others_made_stays(bed: RmdBed, runner: Runner) -> None:
+    stranger = {"id": "77", "uuid": "stranger", "core_ids": ["6"], "cache": {"max": 0, "min": 0}}
+    bed.post(ONE, stranger)
+    bed.cluster.kubectl("patch", "rmdworkload", CACHE, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+    bed.cluster.kubectl("delete", "rmdworkload", CACHE)
+    assert bed.uuids(ONE) == [CACHE, "stranger"]
+    runner.play("rmd_workloads").check()
+    assert bed.uuids(ONE) == ["stranger"]
+    runner.play("rmd_workloads").unchanged()
+    bed.fleet[ONE].reboot().restart(empty_database=True)
+
+
+def test_names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(bed: RmdBed, runner: Runner) -> None:
+    bed.cluster.kubectl("create", "namespace", "team")
+    spec = {"cache": {"max": 1, "min": 1}, "nodes": [ONE]}
+    bed.create(workload("web", {**spec, "coreIds": ["1"]}))
+    bed.create(workload("web", {**spec, "coreIds": ["2"]}, "team"))
+    runner.play("rmd_workloads").check()
+    assert bed.uuids(ONE) == ["team.web", "web"]
+
+    until(lambda: bed.age("rmdworkload", "web", "team") > 1, "a second")
+    bed.create(workload("team.web", {**spec, "coreIds": ["3"]}))
+    played = runner.play("rmd_workloads")
+    assert played.code != 0
+    assert "the older RmdWorkload team/web" in played.output
+    conditions = {entry["type"]: entry for entry in bed.get("rmdworkload", "team.web")["status"]["conditions"]}
+    assert conditions["Invalid"]["status"] == "True"
+    assert bed.uuids(ONE) == ["team.web", "web"]
+    # Nothing was ever sent for it, so nothing holds it.
+    bed.cluster.kubectl("delete", "rmdworkload", "team.web", "--timeout=10s")
+    bed.cluster.kubectl("delete", "rmdworkload", "web", "--wait=false")
+    bed.cluster.kubectl("delete", "rmdworkload", "web", "-n", "team", "--wait=false")
+    runner.play("rmd_workloads").check()
+    assert bed.uuids(ONE) == []
+
+
+def test_what_the_operator_left_under_the_bare_name_is_adopted(bed: RmdBed, runner: Runner) -> None:
+    bed.post(ONE, {"uuid": "old", "core_ids": ["1"], "cache": {"max": 1, "min": 1}})
+    bed.create(workload("old", {"coreIds": ["1"], "cache": {"max": 1, "min": 1}, "nodes": [ONE]}, "team"))
+    mark = bed.fleet.mark()
+    runner.play("rmd_workloads").check()
+    assert not [entry for entry in bed.fleet[ONE].requests(mark[ONE]) if entry.method != "GET"]
+    assert bed.get("rmdworkload", "old", "team")["status"]["workloadStates"][ONE]["response"] == "Success: 200"
+    bed.cluster.kubectl("delete", "rmdworkload", "old", "-n", "team", "--wait=false")
+    runner.play("rmd_workloads").check()
+    assert bed.uuids(ONE) == []
+
+
+INVALID = {
+    "min-above-max": ({"coreIds": ["1"], "cache": {"max": 1, "min": 2}}, "at most 1 and at least 2 ways"),
+    "no-such-core": ({"coreIds": ["99"], "cache": {"max": 1, "min": 1}}, "names core 99, and the node has 0-7"),
+    "not-a-core": ({"coreIds": ["x"], "cache": {"max": 1, "min": 1}}, '"x" is no list of CPUs'),
+    "no-min": ({"coreIds": ["1"], "cache": {"max": 2}}, "at most 2 and at least 0 ways"),
+    "nothing": ({"coreIds": ["1"], "cache": None}, "it asks for nothing"),
+    "no-policy": ({"coreIds": ["1"], "policy": "platinum"}, 'the node has no policy "platinum"'),
+    "no-number": ({"coreIds": ["1"], "cache": {}, "pstate": {"ratio": "fast"}}, '"fast" is no number'),
+}
+
+
+def test_what_rmd_would_refuse_is_invalid_and_never_sent_and_does_not_hold_up_the_rest(
+    bed: RmdBed, runner: Runner
+) -> None:
+    for name, (spec, _why) in INVALID.items():
+        bed.create(workload(name, {**spec, "nodes": [ONE]}))
+    bed.create(workload("good", {"coreIds": ["2"], "cache": {"max": 1, "min": 1}, "nodes": [ONE]}))
+    mark = bed.fleet.mark()
+    assert runner.play("rmd_workloads").code != 0
+    bodies = [entry.json for entry in bed.fleet[ONE].requests(mark[ONE]) if entry.method == "POST"]
+    # The one without a uuid is how the dialect is told.
+    assert {body.get("uuid") for body in bodies} == {"good", None}
+    for name, (_spec, why) in INVALID.items():
+        conditions = {entry["type"]: entry for entry in bed.get("rmdworkload", name)["status"]["conditions"]}
+        assert (conditions["Invalid"]["status"], conditions["Ready"]["status"]) == ("True", "False"), name
+        assert why in conditions["Invalid"]["message"]
+        bed.cluster.kubectl("delete", "rmdworkload", name, "--wait=false")
+    bed.cluster.kubectl("delete", "rmdworkload", "good", "--wait=false")
+    runner.play("rmd_workloads").check()
+    assert bed.uuids(ONE) == []
+    assert bed.cluster.kubectl("get", "rmdworkloads", "-A", "-o", "name") == ""
+
+
+def test_a_refusal_of_one_node_is_told_and_the_other_has_it(bed: RmdBed, runner: Runner) -> None:
+    bed.post(TWO, {"uuid": "stranger", "core_ids": ["2"], "cache": {"max": 1, "min": 1}})
+    bed.create(workload("shared-core", {"coreIds": ["2"], "cache": {"max": 1, "min": 1}, "nodes": [ONE, TWO]}))
+    assert runner.play("rmd_workloads").code != 0
+    status = bed.get("rmdworkload", "shared-core")["status"]
+    assert status["workloadStates"][ONE]["response"] == "Success: 201"
+    assert "core 2 of workload shared-core belongs to workload stranger" in status["workloadStates"][TWO]["response"]
+    assert status["nodes"] == "1/2"
+
+
+def test_a_node_that_has_left_counts_as_removed(bed: RmdBed, runner: Runner) -> None:
+    bed.apply(workload("shared-core", {"coreIds": ["3"], "cache": {"max": 1, "min": 1}, "nodes": [ONE, TWO]}))
+    runner.play("rmd_workloads").check()
+    bed.cluster.remove_nodes(TWO)
+    bed.cluster.kubectl("delete", "rmdworkload", "shared-core", "--wait=false")
+    runner.play("rmd_workloads").check()
+    assert bed.cluster.kubectl("get", "rmdworkloads", "-A", "-o", "name") == ""
+    until(lambda: TWO not in bed.cluster.kubectl("get", "rmdnodestates", "-o", "name"), "the node state's end")
+    runner.play("rmd_workloads").unchanged()
+
+
+def section(described: str, title: str) -> list[str]:
+    """The words of one section of what `kubectl describe` shows."""
+    rest = described.split(f"\n{title}\n")[1].splitlines()
+    inside = itertools.takewhile(lambda line: line.startswith(" "), rest)
+    return [word for line in inside for word in line.split()]
+
+
+def lines(text: str) -> list[str]:
+    """The same words of a text."""
+    return text.split()

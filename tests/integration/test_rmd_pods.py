@@ -1,0 +1,179 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pods that ask for cache ways: the operator's README, and what happens to a pod whose workload is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.integration.conftest import grant, name_of
+from tests.integration.plays import REPO, Runner
+from tests.integration.rmd_objects_bed import RmdBed, make_bed, until
+from tests.rmd import Injection, Machine
+
+NODE = "worker-node-1"
+FAILURE = "hardware-enablement.io/rmd-failure"
+
+
+@pytest.fixture(scope="module")
+def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    with Cluster.up(name_of(request)) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RmdBed]:
+    with make_bed(cluster, tmp_path_factory.mktemp("rmd"), 1, machine=Machine(cpus=96)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def runner(bed: RmdBed, tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    bed.cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
+    grant(bed.cluster, "runner", "hardware-enablement-runner")
+    made = Runner(bed.cluster, "runner", tmp_path_factory.mktemp("runner"))
+    # Nodes have to offer ways before pods can ask for them.
+    made.play("rmd_workloads").check()
+    return made
+
+
+def guaranteed(name: str, cpus: int = 3, ways: int = 2, **annotations: str) -> dict[str, Any]:
+    """samples/pod-guaranteed-cache.yaml of the operator."""
+    amounts = {"memory": "64Mi", "cpu": cpus, "intel.com/l3_cache_ways": ways}
+    container = {"name": "nginx1", "image": "nginx", "resources": {"requests": amounts, "limits": amounts}}
+    metadata = {"name": name, "namespace": "default", "labels": {"name": "nginx"}, "annotations": annotations}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container]}}
+
+
+def start(bed: RmdBed, pod: dict[str, Any], **cpus: str) -> str:
+    """Create a pod, wait until it runs, and let the agent see which CPUs its containers got; returns its uid."""
+    name = pod["metadata"]["name"]
+    bed.create(pod)
+    bed.cluster.kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=30s")
+    uid = str(bed.get("pod", name)["metadata"]["uid"])
+    tell(bed, uid, **cpus)
+    return uid
+
+
+def tell(bed: RmdBed, uid: str, **cpus: str) -> None:
+    """What the CPU manager of the node has given."""
+    bed.add_agent(NODE, {"cpu_manager": {"policy": "static", "entries": {uid: cpus}}})
+
+
+def events(bed: RmdBed, pod: str) -> list[str]:
+    """The reasons and messages of a pod's events of ours."""
+    found = json.loads(bed.cluster.kubectl("get", "events", "-o", "json"))["items"]
+    mine = [event for event in found if event["involvedObject"]["name"] == pod]
+    return [event["message"] for event in mine if event["reason"] == "CacheWorkloadFailed"]
+
+
+def test_nodes_offer_their_guaranteed_ways(bed: RmdBed, runner: Runner) -> None:
+    assert bed.get("node", NODE)["status"]["allocatable"]["intel.com/l3_cache_ways"] == "6"
+    runner.play("rmd_workloads").unchanged()
+
+
+def test_the_readmes_pod_gets_its_workload(bed: RmdBed, runner: Runner) -> None:
+    uid = start(bed, guaranteed("guaranteed-cache-pod-86676", nginx1_cache_min="2"), nginx1="1-2,49")
+    played = runner.play("rmd_workloads", "--check", "--diff", hardware_enablement_rmd_pod_form="v0.1").check()
+    assert "rmd-workload-guaranteed-cache-pod-86676" in played.output
+    assert bed.uuids(NODE) == []
+    runner.play("rmd_workloads", hardware_enablement_rmd_pod_form="v0.1").check()
+    found = bed.get("rmdworkload", "rmd-workload-guaranteed-cache-pod-86676")
+    assert found["spec"] == {"cache": {"max": 2, "min": 2}, "coreIds": ["1", "2", "49"], "nodes": [NODE]}
+    assert found["status"]["workloadStates"] == {
+        NODE: {"cosName": "1_2_49-guarantee", "id": "1", "response": "Success: 201", "status": "Successful"}
+    }
+    assert found["metadata"]["ownerReferences"][0]["uid"] == uid
+
+
+def test_a_second_run_writes_nothing_and_what_the_pod_holds_is_still_offered(bed: RmdBed, runner: Runner) -> None:
+    mark, written = bed.fleet.mark(), bed.cluster.mark()
+    # Also in the other form: what is there is kept.
+    runner.play("rmd_workloads").unchanged()
+    assert bed.methods(mark) == {NODE: ["GET /v1/workloads"]}
+    assert runner.writes(written) == []
+    assert bed.get("node", NODE)["status"]["allocatable"]["intel.com/l3_cache_ways"] == "6"
+
+
+def test_changed_annotations_are_handed_on(bed: RmdBed, runner: Runner) -> None:
+    bed.cluster.kubectl("annotate", "--overwrite", "pod", "guaranteed-cache-pod-86676", "nginx1_cache_min=1")
+    runner.play("rmd_workloads").check()
+    assert bed.fleet[NODE].workloads()[0]["cache"] == {"max": 2, "min": 1}
+    runner.play("rmd_workloads").unchanged()
+
+
+def test_deleting_the_pod_deletes_its_workload(bed: RmdBed, runner: Runner) -> None:
+    bed.cluster.kubectl("delete", "pod", "guaranteed-cache-pod-86676")
+    name = "rmd-workload-guaranteed-cache-pod-86676"
+    until(lambda: "deletionTimestamp" in bed.get("rmdworkload", name)["metadata"], "the garbage collector")
+    runner.play("rmd_workloads").check()
+    assert bed.uuids(NODE) == []
+    assert bed.cluster.kubectl("get", "rmdworkloads", "-o", "name") == ""
+    runner.play("rmd_workloads").unchanged()
+
+
+def test_a_finished_pod_has_no_workload_any_more(bed: RmdBed, runner: Runner) -> None:
+    start(bed, guaranteed("job"), nginx1="4-6")
+    runner.play("rmd_workloads").check()
+    assert bed.uuids(NODE) == ["job-rmd-workload-nginx1"]
+    bed.cluster.kubectl("patch", "pod", "job", "--subresource=status", "-p", '{"status":{"phase":"Succeeded"}}')
+    runner.play("rmd_workloads").check()
+    assert bed.uuids(NODE) == []
+    runner.play("rmd_workloads").unchanged()
+    bed.cluster.kubectl("delete", "pod", "job")
+
+
+def test_a_pod_without_cpus_of_its_own_is_told_so_and_kept(bed: RmdBed, runner: Runner) -> None:
+    start(bed, guaranteed("shares"), other="1-3")
+    assert runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict").code != 0
+    assert bed.uuids(NODE) == []
+    (message,) = events(bed, "shares")
+    assert "its CPU manager has given it none of its own" in message
+    assert "deletionTimestamp" not in bed.get("pod", "shares")["metadata"]
+    # The same reason is told once.
+    runner.play("rmd_workloads")
+    assert len(events(bed, "shares")) == 1
+    bed.cluster.kubectl("delete", "pod", "shares")
+
+
+def test_what_rmd_refuses_is_told_annotated_and_forgotten_when_it_is_well(bed: RmdBed, runner: Runner) -> None:
+    start(bed, guaranteed("refused"), nginx1="1-3")
+    bed.fleet[NODE].faults.inject(Injection("POST", after=1, status=500, text="Not enough cache left on cache_id 0"))
+    assert runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="annotate").code != 0
+    annotations = bed.get("pod", "refused")["metadata"]["annotations"]
+    assert "Not enough cache left on cache_id 0" in annotations[FAILURE]
+    assert "Not enough cache left on cache_id 0" in events(bed, "refused")[0]
+    runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="annotate").check()
+    assert FAILURE not in bed.get("pod", "refused")["metadata"].get("annotations", {})
+    assert bed.uuids(NODE) == ["refused-rmd-workload-nginx1"]
+    bed.cluster.kubectl("delete", "pod", "refused")
+    runner.play("rmd_workloads").check()
+
+
+def test_eviction_only_of_the_pod_that_owns_the_workload(bed: RmdBed, runner: Runner) -> None:
+    """The operator removed a pod because a workload that somebody had declared had a name like the pod's."""
+    start(bed, guaranteed("nginx"), nginx1="1-3")
+    runner.play("rmd_workloads").check()
+    spec = {"coreIds": ["2"], "cache": {"max": 1, "min": 1}, "nodes": [NODE]}
+    for name in ("rmd-workload-nginx", "nginx"):
+        metadata = {"name": name, "namespace": "default"}
+        bed.create({"apiVersion": "intel.com/v1alpha1", "kind": "RmdWorkload", "metadata": metadata, "spec": spec})
+    assert runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict").code != 0
+    assert "deletionTimestamp" not in bed.get("pod", "nginx")["metadata"]
+    for name in ("rmd-workload-nginx", "nginx"):
+        bed.cluster.kubectl("delete", "rmdworkload", name, "--wait=false")
+
+    bed.cluster.kubectl("annotate", "pod", "nginx", "nginx1_cache_min=9")
+    played = runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict")
+    assert played.code != 0
+    assert "at most 2 and at least 9 ways" in events(bed, "nginx")[0]
+    until(lambda: "pod/nginx" not in bed.cluster.kubectl("get", "pods", "-o", "name"), "the eviction")
+    until(lambda: bed.going("rmdworkload", "nginx-rmd-workload-nginx1"), "the garbage collector")
+    runner.play("rmd_workloads").check()
+    assert bed.uuids(NODE) == []
