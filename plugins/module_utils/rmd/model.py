@@ -65,9 +65,16 @@ class Workload:
         """What RMD would make of it: a policy takes the place of everything else but the cores."""
         return replace(self, cache=None, mba=None, pstate=None) if self.policy else self
 
-    def is_same_as(self, other: Workload) -> bool:
-        """Whether the two mean the same to RMD; the uuid does not count."""
-        return replace(self.effective(), uuid="") == replace(other.effective(), uuid="")
+    def is_same_as(self, wanted: Workload) -> bool:
+        """Whether what runs is what is wanted; the uuid does not count.
+
+        What is wanted of P-states may leave a value open, which RMD v0.2 then fills in.
+        """
+        mine, other = self.effective(), wanted.effective()
+        if mine.pstate and other.pstate:
+            given = {name: value for name, value in vars(other.pstate).items() if value is not None}
+            other = replace(other, pstate=replace(mine.pstate, **given))
+        return replace(mine, uuid="") == replace(other, uuid="")
 
     def describe(self) -> Obj:
         """As results and diffs show it: the options of rmd_workload, without those that are not set."""

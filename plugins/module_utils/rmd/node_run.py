@@ -111,12 +111,17 @@ class NodeRun:
         """Bring the node back to what it was before; its failure, if it was the one that failed, stays."""
         cause, self.report.error = self.report.error, None
         self._guarded(self._undo)
-        if self.report.error is None:
+        problem = self.report.error
+        if problem is None:
             self.report.outcome = ROLLED_BACK
             self.report.changed = bool(self._restored)
             self.report.error = cause
-        else:
-            self.report.changed = True
+            return
+        self.report.changed = True
+        before = f"{cause.what}: {cause.why}; and " if cause is not None else ""
+        why = f"{before}what ran before is not back: {problem.why}"
+        kind = "not_restored" if self._lost else problem.kind
+        self.report.error = self._error("Cannot roll back", kind, why)
 
     def withhold(self) -> None:
         """Another node has failed before anything was written."""

@@ -93,7 +93,7 @@ def summary(
     names = ", ".join(report.node for report in failed[:_NAMED])
     names += f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
     what = f"The workloads are not as they should be on {len(failed)} of {len(reports)} nodes ({names})"
-    why = f"{first.what}: {first.why}" if len(reports) == 1 else f"{first.what} ({first.where}): {first.why}"
+    why = f"{first.what} ({first.where}): {first.why}" if first.where else f"{first.what}: {first.why}"
     others = [report for report in reports if report not in failed]
     fate = _fate(failed, others, settings)
     return EnablementError(what, why=f"{why}; {fate}" if fate else why, todo=first.todo)

@@ -281,7 +281,9 @@ def test_no_policies_for_this_cpu(server: RmdServer, connect: Connect) -> None:
 
 @pytest.mark.parametrize("dialect", [Dialect.V03], indirect=True)
 def test_what_openstack_made_is_answered_by_200_and_stays(server: RmdServer, connect: Connect) -> None:
-    server.faults.inject(Injection("DELETE", status=200, text="Workload of OPENSTACK can not be removed by REST"))
+    server.faults.inject(
+        Injection("DELETE", status=200, text="200: You only have permission to modify REST origin workloads")
+    )
     daemon = connect(server)
     made = daemon.post(dialects.encode(workload(), dialects.Dialect.V03))
     with pytest.raises(RmdError) as error:

@@ -42,6 +42,15 @@ def test_everything_else_counts(other: Workload) -> None:
     assert not workload().is_same_as(other)
 
 
+def test_what_is_left_open_of_pstates_may_be_anything() -> None:
+    filled = workload(pstate=Pstate(3.0, "on"))
+    assert filled.is_same_as(workload(pstate=Pstate(3.0)))
+    assert not filled.is_same_as(workload(pstate=Pstate(2.0)))
+    assert not filled.is_same_as(workload(pstate=Pstate(3.0, "off")))
+    assert not filled.is_same_as(workload())
+    assert not workload(pstate=Pstate(3.0)).is_same_as(filled)
+
+
 def test_a_policy_takes_the_place_of_the_rest() -> None:
     assert workload(policy="gold", most=9, least=9, mba=Mba(10)).is_same_as(workload(policy="gold"))
     assert not workload(policy="gold").is_same_as(workload(policy="silver"))
