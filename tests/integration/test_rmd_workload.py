@@ -767,5 +767,11 @@ def test_the_rights_are_those_of_the_manifest(bed: RmdBed, tmp_path: Path) -> No
     with pytest.raises(Exception, match="secrets"):
         viewer.info()
     files = bed.client
-    found = viewer.info(rmd_ca=str(files.ca), rmd_cert=str(files.certificate), rmd_key=str(files.key))
-    assert all(entry["reachable"] for entry in found["nodes"])
+    access = {"rmd_ca": str(files.ca), "rmd_cert": str(files.certificate), "rmd_key": str(files.key)}
+    assert all(entry["reachable"] for entry in viewer.info(**access)["nodes"])
+    assert good(viewer.workload(check=True, **OLD, **access))["changed"]
+    result = failed(
+        viewer.workload(**OLD, **access), 'cannot create resource "leases"', "give the run's user this right"
+    )
+    assert {entry["kind"] for entry in result["nodes"]} == {"api"}
+    assert not any(bed.workloads().values())

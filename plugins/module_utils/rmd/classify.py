@@ -61,7 +61,7 @@ ADVICE: dict[str, str] = {
 # In order: the first that matches. Both dialects; (kind, words).
 _WORDS: tuple[tuple[str, str], ...] = (
     ("conflict_uuid", r"UUID .* already exists in workload"),
-    ("conflict_core", r"CPU list \[.*\] has been assigned"),
+    ("conflict_core", r"CPU list .* has been assigned"),
     ("conflict_id", r"Workload with id .* already exists|TaskID .* already exists"),
     ("no_cache", r"Not enough cache left"),
     ("no_cache", r"Errors while try to shrink cache ways"),
@@ -85,11 +85,11 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("bad_request", r"Failed to read request correctly"),
     ("not_found", r"Could not found workload"),
     ("auth", r"Malformed credentials|Authentication failure"),
-    ("foreign_origin", r"only have permission to modify REST origin"),
+    ("foreign_origin", r"only have permission to (?:modify|delete) REST origin"),
     ("broken_setup", r"Unknown AppError type"),
 )
 _STATUSES = {401: "auth", 403: "auth", 404: "not_found", 405: "bad_request", 406: "bad_request", 415: "bad_request"}
-_ASSIGNED = re.compile(r"CPU list \[([0-9a-fA-F][0-9a-fA-F,]*)\]")
+_ASSIGNED = re.compile(r"CPU list \[?([0-9a-fA-F][0-9a-fA-F,]*)\]? has")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd import classify as module
@@ -48,6 +50,8 @@ TEXTS = [
     (403, "", "auth"),
     (415, "", "bad_request"),
     (405, "405: Method Not Allowed", "bad_request"),
+    (200, "200: You only have permission to delete REST origin workloads", "foreign_origin"),
+    (400, f"{IN_DATABASE}CPU list 4 has been assigned", "conflict_core"),
     (200, "200: You only have permission to modify REST origin workloads", "foreign_origin"),
     (400, f"{BEFORE}Need to provide both *_cache or none of them", "bad_range"),
     (400, f"{BEFORE}Invalid P-State Branch Ratio given", "plugin_refused"),
@@ -84,6 +88,7 @@ def test_the_status_decides_nothing_where_there_is_a_text() -> None:
 def test_the_mask_of_the_older_dialect_is_told_as_cores() -> None:
     text = f"{IN_DATABASE}CPU list [4] has been assigned"
     assert classify(400, text, Dialect.V02).why.endswith(", which is core 2")
+    assert classify(400, "CPU list 4 has been assigned", Dialect.V02).why.endswith(", which is core 2")
     assert "which is" not in classify(400, text, Dialect.V03).why
     assert classify(400, "CPU list [1,00000003] has been assigned", Dialect.V02).why.endswith("core 0-1,32")
 
@@ -94,3 +99,32 @@ def test_a_long_text_is_cut() -> None:
 
 def test_without_a_text() -> None:
     assert classify(500, "").why == "RMD answers 500 without a word"
+
+
+# Kinds that no refusal has: of our own rules and of connections, each with a test of its own.
+OTHERS = {
+    "no_effect": "tests/integration/test_rmd_workload.py",
+    "not_enforced": "tests/integration/test_rmd_workload.py",
+    "not_restored": "tests/integration/test_rmd_workload.py",
+    "no_daemon": "tests/integration/test_rmd_workload.py",
+    "no_such_node": "tests/integration/test_rmd_workload.py",
+    "locked": "tests/integration/test_rmd_workload.py",
+    "verify": "tests/integration/test_rmd_workload.py",
+    "unverified": "tests/integration/test_rmd_workload.py",
+    "api": "tests/integration/test_rmd_workload.py",
+    "no_client_certificate": "tests/unit/rmd/test_client.py",
+    "not_trusted": "tests/unit/rmd/test_client.py",
+    "expired": "tests/unit/rmd/test_client.py",
+    "no_tls": "tests/unit/rmd/test_client.py",
+    "transport": "tests/unit/rmd/test_client.py",
+    "server_panic": "tests/unit/rmd/test_client.py",
+}
+
+
+def test_every_kind_has_a_test() -> None:
+    told = {kind for _status, _text, kind in TEXTS}
+    assert told & OTHERS.keys() == set()
+    assert told | OTHERS.keys() == ADVICE.keys()
+    repository = Path(__file__).parents[3]
+    for kind, file in OTHERS.items():
+        assert f'"{kind}"' in (repository / file).read_text()

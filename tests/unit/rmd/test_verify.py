@@ -1,0 +1,125 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the kernel does against what RMD says: masks, sockets, CPUs, memory bandwidth. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.verify import differences
+from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import running
+
+Obj = dict[str, Any]
+
+
+def group(cpus: str, zero: str = "7ff", one: str = "7ff", **bandwidth: int) -> Obj:
+    schemata: Obj = {"L3": {"0": zero, "1": one}}
+    if bandwidth:
+        schemata["MB"] = {name.removeprefix("mb"): value for name, value in bandwidth.items()}
+    return {"cpus_list": cpus, "schemata": schemata}
+
+
+def report(**groups: Obj) -> Obj:
+    """A machine of two sockets with four CPUs each; groups by their names."""
+    return {
+        "node": "n1",
+        "l3": {"0": "0-3", "1": "4-7"},
+        "resctrl": {"cbm_mask": "7ff", "groups": {"": group("0,3"), "COS1": group("7"), **groups}},
+    }
+
+
+def test_all_is_well() -> None:
+    two_sockets = running("b", "3 5", cos_name="COS3", cache=(4, 2))
+    shared = running("s", "6", cos_name="COS4", cache=(0, 0))
+    found = report(COS2=group("1-2", "600"), COS3=group("3,5", "c0", "f0"), COS4=group("6", "1", "1"))
+    assert differences(found, [running(), two_sockets, shared]) == []
+
+
+def test_a_restored_percentage_may_be_rounded() -> None:
+    wanted = running(rdt={"cache": {"max": 2, "min": 2}, "mba": {"percentage": 45}})
+    assert differences(report(COS2=group("1-2", "600", mb0=50, mb1=100)), [wanted]) == []
+    assert differences(report(COS2=group("1-2", "600", mb0=45, mb1=100)), [wanted]) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (group("1-2", "7ff", "600"), ["has all 11 ways of its cache 0 instead of 2", "restricts cache 1 to 2 ways"]),
+        (group("1-2", "700"), ["has 3 ways of cache 0 instead of 2"]),
+        (group("1-2", "400"), ["has 1 ways of cache 0 instead of 2"]),
+        (group("1", "600"), ["core 2 of workload w is not in COS2"]),
+        (group("1-4", "600"), ["core 3-4 is in COS2, and no workload has it there"]),
+        ({"cpus_list": "1-2", "schemata": {"L3": {"1": "7ff"}}}, ["has no ways of cache 0 set"]),
+        ({"cpus_list": "1-2", "schemata": {}}, ["has no ways of cache 0 set"]),
+    ],
+)
+def test_what_is_not_as_rmd_says(found: Obj, words: list[str]) -> None:
+    said = differences(report(COS2=found), [running()])
+    assert len(said) == len(words)
+    for sentence, word in zip(said, words, strict=True):
+        assert word in sentence
+
+
+def test_besteffort_may_have_less() -> None:
+    wanted = running(cache=(4, 2))
+    assert differences(report(COS2=group("1-2", "600")), [wanted]) == []
+    assert "1 ways of cache 0 instead of 2 to 4" in differences(report(COS2=group("1-2", "400")), [wanted])[0]
+
+
+def test_two_sockets_are_both_looked_at() -> None:
+    wanted = running(cores="1 5")
+    assert differences(report(COS2=group("1,5", "600", "600")), [wanted]) == []
+    (said,) = differences(report(COS2=group("1,5", "600", "7ff")), [wanted])
+    assert said == "workload w has all 11 ways of its cache 1 instead of 2"
+
+
+def test_bandwidth_is_that_of_the_workloads_socket() -> None:
+    wanted = running(rdt={"cache": {"max": 2, "min": 2}, "mba": {"percentage": 50}})
+    assert differences(report(COS2=group("1-2", "600", mb0=50, mb1=100)), [wanted]) == []
+    (said,) = differences(report(COS2=group("1-2", "600", mb0=100, mb1=50)), [wanted])
+    assert said == "workload w has 100 memory bandwidth at cache 0 instead of 50"
+    (said,) = differences(report(COS2=group("1-2", "600")), [wanted])
+    assert "has no memory bandwidth" in said
+    in_megabytes = running(rdt={"cache": {"max": 2, "min": 2}, "mba": {"mbps": 1500}})
+    assert differences(report(COS2=group("1-2", "600", mb0=1500, mb1=9)), [in_megabytes]) == []
+    assert len(differences(report(COS2=group("1-2", "600", mb0=1510, mb1=9)), [in_megabytes])) == 1
+
+
+def test_bandwidth_beside_a_policy_is_never_set() -> None:
+    """RMD gives it back, and does not apply it."""
+    wanted = running(policy="gold", rdt={"cache": {"max": 2, "min": 2}, "mba": {"percentage": 50}})
+    assert differences(report(COS2=group("1-2", "600", mb0=100, mb1=100)), [wanted]) == []
+
+
+def test_a_ghost() -> None:
+    (said,) = differences(report(), [running()])
+    assert said == "workload w is in COS2, and the node has no such group: nothing is in force"
+
+
+def test_guaranteed_ways_are_shared_with_nobody() -> None:
+    other = running("x", "3", cos_name="COS3")
+    said = differences(report(COS2=group("1-2", "600"), COS3=group("3", "300")), [running(), other])
+    assert said == ["workloads w and x share ways of cache 0"]
+    # On the other socket the same bits are other ways.
+    far = running("x", "5", cos_name="COS3")
+    assert differences(report(COS2=group("1-2", "600"), COS3=group("5", one="600")), [running(), far]) == []
+
+
+@pytest.mark.parametrize("name", ["COS5", "COS12", "1_2-guarantee", "3-besteffort", "shared"])
+def test_cores_that_were_left_behind(name: str) -> None:
+    (said,) = differences(report(**{name: group("4-5")}), [])
+    assert said == f"core 4-5 is in {name}, and no workload has it there"
+
+
+@pytest.mark.parametrize("name", ["", "COS1", "infra", "mine"])
+def test_groups_of_others_are_nobodys_business(name: str) -> None:
+    assert differences(report(**{name: group("4-5")}), []) == []
+
+
+def test_without_resctrl() -> None:
+    assert differences({"node": "n1", "resctrl": None}, []) == [
+        "resctrl is not mounted, so no workload can be in force"
+    ]
