@@ -32,7 +32,7 @@ options:
     choices: [rollback, keep]
     default: keep
   lock_wait:
-    description: Seconds to wait for another run that writes to a node. The hold of a run that was killed ends after 60.
+    description: Seconds to wait for another run. The hold of a run that was killed ends after 60.
     type: int
     default: 75
   verify:

@@ -34,6 +34,7 @@ LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases", namespaced=True)
 NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
 RENEW_AFTER_S = 20.0
 _ATTEMPTS = 5
+_AGAIN_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,22 @@ class RunLock:
         self._renewed_at: float | None = None
         self._observed: tuple[str, float] | None = None
 
-    def acquire(self) -> None:
-        """Take the lock, or renew it where this run has it already; raises LockHeld. Does not wait."""
+    def acquire(self, wait_s: float = 0.0, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        """Take the lock, or renew it where this run has it already; raises LockHeld.
+
+        wait_s: how long another run's hold is waited for.
+        """
+        deadline = self._ticks() + wait_s
+        while True:
+            try:
+                self._acquire()
+                return
+            except LockHeld:
+                if self._ticks() >= deadline:
+                    raise
+            sleep(_AGAIN_S)
+
+    def _acquire(self) -> None:
         for _attempt in range(_ATTEMPTS):
             found = read(self._client, self._name)
             if found is not None and found.holder not in ("", self._holder) and not self._is_expired(found):

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import LockHeld
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import DOMAIN, LOCK_NAMESPACE
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.lock import LEASE, RunLock
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
@@ -25,7 +24,6 @@ Obj = dict[str, Any]
 SAVED_ANNOTATION = f"{DOMAIN}/rmd-saved"
 # No recipe's name has a dot, so no lock of a special resource is called so.
 _PREFIX = "rmd."
-_AGAIN_S = 1.0
 
 
 class Hold:
@@ -43,16 +41,8 @@ class Hold:
 
     def acquire(self, wait_s: float) -> None:
         """Take the Lease, waiting for another run's at most so long; raises LockHeld."""
-        deadline = time.monotonic() + wait_s
-        while True:
-            try:
-                self._lock.acquire()
-                self.is_held = True
-                return
-            except LockHeld:
-                if time.monotonic() >= deadline:
-                    raise
-            self._sleep(_AGAIN_S)
+        self._lock.acquire(wait_s, sleep=self._sleep)
+        self.is_held = True
 
     def check(self) -> None:
         """Before each write: renew the Lease where it is time; raises LockHeld when it was lost."""

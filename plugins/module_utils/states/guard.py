@@ -22,14 +22,14 @@ class Guard:
         self._dry = context.check_mode
         self._held = False
 
-    def before_write(self) -> None:
-        """Take the lock, or check that it is still this run's; raises LockHeld."""
+    def before_write(self, wait_s: float = 0.0) -> None:
+        """Take the lock, waiting so long for another run, or check that it is still this run's; raises LockHeld."""
         if self._dry:
             return
         if self._held:
             self._lock.check()
         else:
-            self._lock.acquire()
+            self._lock.acquire(wait_s)
             self._held = True
 
     def keep(self) -> None:

@@ -39,7 +39,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         if work.has_work and not context.check_mode:
             # The lock is the deployment's, too: daemons are not replaced or removed meanwhile.
             with given_back(client, RECIPE, context):
-                Guard(client, RECIPE, context).before_write()
+                Guard(client, RECIPE, context).before_write(float(params["lock_wait"]))
                 work.look(dry=False)
                 work.finish()
         else:

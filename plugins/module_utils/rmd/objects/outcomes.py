@@ -14,7 +14,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.vi
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.workload_state import OnNode, Outcome
 
 # A run that ended in one of these did not hear from RMD what is wrong with a workload.
-_SILENT = frozenset({"transport", "server_panic", "locked", "api", "auth", "not_trusted", "no_client_certificate"})
+_SILENT = frozenset(
+    {"transport", "server_panic", "locked", "api", "auth", "not_trusted", "no_client_certificate", "no_tls", "expired"}
+)
 
 
 def states_of(entry: Declared, targets: Collection[str], views: Mapping[str, View]) -> dict[str, OnNode]:
@@ -54,13 +56,12 @@ def _state(entry: Declared, is_wanted: bool, view: Optional[View], node: str) ->
             return None
         why = view.problem_of(mine.uuid) or _refusal(view, mine.uuid) or "it is still there"
         return OnNode(_outcome(view), mine, f"it could not be removed: {why}")
+    if mine is not None and _is_as_wanted(entry, view, mine):
+        return OnNode(Outcome.POSTED if view.is_changed(entry.uuid) else Outcome.KEPT, mine)
     if (refused := view.refused.get(entry.uuid)) is not None:
         return OnNode(refused.outcome, mine, refused.why)
-    if view.report is not None and view.problem_of(entry.uuid) and not _is_kept(entry, view):
-        return OnNode(_outcome(view), mine, view.problem_of(entry.uuid))
-    if mine is None:
-        return OnNode(Outcome.REFUSED, None, "RMD does not run it")
-    return OnNode(Outcome.POSTED if view.is_changed(entry.uuid) else Outcome.KEPT, mine)
+    why = view.problem_of(entry.uuid) or "RMD does not run it as it is asked for; run again"
+    return OnNode(_outcome(view), mine, why)
 
 
 def _mine(entry: Declared, view: View) -> Optional[Running]:
@@ -71,10 +72,11 @@ def _mine(entry: Declared, view: View) -> Optional[Running]:
     return next((found for found in view.after or () if found.uuid and objects.get(found.uuid) == entry.name), None)
 
 
-def _is_kept(entry: Declared, view: View) -> bool:
-    """Whether the run had nothing to do for it: what went wrong on the node was about others."""
-    deeds = view.report.deeds if view.report is not None else []
-    return any(deed.uuid == entry.uuid and deed.action == "keep" and not deed.problem for deed in deeds)
+def _is_as_wanted(entry: Declared, view: View, mine: Running) -> bool:
+    """By RMD's own word, whatever became of the requests."""
+    present = view.wanted.present if view.wanted is not None else ()
+    wanted = next((workload for workload in present if workload.uuid == entry.uuid), None)
+    return wanted is not None and mine.is_enforced and mine.workload.is_same_as(wanted)
 
 
 def _refusal(view: View, uuid: str) -> str:

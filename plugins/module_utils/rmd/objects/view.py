@@ -26,7 +26,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.rmd.plan impor
     changes,
     removed_by,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.report import NodeReport
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.report import WITHHELD, NodeReport
 
 Obj = dict[str, Any]
 
@@ -90,9 +90,11 @@ class View:
         return (*kept, *(Running("", "", "", "", workload, {}) for workload in added))
 
     def problem_of(self, uuid: str) -> str:
-        """Why a workload of this run is not as asked for, "" for nothing."""
+        """Why a workload is not as asked for after the run, "" where the run knows of nothing."""
         if self.report is None:
             return ""
+        if self.report.outcome == WITHHELD:
+            return "nothing was sent, since another node failed"
         said = next((deed.problem for deed in self.report.deeds if deed.uuid == uuid and deed.problem), "")
         return said or (str(self.report.error).rstrip(".") if self.report.error else "")
 

@@ -1,0 +1,156 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects of the operator's v0.3 on RMD v0.3, and runs that are killed, kept out, or undone."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.integration.conftest import grant, name_of
+from tests.integration.plays import REPO, Runner
+from tests.integration.rmd_objects_bed import RmdBed, make_bed
+from tests.rmd import Dialect, Injection
+
+ONE, TWO, THREE = "worker-node-1", "worker-node-2", "worker-node-3"
+
+
+@pytest.fixture(scope="module")
+def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    with Cluster.up(name_of(request)) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RmdBed]:
+    with make_bed(cluster, tmp_path_factory.mktemp("rmd"), 3, Dialect.V03, plugins=("pstate",)) as made:
+        for node in (ONE, TWO, THREE):
+            cluster.kubectl("label", "node", node, "pool=fast")
+        cluster.kubectl("label", "node", ONE, TWO, "rdt=true")
+        cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rmd-crds.yaml"))
+        cluster.kubectl("wait", "--for=condition=Established", "crd", "rmdconfigs.intel.com", "--timeout=30s")
+        made.create(
+            {
+                "apiVersion": "intel.com/v1alpha1",
+                "kind": "RmdConfig",
+                "metadata": {"name": "rmdconfig", "namespace": "default"},
+                "spec": {"rmdNodeSelector": {"rdt": "true"}},
+            }
+        )
+        yield made
+
+
+@pytest.fixture(scope="module")
+def runner(bed: RmdBed, tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    bed.cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
+    grant(bed.cluster, "runner", "hardware-enablement-runner")
+    return Runner(bed.cluster, "runner", tmp_path_factory.mktemp("runner"))
+
+
+def workload(name: str, **spec: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "default"}
+    return {"apiVersion": "intel.com/v1alpha1", "kind": "RmdWorkload", "metadata": metadata, "spec": spec}
+
+
+def everywhere(bed: RmdBed) -> dict[str, list[str]]:
+    return {node: bed.uuids(node) for node in bed.fleet}
+
+
+def test_all_cores_of_selected_nodes_but_the_reserved(bed: RmdBed, runner: Runner) -> None:
+    spec: dict[str, Any] = {
+        "allCores": True,
+        "coreIds": ["5"],
+        "reservedCoreIds": ["0", "4-7"],
+        "nodes": [THREE],
+        "nodeSelector": {"pool": "fast"},
+        "rdt": {"cache": {"max": 2, "min": 2}, "mba": {"percentage": 50}},
+        "plugins": {"pstate": {"ratio": "1.5", "monitoring": "on"}},
+    }
+    bed.create(workload("all", **spec))
+    runner.play("rmd_workloads").check()
+    assert everywhere(bed) == {ONE: ["all"], TWO: ["all"], THREE: []}
+    state = bed.get("rmdworkload", "all")["status"]["workloadStates"][ONE]
+    assert state == {
+        "response": "Success: 201",
+        "id": "1",
+        "cosName": "COS2",
+        "status": "Successful",
+        "coreIds": ["1", "2", "3"],
+        "rdt": {"cache": {"max": 2, "min": 2}, "mba": {"percentage": 50}},
+        "plugins": {"pstate": {"ratio": "1.5", "monitoring": "on"}},
+    }
+    mark = bed.fleet.mark()
+    runner.play("rmd_workloads").unchanged()
+    assert bed.methods(mark) == {node: ["GET /v1/workloads"] for node in (ONE, TWO, THREE)}
+
+
+def test_a_node_that_loses_the_label_loses_the_workload(bed: RmdBed, runner: Runner) -> None:
+    bed.cluster.kubectl("label", "node", TWO, "rdt-")
+    runner.play("rmd_workloads").check()
+    assert everywhere(bed) == {ONE: ["all"], TWO: [], THREE: []}
+    bed.cluster.kubectl("delete", "rmdworkload", "all", "--wait=false")
+    runner.play("rmd_workloads").check()
+    assert everywhere(bed) == {ONE: [], TWO: [], THREE: []}
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_is_repaired_by_the_next(bed: RmdBed, runner: Runner) -> None:
+    nodes = [ONE, TWO, THREE]
+    cache = {"cache": {"max": 2, "min": 2}}
+    bed.create(workload("web", coreIds=["1"], rdt=cache, nodes=nodes))
+    runner.play("rmd_workloads").check()
+    bed.apply(workload("web", coreIds=["1"], rdt={"cache": {"max": 3, "min": 3}}, nodes=nodes))
+    bed.apply(workload("new", coreIds=["2"], rdt=cache, nodes=nodes))
+    mark = bed.fleet[TWO].mark()
+    # The answer to the POST after the DELETE does not come before the run is dead.
+    bed.fleet[TWO].faults.inject(Injection("POST", times=1, hang=60))
+    killed = runner.start("rmd_workloads")
+    bed.fleet[TWO].wait_for(lambda seen: seen.method == "POST", timeout=60, since=mark)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    bed.fleet[TWO].restart()
+    assert bed.uuids(TWO) == []
+    # Deleted meanwhile, and never told in a status: it is known all the same.
+    bed.cluster.kubectl("delete", "rmdworkload", "new", "--wait=false")
+
+    runner.play("rmd_workloads", timeout=200).check()
+    assert everywhere(bed) == {ONE: ["web"], TWO: ["web"], THREE: ["web"]}
+    assert all(bed.fleet[node].workloads()[0]["rdt"]["cache"] == {"max": 3, "min": 3} for node in nodes)
+    assert bed.get("rmdworkload", "web")["status"]["nodes"] == "3/3"
+    assert "new" not in bed.cluster.kubectl("get", "rmdworkloads", "-o", "name")
+    runner.play("rmd_workloads").unchanged()
+
+
+def test_all_nodes_or_none(bed: RmdBed, runner: Runner) -> None:
+    bed.apply(workload("web", coreIds=["1"], rdt={"cache": {"max": 1, "min": 1}}, nodes=[ONE, TWO, THREE]))
+    before = bed.fleet.dump()
+    bed.fleet[THREE].faults.inject(Injection("POST", times=1, status=500, text="Not enough cache left on cache_id 0"))
+    played = runner.play("rmd_workloads", hardware_enablement_rmd_on_partial_failure="rollback")
+    assert played.code != 0
+    assert {node: [found["rdt"]["cache"] for found in bed.fleet[node].workloads()] for node in bed.fleet} == {
+        node: [found["rdt"]["cache"] for found in dump["workloads"]] for node, dump in before.items()
+    }
+    status = bed.get("rmdworkload", "web")["status"]
+    assert status["nodes"] == "0/3"
+    assert "Not enough cache left" in status["workloadStates"][THREE]["response"]
+    runner.play("rmd_workloads").check()
+    assert bed.get("rmdworkload", "web")["status"]["nodes"] == "3/3"
+
+
+def test_two_runs_do_not_mix(bed: RmdBed, runner: Runner) -> None:
+    bed.apply(workload("web", coreIds=["1"], rdt={"cache": {"max": 2, "min": 2}}, nodes=[ONE, TWO, THREE]))
+    mark = bed.fleet[ONE].mark()
+    bed.fleet[ONE].faults.inject(Injection("POST", times=1, hang=8))
+    first = runner.start("rmd_workloads")
+    bed.fleet[ONE].wait_for(lambda seen: seen.method == "POST", timeout=60, since=mark)
+    # It looks again when the first one is done, and finds nothing to do.
+    runner.play("rmd_workloads").unchanged()
+    assert first.wait(timeout=60) == 0
+    posts = [entry for entry in bed.fleet[ONE].requests(mark) if entry.method == "POST"]
+    assert len(posts) == 1
