@@ -51,12 +51,24 @@ options:
     type: bool
     default: true
   registry_mirrors:
-    description:
-      - Where to ask instead of a registry, as mappings with C(prefix) (host and maybe a path) and C(locations),
-        in order; the place itself comes last, unless C(source) is V(false).
+    description: Where to ask instead of a registry.
     type: list
     elements: dict
     default: []
+    suboptions:
+      prefix:
+        description: Host of the registry, and maybe the beginning of a path.
+        type: str
+        required: true
+      locations:
+        description: What stands there instead, in the order in which they are asked.
+        type: list
+        elements: str
+        required: true
+      source:
+        description: Whether the place itself is asked last.
+        type: bool
+        default: true
   push_secret:
     description:
       - Secret (type C(kubernetes.io/dockerconfigjson)) in the recipe's namespace, with which base images are pulled and

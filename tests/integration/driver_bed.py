@@ -108,9 +108,10 @@ class DriverBed:
         """The Jobs that are there."""
         return list(json.loads(self.cluster.kubectl("get", "jobs", "-n", self.recipe, "-o", "json"))["items"])
 
-    def push_built(self) -> str:
-        """Push what the one Job builds, as it says itself; returns the digest. Simulated pods push nothing."""
-        (job,) = self.jobs()
+    def push_built(self, job: Obj | None = None) -> str:
+        """Push what a Job (the only one) builds, as it says itself; returns the digest. Simulated pods push nothing."""
+        if job is None:
+            (job,) = self.jobs()
         (container,) = job["spec"]["template"]["spec"]["containers"]
         target = next(entry["value"] for entry in container["env"] if entry["name"] == "TARGET")
         labels = dict(value.split("=", 1) for flag, value in pairwise(container["command"]) if flag == "--label")

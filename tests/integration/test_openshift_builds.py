@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.imagestream import ImageStreamLookup
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import order_name
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import WrongArchitecture
 from tests.cluster import Cluster
@@ -156,7 +157,8 @@ def kernel_of(build: Obj) -> str:
 
 def leave_behind(site: Site, entry: Obj) -> str:
     """The context of the build that made an image, as if its run had been killed before it ended; its name."""
-    name = f"build-{entry['group']}-{entry['inputs'][:10]}-0"
+    target = f"{site.registry.address}/drivers/simple-kmod:{entry['kernel']}-{entry['inputs'][:12]}"
+    name = f"{order_name('simple-kmod driver_container', entry['group'], target, entry['inputs'])}-0"
     labels = {"hardware-enablement.io/recipe": "simple-kmod", "hardware-enablement.io/build": "driver_container"}
     context = {"metadata": {"name": name, "labels": labels}, "data": {}}
     site.cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/configmaps", context)

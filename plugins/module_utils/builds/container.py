@@ -28,6 +28,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.model i
     Order,
     Resolution,
     Source,
+    order_name,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Find, Search
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
@@ -36,6 +37,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.filters import string
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
@@ -75,6 +77,9 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     discovery, platform = discovery_of(client, prepared, params.get("discovery"))
     facts = render_facts(prepared, client, discovery, platform, params.get("images"))
     record = store.read(client, prepared.recipe.name)
+    for name in ("build_timeout", "parallel"):
+        if int(params[name]) < 1:
+            raise InvalidInput(f"{name} cannot be {params[name]}", todo="set it to at least 1")
     work = _Work(client, prepared, discovery, facts, record, params, context)
     if not params["wait"]:
         return work.run(looked_up)
@@ -142,7 +147,7 @@ class _Work:
                 raise
             except EnablementError as error:
                 found[group.id] = _unasked(group, str(error), known.get(group.id) or {})
-        possible = _orders(searches.values())
+        possible = _orders(f"{self.prepared.recipe.name} {state.name}", searches.values())
         for order in possible:
             entry = known.get(order.group) or {}
             if found[order.group].source is Source.WOULD_BUILD and self._has_failed(order, entry):
@@ -172,6 +177,8 @@ class _Work:
         """
         self.changed = self.changed or bool(orders)
         if self.context.check_mode:
+            if orders and self.params["builder"] not in ("none", "controller"):
+                self._builder()(self.client, settings, self.guard.before_write, self.context.clock).prepare(orders)
             for order in orders:
                 self.context.progress(f"{order.title}: would be built as {order.target}")
             return []
@@ -233,7 +240,7 @@ class _Work:
                 ca=self.params.get("registry_ca") or "",
                 verify=bool(self.params["registry_verify"]),
                 mirrors=[
-                    Mirror(str(entry["prefix"]), tuple(entry["locations"]), bool(entry.get("source", True)))
+                    Mirror(entry["prefix"], tuple(entry["locations"]), entry["source"])
                     for entry in self.params.get("registry_mirrors") or []
                 ],
                 proxies=Proxies(**{_PROXIES[key]: str(value) for key, value in options["proxy"].items()}),
@@ -254,7 +261,9 @@ class _Work:
             ca=params.get("registry_ca") or "",
             proxy={proxy[key]: str(value) for key, value in options["proxy"].items()},
             tolerations=tuple(options["tolerations"]),
-            node_selector=params.get("build_node_selector") or {},
+            node_selector={
+                str(name): string(value) for name, value in (params.get("build_node_selector") or {}).items()
+            },
             host_network=bool(params["build_host_network"]),
             timeout=int(params["build_timeout"]),
             parallel=int(params["parallel"]),
@@ -291,10 +300,15 @@ def _without(resolution: Resolution, problem: str, known: Mapping[str, Any], fai
     return replace(resolution, image=image, source=source, inputs=inputs, problem=problem, failed=failed)
 
 
-def _orders(searches: Iterable[Search]) -> list[Order]:
+def _orders(owner: str, searches: Iterable[Search]) -> list[Order]:
     """What could be built for the kernel groups, whether or not it has to be."""
     return [
-        Order(f"build-{wanted.group}-{wanted.inputs.hash[:10]}", wanted.group, wanted.target, wanted.inputs)
+        Order(
+            order_name(owner, wanted.group, wanted.target, wanted.inputs.hash),
+            wanted.group,
+            wanted.target,
+            wanted.inputs,
+        )
         for wanted in (search.wanted for search in searches)
         if wanted.inputs
     ]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum
@@ -22,6 +23,15 @@ class Source(str, Enum):
     WOULD_BUILD = "would be built"
     KEPT = "kept"
     NONE = "none"
+
+
+def order_name(owner: str, group: str, target: str, inputs: str) -> str:
+    """The name of an order. owner: recipe and state, since others in the same namespace may build from the same inputs.
+
+    inputs: their hash.
+    """
+    digest = hashlib.sha256(f"{owner} {target} {inputs}".encode()).hexdigest()
+    return f"build-{group}-{digest[:10]}"
 
 
 @dataclass(frozen=True)

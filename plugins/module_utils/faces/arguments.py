@@ -83,7 +83,16 @@ DRIVER_CONTAINER: Spec = {
     "lookup_from": {"type": "str", "choices": ["controller", "imagestream", "node"]},
     "registry_ca": {"type": "str"},
     "registry_verify": {"type": "bool", "default": True},
-    "registry_mirrors": {"type": "list", "elements": "dict", "default": []},
+    "registry_mirrors": {
+        "type": "list",
+        "elements": "dict",
+        "default": [],
+        "options": {
+            "prefix": {"type": "str", "required": True},
+            "locations": {"type": "list", "elements": "str", "required": True},
+            "source": {"type": "bool", "default": True},
+        },
+    },
     # Names of Secrets, not secrets.
     "push_secret": {"type": "str", "no_log": False},
     "builder": {"type": "str", "choices": ["auto", "kubernetes", "openshift", "controller", "none"], "default": "auto"},

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -70,11 +71,7 @@ def render_build(recipe: Recipe, state: State, facts: RenderFacts, group: Group)
         files=context_files(recipe, build),
         git=_git(build.git, text) if build.git else None,
     )
-    why = ""
-    if not rendered.repository:
-        why = f"{build.repository} names no repository to push to"
-    elif not (rendered.containerfile or (rendered.git and rendered.git.containerfile)):
-        why = "it is given neither a Containerfile nor a git repository that has one"
+    why = _missing(build, rendered)
     if why:
         raise InvalidInput(
             f"state {state.name} cannot build its images",
@@ -83,6 +80,18 @@ def render_build(recipe: Recipe, state: State, facts: RenderFacts, group: Group)
             todo="set the recipe's options for it, or turn building off",
         )
     return rendered
+
+
+def _missing(build: Build, rendered: RenderedBuild) -> str:
+    """Why nothing can come of a build, "" where something can."""
+    if not rendered.repository:
+        return f"{build.repository} names no repository to push to"
+    if not (rendered.containerfile or (rendered.git and rendered.git.containerfile)):
+        return "it is given neither a Containerfile nor a git repository that has one"
+    wanted = re.compile(rf"^ARG\s+{re.escape(rendered.base_arg)}\s*$", re.MULTILINE | re.IGNORECASE)
+    if build.base and not rendered.base and wanted.search(rendered.containerfile):
+        return f"it is given no base image, and its Containerfile has none of its own for {rendered.base_arg}"
+    return ""
 
 
 def _git(git: Git, text: Callable[[str, str], str]) -> RenderedGit | None:

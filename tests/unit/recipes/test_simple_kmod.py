@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.wanted import Wishes
-from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import GROUPS, REPO, renderer
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.building import RenderedBuild, render_build
+from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import GROUPS, REPO, Group, renderer
+from ansible_collections.hardware.enablement.tests.unit.recipes.looking import container, host_paths
 
 
 @pytest.fixture(name="kmod", scope="module")
@@ -30,3 +33,91 @@ def test_a_kernel_without_an_image_is_told_what_can_be_done(kmod: Any, build: bo
     todo = wanted(kmod(repository="registry.example/kmod", build=build)).todo
     assert "prebuilt_repository" in todo
     assert said in todo
+
+
+def build_of(rendering: Any, kernel: str, os_id: str, os_version: str, arch: str = "amd64") -> RenderedBuild:
+    """How the image of a kernel is built."""
+    state = rendering.recipe.states["driver_container"]
+    build = render_build(rendering.recipe, state, rendering.facts, Group("g", kernel, os_id, os_version, arch))
+    assert build is not None
+    return build
+
+
+@pytest.mark.parametrize(
+    ("os_id", "os_version", "base"),
+    [
+        ("ubuntu", "24.04", "docker.io/library/ubuntu:24.04"),
+        ("debian", "12", "docker.io/library/debian:12"),
+        ("fedora", "44", "docker.io/library/fedora:44"),
+        ("almalinux", "9.6", "docker.io/library/almalinux:9.6"),
+        ("rocky", "9.6", "docker.io/rockylinux/rockylinux:9.6"),
+        ("centos", "9", "quay.io/centos/centos:stream9"),
+        ("rhel", "9.6", "registry.access.redhat.com/ubi9/ubi:9.6"),
+    ],
+)
+def test_packages_come_into_the_distributions_own_image(kmod: Any, os_id: str, os_version: str, base: str) -> None:
+    rendering = kmod(repository="registry.example/kmod")
+    assert build_of(rendering, "6.1.0-40-amd64", os_id, os_version).base == base
+
+
+@pytest.mark.parametrize(
+    ("os_id", "kernel", "backports"),
+    [
+        ("debian", "6.1.0-53-rt-amd64", False),
+        ("debian", "6.1.0-53-cloud-amd64", False),
+        ("debian", "6.12.95+deb12-rt-amd64", True),
+        ("debian", "6.1.0-0.deb11.21-amd64", True),
+        ("ubuntu", "6.8.0-60-generic", False),
+        ("ubuntu", "6.8.0-60-generic-64k", False),
+        ("ubuntu", "6.8.1-1015-realtime", False),
+    ],
+)
+def test_header_packages_of_debian_and_ubuntu_are_called_like_the_kernel(
+    kmod: Any, os_id: str, kernel: str, backports: bool
+) -> None:
+    build = build_of(kmod(repository="registry.example/kmod"), kernel, os_id, "12")
+    assert build.args == {"KERNEL": kernel}
+    assert '"linux-headers-${KERNEL}"' in build.containerfile
+    assert '"HEADERS=/lib/modules/${KERNEL}/build"' in build.containerfile
+    assert ("-backports main" in build.containerfile) == backports
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arch"),
+    [
+        ("5.14.0-570.12.1.el9_6.x86_64", "amd64"),
+        ("5.14.0-570.12.1.el9_6.x86_64+rt", "amd64"),
+        ("5.14.0-570.12.1.el9_6.aarch64+64k", "arm64"),
+    ],
+)
+@pytest.mark.parametrize("headers", ["packages", "dtk"])
+def test_red_hats_headers_are_found_by_what_uname_says(kmod: Any, kernel: str, arch: str, headers: str) -> None:
+    # Their packages are kernel-devel, kernel-rt-devel and kernel-64k-devel; each provides kernel-devel-uname-r.
+    build = build_of(kmod(repository="registry.example/kmod", headers=headers), kernel, "rhel", "9.6", arch)
+    assert build.args == {"KERNEL": kernel}
+    assert ('"kernel-devel-uname-r = ${KERNEL}"' in build.containerfile) == (headers == "packages")
+    assert '"HEADERS=/usr/src/kernels/${KERNEL}"' in build.containerfile
+
+
+def test_a_base_image_with_headers_has_to_be_named(kmod: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"cannot build its images .*: it is given no base image, and its Contai"):
+        build_of(kmod(repository="registry.example/kmod", headers="base_image"), "6.1.0", "debian", "12")
+
+
+@pytest.mark.parametrize("path", ["", "/opt/firmware"])
+def test_the_kernels_firmware_path_is_mounted_only_where_it_is_changed(kmod: Any, path: str) -> None:
+    rendering = kmod(repository="registry.example/kmod", firmware_path=path)
+    spec = rendering.one("DaemonSet", f"simple-kmod-{GROUPS[0].id}")["spec"]["template"]["spec"]
+    paths = host_paths(spec)
+    assert (paths.get("firmware-search-path") == "/sys/module/firmware_class/parameters/path") == bool(path)
+    assert {mount["name"] for mount in container(spec, "driver")["volumeMounts"]} == {*paths, "run"}
+
+
+def test_no_option_is_run_by_a_shell(kmod: Any) -> None:
+    rendering = kmod(repository="registry.example/kmod", modules=["a; injected"], softdeps=["$(injected)"])
+    spec = rendering.one("DaemonSet", f"simple-kmod-{GROUPS[0].id}")["spec"]["template"]["spec"]
+    scripts = [
+        container(spec, "driver")["args"][0],
+        rendering.pod("driver_validation")["spec"]["containers"][0]["args"][0],
+    ]
+    assert not any("injected" in script for script in scripts)

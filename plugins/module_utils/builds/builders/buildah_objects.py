@@ -19,7 +19,7 @@ _CA = "ca.crt"
 _SCRIPT = f"""\
 {job_objects.FETCH_CONTEXT}\
 buildah build --file "${{GIT_CONTAINERFILE:-/context/{CONTAINERFILE}}}" --cert-dir /certs "$@" --tag "$TARGET" .
-buildah push --cert-dir /certs --digestfile /dev/termination-log "$TARGET"
+buildah push --cert-dir /certs --digestfile /dev/termination-log "$TARGET" || exit {job_objects.ELSEWHERE}
 """
 
 

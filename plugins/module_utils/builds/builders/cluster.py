@@ -57,6 +57,7 @@ class ClusterBuilder(ABC):
         self.guard()
         self.prepare(orders)
         left, running, done = list(orders), list[Running](), dict[str, Built]()
+        waiting: dict[str, float] = {}
         hub = WatchHub(self.client)
         try:
             for kind in self.watched():
@@ -66,14 +67,14 @@ class ClusterBuilder(ABC):
             said = self.clock()
             while left or running:
                 for order in left[: max(0, self.settings.parallel - len(running))]:
-                    try:
-                        if not self.start(order, say):
-                            continue
-                        running.append(Running(order, self.clock()))
-                    except ApiError as error:
-                        done[order.name] = _refused(order, error)
-                        say(f"{order.title}: {done[order.name].problem}")
-                    left.remove(order)
+                    begun = self._begin(order, waiting.setdefault(order.name, self.clock()), say)
+                    if isinstance(begun, Running):
+                        running.append(begun)
+                    elif begun is not None:
+                        done[order.name] = begun
+                        say(f"{order.title}: {begun.problem}")
+                    if begun is not None:
+                        left.remove(order)
                 self._take(hub)
                 self.guard()
                 for entry in list(running):
@@ -130,6 +131,17 @@ class ClusterBuilder(ABC):
     @abstractmethod
     def doing(self, entry: Running) -> str:
         """What a build is at, for a person who waits."""
+
+    def _begin(self, order: Order, since: float, say: Callable[[str], None]) -> Running | Built | None:
+        """Start an order; None while that has to wait, which it does since a time in seconds since the epoch."""
+        try:
+            if self.start(order, say):
+                return Running(order, self.clock())
+        except ApiError as error:
+            return _refused(order, error)
+        if self.clock() - since < self.settings.timeout:
+            return None
+        return Built(order, "the build cannot start: what is left of the one before does not go away")
 
     def _tell(self, entry: Running, built: Built, say: Callable[[str], None]) -> None:
         say(f"{entry.order.title}: {built.problem or 'built'} ({self._age(entry)})")

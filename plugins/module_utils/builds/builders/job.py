@@ -14,7 +14,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.builder
     ClusterBuilder,
     Running,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.job_objects import CONTAINER
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.job_objects import (
+    CONTAINER,
+    ELSEWHERE,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Built, Order
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
@@ -108,10 +111,18 @@ class JobBuilder(ClusterBuilder):
         try:
             job = self.client.create(self.job_object(order))
         except AlreadyExists:
+            if self._is_foreign(order):
+                raise
             return False  # the watch will tell
         self._give(order, job)
         say(f"{order.title}: building {order.target}")
         return True
+
+    def _is_foreign(self, order: Order) -> bool:
+        """Whether the Job of that name is none of this recipe's builds, so that no watch ever tells."""
+        live = self.client.get(self._job, order.name, self.settings.namespace) or {}
+        labels = (live.get("metadata") or {}).get("labels") or {}
+        return bool(live) and any(labels.get(name) != value for name, value in self.settings.labels.items())
 
     def look(self, entry: Running) -> Built | None:
         """By the Job's conditions, and by what keeps its pod from starting."""
@@ -150,11 +161,14 @@ class JobBuilder(ClusterBuilder):
         self.client.apply({**context, "metadata": {**context["metadata"], "ownerReferences": [owner]}})
 
     def _failed(self, order: Order, failed: Obj) -> Built:
-        log = self._log(self.newest_pod(order), LOG_LINES)
+        pod = self.newest_pod(order)
+        log = self._log(pod, LOG_LINES)
         reason = failed.get("reason")
         if reason == "DeadlineExceeded":
             return Built(order, f"the build took longer than {self.settings.timeout} s", log)
         why = log[-1] if log else str(failed.get("message") or reason)
+        if pod is not None and _exit_code(pod) == ELSEWHERE:
+            return Built(order, f"the sources cannot be fetched, or the image not be pushed: {why}", log)
         return Built(order, f"the build failed: {why}", log, repeats=True)
 
     def _stuck(self, entry: Running, job: Obj) -> Built | None:
@@ -205,6 +219,12 @@ def _is_building(pod: Obj) -> bool:
     """Whether the container that builds runs."""
     states = (status.get("state") or {} for status in statuses(pod) if status.get("name") == CONTAINER)
     return any("running" in state for state in states)
+
+
+def _exit_code(pod: Obj) -> int:
+    """What the container that failed has ended with, 0 where none did."""
+    ended = ((status.get("state") or {}).get("terminated") or {} for status in statuses(pod))
+    return next((int(state["exitCode"]) for state in ended if state.get("exitCode")), 0)
 
 
 def _last_words(pod: Obj) -> str:

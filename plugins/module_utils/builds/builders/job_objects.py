@@ -21,13 +21,16 @@ MAX_CONTEXT_BYTES = 1_000_000
 # What is left behind by a run that nobody finishes goes away by itself.
 KEEP_FINISHED_S = 86_400
 
+# With this a build ends whose trouble lies elsewhere, in a registry or a git server (sysexits.h: EX_TEMPFAIL).
+ELSEWHERE = 75
+
 # Ends in the folder that is built in. The files of a ConfigMap volume are links, which would be copied as such.
-FETCH_CONTEXT = """\
+FETCH_CONTEXT = f"""\
 mkdir -p /work/context
 if [ -d /context/files ]; then cp -RL /context/files/. /work/context; fi
 cd /work/context
 if [ -n "$GIT_URL" ]; then
-  git clone --quiet --no-checkout "$GIT_URL" /work/source
+  git clone --quiet --no-checkout "$GIT_URL" /work/source || exit {ELSEWHERE}
   git -C /work/source checkout --quiet "$GIT_COMMIT"
   cd "/work/source/$GIT_FOLDER"
 fi

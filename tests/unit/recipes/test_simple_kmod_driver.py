@@ -1,0 +1,243 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The script of simple-kmod's driver container, run by a real shell. The kernel is a folder, since none loads modules
+here: insmod, modprobe and rmmod change that folder and write down how they were called."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import GROUPS, REPO, renderer
+from ansible_collections.hardware.enablement.tests.unit.recipes.looking import container, env_of
+
+KERNEL = GROUPS[0].kernel
+PROGRAMS = {
+    "uname": 'cat "$NODE/uname"',
+    "insmod": """
+        file=$1 && shift && echo "insmod ${file##*/} $*" | sed "s/ *$//" >> "$NODE/calls"
+        name=$(basename "$file" | sed "s/[.]ko.*//" | tr - _)
+        [ ! -e "$NODE/refuses/$name" ] || { echo "insmod: ERROR: could not insert module $file" >&2; exit 1; }
+        mkdir -p "$NODE/sys/module/$name" && cat "$file" > "$NODE/sys/module/$name/srcversion"
+    """,
+    "modprobe": 'echo "modprobe $3" >> "$NODE/calls"; [ "$1 $2" = "--dirname /host" ]',
+    "rmmod": """
+        echo "rmmod $1" >> "$NODE/calls"
+        name=$(echo "$1" | tr - _)
+        [ ! -e "$NODE/in-use/$name" ] || { echo "rmmod: ERROR: Module $1 is in use" >&2; exit 1; }
+        rm -r "$NODE/sys/module/$name"
+    """,
+    "modinfo": 'cat "$3"',
+}
+
+
+class Node:
+    """A node: its running kernel, the modules in that, the image's modules, and the programs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.process: subprocess.Popen[str] | None = None
+        for name in ("bin", "sys/module", f"image/{KERNEL}", "in-use", "refuses", "run"):
+            (folder / name).mkdir(parents=True)
+        for name, script in PROGRAMS.items():
+            program = folder / "bin" / name
+            program.write_text(f"#!/bin/sh\n{script}\n")
+            program.chmod(0o755)
+        self.boot(KERNEL)
+        self.image("simple_kmod.ko")
+
+    def boot(self, kernel: str) -> None:
+        """Let this kernel run."""
+        (self.folder / "uname").write_text(f"{kernel}\n")
+
+    def image(self, *files: str, version: str = "ours") -> None:
+        """Put modules into the image; a version tells builds of the same module apart."""
+        for file in files:
+            (self.folder / "image" / KERNEL / file).write_text(f"{version}\n")
+
+    def holds(self, module: str, version: str = "ours") -> None:
+        """Load a module, as if somebody else had done it."""
+        (self.folder / "sys/module" / module).mkdir()
+        (self.folder / "sys/module" / module / "srcversion").write_text(f"{version}\n")
+
+    def start(self, **options: Any) -> None:
+        """Start the container with the recipe's options."""
+        rendering = renderer(REPO / "recipes" / "simple-kmod")(repository="registry.example/kmod", **options)
+        daemonset = rendering.one("DaemonSet", f"simple-kmod-{GROUPS[0].id}")
+        driver = container(daemonset["spec"]["template"]["spec"], "driver")
+        script = driver["args"][0]
+        for path, here in (
+            ("/sys/module/", f"{self.folder}/sys/module/"),
+            ("/opt/modules/", f"{self.folder}/image/"),
+            ("/run/simple-kmod/", f"{self.folder}/run/"),
+            ("/host/firmware-search-path", f"{self.folder}/firmware"),
+        ):
+            script = script.replace(path, here)
+        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        self.process = subprocess.Popen(
+            [*driver["command"], script.replace("nap 10", "nap 0.05")],
+            env={"PATH": path, "NODE": str(self.folder), **env_of(driver)},
+            stdout=(self.folder / "log").open("a"),
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def until(self, line: str) -> None:
+        """Wait until the log says something."""
+        deadline = time.monotonic() + 10
+        while line not in self.log():
+            assert time.monotonic() < deadline, self.log()
+            time.sleep(0.02)
+
+    def end(self) -> int:
+        """The exit code of a container that ends by itself."""
+        assert self.process is not None
+        return self.process.wait(10)
+
+    def stop(self) -> int:
+        """Stop it as a kubelet does; its exit code."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(10)
+
+    def calls(self) -> list[str]:
+        """How the kernel's modules were changed, in order."""
+        calls = self.folder / "calls"
+        return calls.read_text().splitlines() if calls.exists() else []
+
+    def log(self) -> str:
+        """What the container has said."""
+        return (self.folder / "log").read_text()
+
+    @property
+    def ready(self) -> bool:
+        """Whether the readiness probe passes."""
+        return (self.folder / "run" / "loaded").exists()
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[Node]:
+    """A node with the default module in the image."""
+    made = Node(tmp_path)
+    yield made
+    if made.process is not None and made.process.poll() is None:
+        made.process.kill()
+        made.process.wait()
+
+
+def test_modules_are_loaded_in_order_with_parameters_and_unloaded_in_reverse(node: Node) -> None:
+    node.image("base-kmod.ko")
+    node.start(
+        modules=["base-kmod", "simple_kmod"],
+        module_parameters={"simple_kmod": "greeting=hello pattern=*"},
+        softdeps=["dm_mod", "nvme"],
+    )
+    node.until("loaded: simple_kmod base-kmod")
+    assert node.ready
+    begun = [
+        "modprobe dm_mod",
+        "modprobe nvme",
+        "insmod base-kmod.ko",
+        "insmod simple_kmod.ko greeting=hello pattern=*",
+    ]
+    assert node.calls() == begun
+    assert node.stop() == 0
+    assert node.calls() == [*begun, "rmmod simple_kmod", "rmmod base-kmod"]
+    assert not node.ready
+
+
+@pytest.mark.parametrize("end", [".xz", ".zst", ".gz"])
+def test_compressed_modules_are_found(node: Node, end: str) -> None:
+    (node.folder / "image" / KERNEL / "simple_kmod.ko").unlink()
+    node.image(f"simple_kmod.ko{end}")
+    node.start()
+    node.until("loaded")
+    assert node.calls() == [f"insmod simple_kmod.ko{end}"]
+
+
+def test_what_would_take_the_hardware_is_removed_first_and_what_is_not_there_is_no_trouble(node: Node) -> None:
+    node.holds("nouveau", "of the distribution")
+    node.start(remove_modules=["nouveau", "snd-hda"])
+    node.until("loaded")
+    assert node.calls() == ["rmmod nouveau", "insmod simple_kmod.ko"]
+
+
+def test_what_cannot_be_removed_ends_it(node: Node) -> None:
+    node.holds("nouveau")
+    (node.folder / "in-use" / "nouveau").touch()
+    node.start(remove_modules=["nouveau"])
+    assert node.end() == 1
+    assert "Module nouveau is in use" in node.log()
+    assert node.calls() == ["rmmod nouveau"]
+
+
+@pytest.mark.parametrize(
+    ("version", "calls"), [("ours", []), ("older", ["rmmod simple_kmod", "insmod simple_kmod.ko"])]
+)
+def test_another_build_of_the_module_is_exchanged_and_the_same_is_kept(
+    node: Node, version: str, calls: list[str]
+) -> None:
+    node.holds("simple_kmod", version)
+    node.start()
+    node.until("loaded")
+    assert node.calls() == calls
+
+
+def test_a_load_that_is_refused_leaves_nothing_behind(node: Node) -> None:
+    node.image("base_kmod.ko")
+    (node.folder / "refuses" / "simple_kmod").touch()
+    node.start(modules=["base_kmod", "simple_kmod"])
+    assert node.end() == 1
+    assert "could not insert module" in node.log()
+    assert node.calls() == ["insmod base_kmod.ko", "insmod simple_kmod.ko", "rmmod base_kmod"]
+    assert not node.ready
+
+
+def test_the_firmware_path_is_set_while_the_driver_runs(node: Node) -> None:
+    firmware = node.folder / "firmware"
+    firmware.write_text("/before\n")
+    node.start(firmware_path="/opt/firm ware")
+    node.until("loaded")
+    assert firmware.read_text() == "/opt/firm ware"
+    node.stop()
+    assert firmware.read_text() == "/before\n"
+
+
+def test_it_waits_for_its_kernel_and_unloads_nothing_from_another(node: Node) -> None:
+    node.boot("6.9.0-1-generic")
+    node.holds("simple_kmod", "of the other kernel's driver")
+    node.start()
+    node.until(f"waiting: this image is for kernel {KERNEL}, and the node runs 6.9.0-1-generic")
+    assert node.stop() == 0
+    assert (node.calls(), node.ready) == ([], False)
+
+    node.start()
+    node.boot(KERNEL)
+    node.until("loaded")
+
+
+def test_something_in_use_stays_loaded_and_is_said(node: Node) -> None:
+    node.start()
+    node.until("loaded")
+    (node.folder / "in-use" / "simple_kmod").touch()
+    assert node.stop() == 0
+    assert "module simple_kmod stays loaded: something uses it" in node.log()
+
+
+@pytest.mark.parametrize(
+    ("modules", "said"),
+    [([], "the option modules names no module"), (["other"], "this image has no module other for kernel")],
+)
+def test_nothing_to_load_is_no_success(node: Node, modules: list[str], said: str) -> None:
+    node.start(modules=modules)
+    assert node.end() == 1
+    assert said in node.log()
+    assert node.calls() == []
