@@ -40,7 +40,7 @@ def look(view: View, daemon: Union[Daemon, RmdError, None]) -> None:
     try:
         view.running = tuple(daemon.workloads())
         if view.machine is None:
-            view.machine = measure(daemon.topology(), daemon.policies(), view.running)
+            _measure(view, daemon, mba=False)
     except RmdError as error:
         view.running, view.why = None, str(error).rstrip(".")
 
@@ -60,10 +60,17 @@ def judge_node(
     try:
         adding = [action.workload for action in actions if isinstance(action, (Post, Replace))]
         known = judge.Machine(dialect=daemon.dialect)
+        mba = any(workload.mba for workload in adding)
+        if adding and (view.topology is None or mba):
+            _measure(view, daemon, mba=mba)
         if adding:
-            topology, policies = daemon.topology(mba=any(workload.mba for workload in adding)), daemon.policies()
-            view.machine = measure(topology, policies, view.running)
-            known = judge.Machine(topology, policies, daemon.dialect)
+            known = judge.Machine(view.topology, view.policies, daemon.dialect)
         view.actions, view.refused = judge.judge(actions, view.running, known)
     except RmdError as error:
         view.running, view.why = None, str(error).rstrip(".")
+
+
+def _measure(view: View, daemon: Daemon, *, mba: bool) -> None:
+    """Ask what the node's caches and policies are like just now."""
+    view.topology, view.policies = daemon.topology(mba=mba), daemon.policies()
+    view.machine = measure(view.topology, view.policies, view.running or ())

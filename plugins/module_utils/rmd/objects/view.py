@@ -27,6 +27,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.rmd.plan impor
     removed_by,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.report import WITHHELD, NodeReport
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.topology import Policies, Topology
 
 Obj = dict[str, Any]
 
@@ -38,8 +39,9 @@ MACHINE_ANNOTATION = f"{DOMAIN}/rmd-machine"
 class View:
     """A node. running: None where RMD cannot be asked, and why then says why.
 
-    daemon: tells the daemon's pod from another one, "" where there is none. actions: those that are sent. refused: by
-    uuid, those that are not. report: after they were sent. unverified: in what the node differs from what RMD says.
+    daemon: tells the daemon's pod from another one, "" where there is none. machine: maybe remembered; topology and
+    policies: only if they were asked for. actions: those that are sent. refused: by uuid, those that are not. report:
+    after they were sent. unverified: in what the node differs from what RMD says.
     """
 
     node: str
@@ -48,6 +50,8 @@ class View:
     running: Optional[tuple[Running, ...]] = None
     why: str = ""
     machine: Optional[Machine] = None
+    topology: Optional[Topology] = None
+    policies: Optional[Policies] = None
     wanted: Optional[Wanted] = None
     actions: list[Action] = field(default_factory=list)
     refused: Mapping[str, Refused] = field(default_factory=dict)
