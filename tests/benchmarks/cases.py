@@ -20,6 +20,7 @@ from tests.benchmarks.rendering import Manifests, render, write
 from tests.benchmarks.tables import Table, seconds
 from tests.cluster import Cluster
 from tests.integration.plays import REPO, Played
+from tests.integration.rmd_bed import make_bed
 from tests.scenes.fleet import add_fleet
 
 RECIPES = Path(__file__).parent / "recipes"
@@ -148,7 +149,65 @@ def scale(effort: Effort) -> Table:
     return Table("enable_gpu by number of nodes (3 kernels)", columns, rows, notes)
 
 
-CASES: dict[str, Callable[[Effort], Table]] = {"floor": floor, "state": state, "machine": machine, "scale": scale}
+def rmd(effort: Effort) -> Table:
+    """rmd_workload by number of nodes."""
+    columns = (
+        "nodes",
+        "first run s",
+        "requests to RMD",
+        "to the API server",
+        "second run s",
+        "(min)",
+        "CPU s",
+        "requests to RMD",
+        "to the API server",
+        "of these writes",
+        "peak MiB",
+    )
+    rows = []
+    for size in (1, 10, 100):
+        with _bed(size) as bed, make_bed(bed.cluster, bed.runner, bed.folder, _names(size)) as daemons:
+            command = contenders.cache(bed, daemons.nodes).command
+            first = bed.measure(command)
+            asked = sum(len(entries) for entries in daemons.fleet.requests().values())
+            mark = daemons.fleet.mark()
+            again = Series([_unchanged(bed.measure(command)) for _round in range(effort.rounds)])
+            looks = [seen.method for entries in daemons.fleet.requests(mark).values() for seen in entries]
+        if set(looks) != {"GET"}:
+            raise RunError(f"a run that should only look did more: {sorted(set(looks))}")
+        rows.append(
+            [
+                str(size),
+                seconds(first.seconds),
+                str(asked),
+                str(first.requests.total),
+                seconds(again.median),
+                seconds(again.minimum),
+                seconds(again.cpu),
+                str(len(looks) // effort.rounds),
+                str(again.requests.total),
+                str(again.requests.writes),
+                f"{again.memory:.0f}",
+            ]
+        )
+    note = (
+        "One task, TLS with client certificates. The first run was made once at each size, the second run "
+        f"{effort.rounds} times (median). All servers are in one Python process on the same machine."
+    )
+    return Table("rmd_workload: 4 workloads on each node", columns, rows, [note])
+
+
+CASES: dict[str, Callable[[Effort], Table]] = {
+    "floor": floor,
+    "state": state,
+    "machine": machine,
+    "scale": scale,
+    "rmd": rmd,
+}
+
+
+def _names(size: int) -> list[str]:
+    return [f"gpu-{number}" for number in range(1, size + 1)]
 
 
 def _runs(effort: Effort) -> str:

@@ -64,6 +64,17 @@ def kubectl(bed: Bed, manifests: Manifests) -> Contender:
     return Contender("kubectl apply --server-side", [*command, "-f", str(manifests.together)])
 
 
+def cache(bed: Bed, nodes: Sequence[str]) -> Contender:
+    """rmd_workload: four workloads on each node, in one task."""
+    pools = [{"max": 2, "min": 2}, {"max": 2, "min": 2}, {"max": 3, "min": 1}, {"max": 0, "min": 0}]
+    workloads = [
+        {"uuid": f"bench-{number}", "core_ids": [str(number + 1)], "cache": pool} for number, pool in enumerate(pools)
+    ]
+    options = {"workloads": workloads, "nodes": list(nodes)}
+    playbook = write_playbook(bed.folder / "cache.yml", [{"hardware.enablement.rmd_workload": options}])
+    return Contender("rmd_workload", bed.runner.command(playbook), converges=True)
+
+
 def nothing(bed: Bed) -> Contender:
     """A playbook without tasks: what any run of Ansible costs."""
     playbook = write_playbook(bed.folder / "nothing.yml", [])
