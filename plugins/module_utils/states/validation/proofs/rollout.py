@@ -103,6 +103,9 @@ def _daemonset_on_node(look: Look, key: ObjectKey) -> Verdict:
         if is_ready(pod):
             return _ready(look, pod, daemonset, key)
     pod = max(pods, key=lambda candidate: str(candidate["metadata"].get("creationTimestamp", "")))
+    if _is_being_replaced(look, pod, daemonset):
+        text = f"{key} is being updated; the pod of the version before was not ready"
+        return Verdict(Outcome.PENDING, "Updating", text)
     return with_last_line(look, pod, judge(pod))
 
 
@@ -124,6 +127,14 @@ def _ready(look: Look, pod: Obj, daemonset: Obj, key: ObjectKey) -> Verdict:
     if ((daemonset.get("spec") or {}).get("updateStrategy") or {}).get("type") == "OnDelete":
         return Verdict(Outcome.PASS, RESTART_PENDING, f"{key} changed; the pod still runs the version before")
     return Verdict(Outcome.PENDING, "Updating", f"{key} is being updated; the pod still runs the version before")
+
+
+def _is_being_replaced(look: Look, pod: Obj, daemonset: Obj) -> bool:
+    """Whether a pod is of a version that is gone: what is wrong with it says nothing of the new one."""
+    if ((daemonset.get("spec") or {}).get("updateStrategy") or {}).get("type") == "OnDelete":
+        return False
+    seen = int((daemonset.get("status") or {}).get("observedGeneration", 0))
+    return seen < int(daemonset["metadata"].get("generation", 0)) or not _is_current(look, pod, daemonset)
 
 
 def _is_current(look: Look, pod: Obj, daemonset: Obj) -> bool | None:

@@ -105,6 +105,27 @@ def test_a_crash_fails_after_the_grace_although_the_container_runs_in_between() 
     assert (results["plugin"].phase, results["plugin"].final) == (Phase.WAITING, True)
 
 
+@pytest.mark.parametrize(
+    ("strategy", "seen", "phase"),
+    [("RollingUpdate", 1, Phase.WAITING), ("RollingUpdate", 0, Phase.WAITING), ("OnDelete", 1, Phase.FAILED)],
+)
+def test_a_crash_of_the_version_before_counts_only_where_nobody_replaces_it(
+    strategy: str, seen: int, phase: Phase
+) -> None:
+    rig = Rig(world.plan("driver"))
+    daemonset = world.daemonset("driver", template_generation=2 if seen else 1, strategy=strategy)
+    daemonset["status"]["observedGeneration"] = seen
+    rig.snapshot.put_workload(daemonset)
+    crashing = world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}, generation=1)
+    crashing["status"]["conditions"][0]["lastTransitionTime"] = timestamp(NOW - 600)
+    rig.snapshot.put_pod(crashing)
+    rig.look()
+    assert rig.look(1)["driver"].phase is phase
+    rig.snapshot.put_workload(world.daemonset("driver", template_generation=2))
+    rig.snapshot.put_pod({**crashing, "metadata": world.pod("driver", generation=2)["metadata"]})
+    assert rig.look(60)["driver"].phase is Phase.FAILED
+
+
 def test_a_crash_of_a_proven_state_degrades() -> None:
     rig = Rig(world.plan("driver"))
     rig.gates = frozenset({"driver"})
