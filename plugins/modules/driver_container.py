@@ -66,7 +66,7 @@ options:
         elements: str
         required: true
       source:
-        description: Whether the place itself is asked last.
+        description: Whether the place itself is asked last. Else what is built is pushed to the first location.
         type: bool
         default: true
   push_secret:
@@ -76,14 +76,21 @@ options:
     type: str
   builder:
     description:
-      - V(kubernetes) builds with buildah in Jobs, V(openshift) with BuildConfigs, V(auto) takes what the cluster has.
+      - V(kubernetes) builds with buildah in Jobs, V(openshift) with BuildConfigs. V(restricted) compiles in ordinary
+        pods, which Pod Security's level C(restricted) allows, and pushes from where this task runs; the recipe has to
+        say what to compile (C(build.compile)). V(auto) takes what fits the cluster and the namespace.
         V(controller) builds nothing here, but returns RV(orders) for M(hardware.enablement.image_build).
         V(none) only looks up.
     type: str
-    choices: [auto, kubernetes, openshift, controller, none]
+    choices: [auto, kubernetes, restricted, openshift, controller, none]
     default: auto
   builder_image:
     description: Image with buildah and git for O(builder=kubernetes), such as V(quay.io/buildah/stable:v1.43.0).
+    type: str
+  build_namespace:
+    description:
+      - Namespace in which builds run, if it is not that of the operands. It has to be there, with the recipe's pull
+        secrets, and, but for O(builder=restricted), with O(push_secret).
     type: str
   entitlement_secret:
     description: Secret with entitlement certificates, mounted into builds on OpenShift.

@@ -216,6 +216,7 @@ class TestKept:
         with kmod.without_secret():
             played = kmod.play()
         assert f"Secret {NAMESPACE}/registry does not exist" in check_output(played)
+        assert "3 of 4 nodes are ready" in played.output
 
 
 def test_tags_that_were_moved_take_nothing_away(kmod: Kmod) -> None:

@@ -19,6 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.error
     WrongDigest,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Mirror
 from tests.cluster.faults import Fault
 from tests.cluster.registry import PULLER, PUSHER, Account
 from tests.cluster.registry.images import archive
@@ -60,7 +61,8 @@ def test_a_layer_is_appended(any_bed: Bed) -> None:
     # Again, all of it is there.
     mark = any_bed.registry.mark()
     again = append(any_bed, "gpu/made:2")
-    assert again.labels == made.labels
+    # And what was made now is what was made then.
+    assert (again.digest, again.labels) == (made.digest, made.labels)
     assert not any("mount=" in request.path for request in any_bed.registry.requests(mark))
 
 
@@ -73,6 +75,13 @@ def test_into_another_registry(bed: Bed, any_bed: Bed) -> None:
     assert not any("mount=" in request.path for request in any_bed.registry.requests(mark))
     contents = any_bed.images.contents("copied/made", "1")
     assert [set(layer) for layer in contents.layers] == [{"etc/motd"}, {"opt/lib/modules/simple.ko"}]
+
+
+def test_what_stands_for_a_registry_that_is_never_asked_is_pushed_to(bed: Bed) -> None:
+    mirror = Mirror("registry.test", [bed.registry.address], source=False)
+    target = parse("registry.test/mirrored/made:1")
+    made = bed.client(mirrors=[mirror]).append_layer(bed.reference(), target, "amd64", LAYER, {"inputs": "abc"})
+    assert (made.reference, made.digest) == (target, bed.images.digest("mirrored/made", "1"))
 
 
 def test_faults_while_copying(bed: Bed, any_bed: Bed) -> None:

@@ -9,20 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.buildconfig import BuildConfigBuilder
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.buildconfig_objects import (
-    API_VERSION as BUILD_API,
-)
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.access import Access
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.cluster import ClusterBuilder
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.job import JobBuilder
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.credentials import read_keyring
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.choice import make_builder
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.base import BaseLookup
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.imagestream import (
-    ImageStreamLookup,
-    by_host,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.node import NodeLookup
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.registry import RegistryLookup
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import (
     Built,
     Order,
@@ -30,20 +20,16 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.model i
     Source,
     order_name,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Find, Search
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Search
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings, build_settings
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.wanted import Wishes
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.filters import string
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Registries
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.proxies import Proxies
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Mirror, Settings
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.discover import discovery_of
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard, given_back
@@ -63,7 +49,6 @@ Obj = dict[str, Any]
 _NOTHING: Obj = {"changed": False, "images": [], "groups": [], "orders": []}
 # Needs no build any more, also where one that outlived its run has brought it.
 _THERE = (Source.PREBUILT, Source.BUILT_BEFORE)
-_PROXIES = {"http": "http", "https": "https", "no": "exceptions"}
 
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
@@ -108,6 +93,7 @@ class _Work:
         self.context = context
         self.facts = facts
         self.guard = Guard(client, prepared.recipe.name, context)
+        self.access = Access(client, prepared, params, context)
         self.orders: list[Order] = []
         self.changed = False
 
@@ -133,8 +119,12 @@ class _Work:
         return result
 
     def _resolve(self, state: State) -> list[Resolution]:
-        settings = self._settings(state)
-        find = self._find(state, settings)
+        platform = str(self.facts.cluster["platform"])
+        settings = build_settings(self.params, self.prepared, state, platform)
+        source = self.params.get("lookup_from") or state.lookup
+        # Look-ups are the operands' business, wherever builds run.
+        own = replace(settings, namespace=self.prepared.namespace)
+        find = self.access.find(source, own, self.discovery.groups, self.guard.before_write)
         wishes = Wishes(self.prepared.recipe, state, self.facts, BaseLookup(self.client, find).find)
         known = record_images.by_group(self.record, state.name)
         searches: dict[str, Search] = {}
@@ -178,7 +168,7 @@ class _Work:
         self.changed = self.changed or bool(orders)
         if self.context.check_mode:
             if orders and self.params["builder"] not in ("none", "controller"):
-                self._builder()(self.client, settings, self.guard.before_write, self.context.clock).prepare(orders)
+                self._builder(settings).prepare(orders)
             for order in orders:
                 self.context.progress(f"{order.title}: would be built as {order.target}")
             return []
@@ -187,19 +177,16 @@ class _Work:
         if self.params["builder"] == "controller":
             self.orders += orders
             return []
-        builder = self._builder()(self.client, settings, self.guard.before_write, self.context.clock)
+        builder = self._builder(settings)
         if wanted is not None and builder.remove_others(wanted):
             self.changed = True
         if not orders:
             return []
         return builder.build(orders, self.context.progress)
 
-    def _builder(self) -> type[ClusterBuilder]:
-        """Who builds: as asked, else OpenShift's builds where the cluster has them."""
-        builder = self.params["builder"]
-        if builder == "auto":
-            builder = "openshift" if self.client.serves(BUILD_API, "BuildConfig") else "kubernetes"
-        return BuildConfigBuilder if builder == "openshift" else JobBuilder
+    def _builder(self, settings: BuildSettings) -> ClusterBuilder:
+        guard, clock = self.guard.before_write, self.context.clock
+        return make_builder(self.params["builder"], self.client, settings, guard, clock, self.access.registries)
 
     def _after(self, search: Search, built: Built, known: Mapping[str, Any]) -> Resolution:
         """What a group has after its build."""
@@ -216,59 +203,6 @@ class _Work:
             failed, also = built.order.inputs.hash, "; mend its inputs, or set rebuild to try the same again"
         resolution = Resolution(wanted.group, wanted.kernel, tried=tuple(search.tried))
         return _without(resolution, search.no_image(also), known, failed)
-
-    def _find(self, state: State, settings: BuildSettings) -> Find:
-        """How this state's images are looked up: a function of reference and architecture."""
-        source = self.params.get("lookup_from") or state.lookup
-        streams = ImageStreamLookup(self.client).find
-        if source == "imagestream":
-            return streams
-        if source == "node":
-            nodes = {group.arch: group.nodes[0] for group in self.discovery.groups if group.nodes}
-            before = self.guard.before_write
-            return by_host(streams, NodeLookup(self.client, settings, nodes, before, self.context.clock).find)
-        return by_host(streams, RegistryLookup(self._registries()).find)
-
-    def _registries(self) -> Registries:
-        options = self.prepared.options
-        names = [*options["image_pull_secrets"], *filter(None, [self.params.get("push_secret")])]
-        keyring = read_keyring(self.client, self.prepared.namespace, names)
-        self.context.secrets.update(keyring.secrets)
-        return Registries(
-            Settings(
-                keyring=keyring,
-                ca=self.params.get("registry_ca") or "",
-                verify=bool(self.params["registry_verify"]),
-                mirrors=[
-                    Mirror(entry["prefix"], tuple(entry["locations"]), entry["source"])
-                    for entry in self.params.get("registry_mirrors") or []
-                ],
-                proxies=Proxies(**{_PROXIES[key]: str(value) for key, value in options["proxy"].items()}),
-            )
-        )
-
-    def _settings(self, state: State) -> BuildSettings:
-        params, options = self.params, self.prepared.options
-        proxy = {"http": "HTTP_PROXY", "https": "HTTPS_PROXY", "no": "NO_PROXY"}
-        return BuildSettings(
-            recipe=self.prepared.recipe.name,
-            state=state.name,
-            namespace=self.prepared.namespace,
-            image=params.get("builder_image") or "",
-            push_secret=params.get("push_secret") or "",
-            pull_secrets=tuple(options["image_pull_secrets"]),
-            entitlement_secret=params.get("entitlement_secret") or "",
-            ca=params.get("registry_ca") or "",
-            proxy={proxy[key]: str(value) for key, value in options["proxy"].items()},
-            tolerations=tuple(options["tolerations"]),
-            node_selector={
-                str(name): string(value) for name, value in (params.get("build_node_selector") or {}).items()
-            },
-            host_network=bool(params["build_host_network"]),
-            timeout=int(params["build_timeout"]),
-            parallel=int(params["parallel"]),
-            grace=float(params["failure_grace"]),
-        )
 
     def _remember(self, images: list[Obj]) -> None:
         """Write the images into the record, which is where everybody who renders finds them."""

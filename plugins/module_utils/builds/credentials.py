@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Forbidden
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Keyring
 
 _KEYS = (".dockerconfigjson", ".dockercfg")
@@ -37,7 +37,10 @@ def read_keyring(client: Client, namespace: str, names: Iterable[str]) -> Keyrin
                 todo="create it with `kubectl create secret docker-registry`",
             )
         texts += [_decoded(secret, f"{namespace}/{name}")]
-    return Keyring.from_configs(texts)
+    try:
+        return Keyring.from_configs(texts)
+    except InvalidInput as error:  # no input of the task: what is known otherwise, stays
+        raise EnablementError(error.what, where=error.where, why=error.why, todo=error.todo) from None
 
 
 def _decoded(secret: dict[str, object], title: str) -> str:

@@ -10,6 +10,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Compile
+
 # Image labels. The kernel is compared after every look-up, since two kernels may share a tag.
 KERNEL_LABEL = "hardware-enablement.io/kernel"
 INPUTS_LABEL = "hardware-enablement.io/inputs"
@@ -37,6 +39,7 @@ class Inputs:
 
     containerfile: its text, "" for that of git. base: the base image's reference as it is pulled; base_digest decides.
     base_arg: the build argument that gets it. files: the build context, path -> text. git: the context instead.
+    compile: the same in short, for who has no Containerfile's builder.
     """
 
     kernel: str
@@ -48,11 +51,14 @@ class Inputs:
     args: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     git: GitSource | None = None
+    compile: Compile | None = None
 
     @property
     def hash(self) -> str:
-        """64 hex digits. Where the base image was pulled from does not count, nor who builds."""
+        """64 hex digits. Where the base image was pulled from does not count, nor who builds, or could."""
         counted = {key: value for key, value in asdict(self).items() if key != "base"}
+        if self.compile:
+            del counted["compile"]["unsupported"]
         return hashlib.sha256(json.dumps(counted, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
     def tag(self, kernel_tag: str) -> str:

@@ -10,16 +10,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import BUILD_LABEL, RECIPE_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.filters import string
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
+from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared
+
+_PROXY = {"http": "HTTP_PROXY", "https": "HTTPS_PROXY", "no": "NO_PROXY"}
+# nobody's, as distributions have it.
+_USER = 65534
 
 
 @dataclass(frozen=True)
 class BuildSettings:
     """Where and with what images are built.
 
-    image: of the builder. push_secret: Secret (kubernetes.io/dockerconfigjson) for pulling bases and pushing.
-    pull_secrets: for the builder's own image. ca: PEM of the authority of the registries, "" for the system's. proxy:
-    variables HTTP_PROXY, HTTPS_PROXY, NO_PROXY. timeout: seconds per build. parallel: builds at once. grace: seconds
-    that trouble of a build's pod may last.
+    namespace: where builds run. image: of the builder. push_secret: Secret (kubernetes.io/dockerconfigjson) for pulling
+    bases and pushing. pull_secrets: for the builder's own image. ca: PEM of the authority of the registries, "" for the
+    system's. proxy: variables HTTP_PROXY, HTTPS_PROXY, NO_PROXY. timeout: seconds per build. parallel: builds at once.
+    grace: seconds that trouble of a build's pod may last. user: id of the user that ordinary pods run as, None where
+    the cluster chooses it.
     """
 
     recipe: str
@@ -37,6 +45,7 @@ class BuildSettings:
     timeout: int = 1800
     parallel: int = 2
     grace: float = 30.0
+    user: int | None = _USER
 
     @property
     def labels(self) -> dict[str, str]:
@@ -47,3 +56,27 @@ class BuildSettings:
     def selector(self) -> str:
         """The same as a label selector."""
         return ",".join(f"{name}={value}" for name, value in sorted(self.labels.items()))
+
+
+def build_settings(params: Mapping[str, Any], prepared: Prepared, state: State, platform: str) -> BuildSettings:
+    """The settings from a task's parameters and the recipe's options."""
+    options = prepared.options
+    return BuildSettings(
+        recipe=prepared.recipe.name,
+        state=state.name,
+        namespace=params.get("build_namespace") or prepared.namespace,
+        image=params.get("builder_image") or "",
+        push_secret=params.get("push_secret") or "",
+        pull_secrets=tuple(options["image_pull_secrets"]),
+        entitlement_secret=params.get("entitlement_secret") or "",
+        ca=params.get("registry_ca") or "",
+        proxy={_PROXY[key]: str(value) for key, value in options["proxy"].items()},
+        tolerations=tuple(options["tolerations"]),
+        node_selector={str(name): string(value) for name, value in (params.get("build_node_selector") or {}).items()},
+        host_network=bool(params["build_host_network"]),
+        timeout=int(params["build_timeout"]),
+        parallel=int(params["parallel"]),
+        grace=float(params["failure_grace"]),
+        # OpenShift lets pods run as users of their namespace's own range only.
+        user=None if platform == "openshift" else _USER,
+    )

@@ -68,6 +68,7 @@ class Wishes:
             args=dict(build.args),
             files=dict(build.files),
             git=pinned,
+            compile=build.compile,
         )
         tag = inputs.tag(str(group_variables(group)["kernel"]["tag"]))
         return replace(wanted, inputs=inputs, target=f"{build.repository}:{tag}")

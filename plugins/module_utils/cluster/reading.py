@@ -143,6 +143,12 @@ class Reader:
         path = f"{self.kind('v1', 'Pod').path(namespace, pod)}/log"
         return self._text(Call("GET", path, "read the log of", f"Pod {namespace}/{pod}", query, count_as="logs"))
 
+    def whole_log(self, namespace: str, pod: str, container: str, limit_bytes: int) -> str:
+        """A container's log from its beginning, as far as the node still has it; no more than limit_bytes."""
+        query = {"container": container, "limitBytes": str(limit_bytes)}
+        path = f"{self.kind('v1', 'Pod').path(namespace, pod)}/log"
+        return self._text(Call("GET", path, "read the log of", f"Pod {namespace}/{pod}", query, count_as="logs"))
+
     def newest_warning(self, namespace: str, kind: str, name: str) -> str:
         """What the cluster has complained of about an object last ("FailedMount: ..."), "" for nothing."""
         fields = f"involvedObject.kind={kind},involvedObject.name={name},type=Warning"

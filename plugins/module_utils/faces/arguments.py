@@ -72,6 +72,8 @@ STATE_VALIDATE: Spec = {
     "show": {"type": "bool", "default": False},
 }
 
+BUILDERS = ["auto", "kubernetes", "restricted", "openshift", "controller", "none"]
+
 DRIVER_CONTAINER: Spec = {
     **CONNECTION,
     **RECIPE,
@@ -95,8 +97,9 @@ DRIVER_CONTAINER: Spec = {
     },
     # Names of Secrets, not secrets.
     "push_secret": {"type": "str", "no_log": False},
-    "builder": {"type": "str", "choices": ["auto", "kubernetes", "openshift", "controller", "none"], "default": "auto"},
+    "builder": {"type": "str", "choices": BUILDERS, "default": "auto"},
     "builder_image": {"type": "str"},
+    "build_namespace": {"type": "str"},
     "entitlement_secret": {"type": "str", "no_log": False},
     "build_node_selector": {"type": "dict", "default": {}},
     "build_host_network": {"type": "bool", "default": False},

@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import Group, RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Build, Git, Recipe, State
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Templates
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.filters import Rendered
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import (
+    Build,
+    Compile,
+    Git,
+    Recipe,
+    State,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Facts, Templates
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variables import (
     cluster_variables,
     group_variables,
@@ -34,7 +41,8 @@ class RenderedBuild:
     """A build of one kernel group, its templates filled in.
 
     repository: where the image goes, without tag. base: reference of the base image, "" for none; base_arg: the build
-    argument that gets it. containerfile: its text, "" for that of git. files: the context, path -> text.
+    argument that gets it. containerfile: its text, "" for that of git. files: the context, path -> text. compile: the
+    same without Containerfile, None where the recipe does not say how.
     """
 
     repository: str
@@ -44,6 +52,7 @@ class RenderedBuild:
     args: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     git: RenderedGit | None = None
+    compile: Compile | None = None
 
 
 def render_build(recipe: Recipe, state: State, facts: RenderFacts, group: Group) -> RenderedBuild | None:
@@ -61,6 +70,10 @@ def render_build(recipe: Recipe, state: State, facts: RenderFacts, group: Group)
     def text(value: str, key: str) -> str:
         return templates.render_text(value, f"{where}.{key}", variables).strip()
 
+    compile_ = _compile(build.compile, text) if build.compile else None
+    if compile_:
+        # So that the Containerfile need not say it again.
+        variables["compile"] = Facts("compile", {**asdict(compile_), "command": Rendered(compile_.command)})
     containerfile = templates.render(build.containerfile, variables) if build.containerfile else ""
     rendered = RenderedBuild(
         repository=text(build.repository, "repository"),
@@ -70,6 +83,7 @@ def render_build(recipe: Recipe, state: State, facts: RenderFacts, group: Group)
         args={name: text(value, f"args.{name}") for name, value in build.args.items()},
         files=context_files(recipe, build),
         git=_git(build.git, text) if build.git else None,
+        compile=compile_,
     )
     why = _missing(build, rendered)
     if why:
@@ -99,6 +113,11 @@ def _git(git: Git, text: Callable[[str, str], str]) -> RenderedGit | None:
     url = text(git.url, "git.url")
     ref, folder = text(git.ref, "git.ref"), text(git.folder, "git.folder")
     return RenderedGit(url, ref, folder, text(git.containerfile, "git.containerfile")) if url else None
+
+
+def _compile(given: Compile, text: Callable[[str, str], str]) -> Compile:
+    command, unsupported = text(given.command, "compile.command"), text(given.unsupported, "compile.unsupported")
+    return replace(given, command=command, unsupported=unsupported)
 
 
 def context_files(recipe: Recipe, build: Build) -> dict[str, str]:

@@ -13,6 +13,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.docume
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import (
     Asset,
     Build,
+    Compile,
     Git,
     Option,
     Proof,
@@ -117,6 +118,7 @@ def _build(raw: Mapping[str, Any]) -> Build:
         context=raw.get("context", ""),
         git=Git(git["url"], git["ref"], git.get("folder", ""), git.get("containerfile", "")) if git else None,
         args=dict(raw.get("args", {})),
+        compile=Compile(**raw["compile"]) if "compile" in raw else None,
         enabled=raw.get("enabled", ""),
     )
 

@@ -66,13 +66,29 @@ class Git:
 
 
 @dataclass(frozen=True)
+class Compile:
+    """How an image is made where only ordinary pods may run: compile in the base image, and add one layer to it.
+
+    command: template of a shell command, run in the context; build arguments are its environment. output: the folder
+    that it leaves there. into: the image's folder that it becomes. unsupported: template of why that is not enough, ""
+    where it is.
+    """
+
+    command: str
+    output: str
+    into: str
+    unsupported: str = ""
+
+
+@dataclass(frozen=True)
 class Build:
     """How a state's image is made for a kernel group.
 
     repository: template of where it is pushed, without tag. containerfile: a file of the recipe, a template; where it
     renders to nothing, that of git counts. base: template of the base image's reference, which the build gets as the
     argument that base_arg is a template of. context: folder of the recipe that is sent along as it is. git: the context
-    instead. args: name -> template. enabled: the bool option that turns building on ("": always).
+    instead. args: name -> template. compile: the same in short, which the Containerfile may refer to. enabled: the bool
+    option that turns building on ("": always).
     """
 
     repository: str
@@ -82,6 +98,7 @@ class Build:
     context: str = ""
     git: Git | None = None
     args: Mapping[str, str] = field(default_factory=dict)
+    compile: Compile | None = None
     enabled: str = ""
 
 

@@ -144,6 +144,8 @@ def _check_build(
         problems.add(join(path, "containerfile"), "one, or git.containerfile", "neither")
     if isinstance(file, str) and file not in files:
         problems.add(join(path, "containerfile"), "a file of the recipe", f"{file}{suggest(file, files, listed=0)}")
+    if build.get("compile") and not build.get("base"):
+        problems.add(join(path, "base"), "one, since build.compile compiles in it", "none")
     if isinstance(folder, str) and not any(name.startswith(f"{folder.strip('/')}/") for name in files):
         problems.add(join(path, "context"), "a folder of the recipe", folder)
     if folder and build.get("git"):

@@ -131,6 +131,15 @@ _GIT = record(
         "containerfile": Key(text()),
     }
 )
+_COMPILE = record(
+    {
+        # One line, since a Containerfile may refer to it.
+        "command": Key(text("a shell command on one line, or a template of it", r"[^\n]+"), required=True),
+        "output": Key(text("a folder of the context", r"(?!/)(?!.*\.\.)[A-Za-z0-9._/-]+"), required=True),
+        "into": Key(text("an absolute path in the image", r"(?!.*\.\.)/[A-Za-z0-9._/-]+"), required=True),
+        "unsupported": Key(text("the template of a reason")),
+    }
+)
 _BUILD = record(
     {
         "repository": Key(text("the template of a repository, without tag"), required=True),
@@ -140,6 +149,7 @@ _BUILD = record(
         "context": Key(_FILE_PATTERN),
         "git": Key(_GIT),
         "args": Key(mapping(text(), text("the name of a build argument", r"[A-Za-z_][A-Za-z0-9_]*"))),
+        "compile": Key(_COMPILE),
         "enabled": Key(text("the name of a bool option")),
     }
 )

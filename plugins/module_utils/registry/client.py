@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import datetime
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -21,11 +20,18 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.manif
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import Reference
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.repository import Platform, Repository
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Settings, places
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import (
+    Settings,
+    places,
+    push_place,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.target import Target
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.transport import Transport
 
 T = TypeVar("T")
+
+# Of images whose base says none.
+_NO_TIME = "1970-01-01T00:00:00Z"
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,8 @@ class Registries:
     ) -> Image:
         """Push base with one layer more (tar.gz) and these labels as target, which has a tag.
 
-        Layers of the base that target's registry has are not sent. Raises NotFound if there is no base.
+        Its time is the base's: the same base, layer and labels are the same image, whenever it is made. Layers of the
+        base that target's registry has are not sent. Raises NotFound if there is no base.
         """
         if not target.tag or target.digest:
             why = "it is named by its digest, not by a tag"
@@ -86,12 +93,13 @@ class Registries:
             todo = "push it, or name another base image"
             raise NotFound(f"Cannot push {target}", why=f"the base image {base} does not exist", todo=todo)
         source, platform = found
-        created = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        created = str(platform.config.get("created") or _NO_TIME)
         config = config_with_layer(platform.config, layer, labels, created)
         manifest = manifest_with_layer(platform.manifest, config, layer)
-        same_registry = source.place.host == target.host
+        place = push_place(target, self._mirrors)
+        same_registry = source.place.host == place.host
         mounts_from = source.place.repository if same_registry else ""
-        into = Target(self._transport, target, f"push {target}", self._sleep, mounts_from)
+        into = Target(self._transport, place, f"push {target}", self._sleep, mounts_from)
         for descriptor in platform.manifest.layers:
             into.take_over(str(descriptor["digest"]), source)
         into.push(layer)

@@ -55,6 +55,12 @@ def places(reference: Reference, mirrors: Sequence[Mirror]) -> list[Reference]:
     return [*found, reference] if mirror.source else found
 
 
+def push_place(reference: Reference, mirrors: Sequence[Mirror]) -> Reference:
+    """Where to push: to the image's own registry, or, where that is never asked, to the first that stands for it."""
+    found = places(reference, mirrors)
+    return reference if reference in found or not found else found[0]
+
+
 def _remainder(name: str, prefix: str) -> str | None:
     """What follows the prefix ("" or "/..."); None where it does not match. It ends where a part of the name ends."""
     if prefix.startswith("*."):

@@ -105,13 +105,13 @@ def _remove(client: Client, prepared: Prepared, params: Mapping[str, Any], conte
 
 
 def _builds(client: Client, prepared: Prepared) -> list[ObjectKey]:
-    """What builds leave behind in a namespace that stays: a failed Job, say, which was kept for its log."""
+    """What builds leave behind in namespaces that stay: a failed Job, say, which was kept for its log."""
     labels = f"{RECIPE_LABEL}={prepared.recipe.name},{BUILD_LABEL}"
     return [
-        ObjectKey(api_version, kind, prepared.namespace, item["metadata"]["name"])
+        ObjectKey(api_version, kind, item["metadata"]["namespace"], item["metadata"]["name"])
         for api_version, kind in _OF_BUILDS
         if client.serves(api_version, kind)
-        for item in client.list(client.kind(api_version, kind), namespace=prepared.namespace, labels=labels).items
+        for item in client.list(client.kind(api_version, kind), labels=labels).items
     ]
 
 

@@ -8,144 +8,25 @@ No kernel here loads modules: what is shown is the build, and that the refusal o
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.cluster import Cluster
-from tests.cluster.errors import ClusterError
 from tests.cluster.images import ensure_image
-from tests.cluster.paths import registry_folder
-from tests.cluster.pki import Authority
-from tests.cluster.registry import Images, Registry
-from tests.integration.conftest import grant
 from tests.integration.kubelet.bench import wait_until
 from tests.integration.kubelet.build_host import make_build_host
-from tests.integration.plays import REPO, Played, Runner
+from tests.integration.kubelet.kmod_site import BUILDS, NAMESPACE, NO_HEADERS, Site, look_into, make_site
 
 pytestmark = pytest.mark.kubelet
-
-NAMESPACE = "simple-kmod"
-SUMMARY = "hardware-enablement.io/simple-kmod"
-KERNEL_LABEL, INPUTS_LABEL = "hardware-enablement.io/kernel", "hardware-enablement.io/inputs"
-NO_HEADERS = "5.4.0-1-amd64"
-CONTAINERFILE = "build/Containerfile.j2"
-
-
-@dataclass
-class Site:
-    """A cluster, its registry, and how to play simple-kmod there. prebuilt, built: kernels with headers."""
-
-    cluster: Cluster
-    registry: Registry
-    images: Images
-    runner: Runner
-    prebuilt: str
-    built: str
-    config: Path
-
-    def play(self, repository: str = "drivers/simple-kmod", **variables: Any) -> Played:
-        """Enable simple-kmod."""
-        host = self.registry.named_address
-        settings = {
-            "hardware_enablement_recipe": "simple-kmod",
-            "hardware_enablement_options": {
-                "repository": f"{host}/{repository}",
-                "prebuilt_repository": f"{host}/drivers/prebuilt",
-                "headers": "base_image",
-                "base_image": f"{host}/base/kmod:1",
-                "node_selector": {"kmod": "wanted"},
-                "image_pull_secrets": ["registry"],
-            },
-            "hardware_enablement_push_secret": "registry",
-            "hardware_enablement_builder_image": "localhost/builder:1",
-            "hardware_enablement_build_host_network": True,
-            "hardware_enablement_build_node_selector": {"kubernetes.io/hostname": self.cluster.workers[0]},
-            "hardware_enablement_registry_ca": self.registry.ca,
-            # registry.test is a name on the nodes only.
-            "hardware_enablement_registry_mirrors": [
-                {"prefix": host, "locations": [self.registry.address], "source": False}
-            ],
-            "hardware_enablement_failure_grace": 5,
-        }
-        return self.runner.play("enable", timeout=400, **{**settings, **variables})
-
-    def record(self) -> dict[str, dict[str, Any]]:
-        """The record's images by kernel."""
-        found = json.loads(self.cluster.kubectl("get", "sr", "simple-kmod", "-o", "json"))
-        return {entry["kernel"]: entry for entry in found["status"]["images"]}
-
-    def summaries(self) -> dict[str, str]:
-        """What our label says of each wanted node."""
-        nodes = json.loads(self.cluster.kubectl("get", "nodes", "-l", "kmod=wanted", "-o", "json"))["items"]
-        return {node["metadata"]["name"]: node["metadata"]["labels"].get(SUMMARY, "") for node in nodes}
-
-    def driver_log(self, node: str) -> str:
-        """The log of the driver's pod on a node, "" while there is none."""
-        on_node = f"--field-selector=spec.nodeName={node}"
-        try:
-            (pod,) = self.cluster.kubectl("get", "pods", "-n", NAMESPACE, on_node, "-o", "name").split()
-            return self.cluster.kubectl("logs", "-n", NAMESPACE, pod, "--tail=5")
-        except (ClusterError, ValueError):
-            return ""
 
 
 @pytest.fixture(scope="module")
 def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Three simulated nodes: a kernel with a prebuilt image, one to build for, one whose headers nobody has."""
-    folder = registry_folder("test-driver-images")
-    Registry.remove(folder)
-    with Registry.start(folder, auth="htpasswd", authority=Authority(cluster.folder / "pki", "kubernetes")) as registry:
-        cluster.trust_registry(registry.named_address, registry.ca)
-        images, base = Images(registry), ensure_image("kmod-base")
-        images.push_archive("base/kmod", "1", base.archive)
-        cluster.load_image("builder", nodes=cluster.workers[:1])
-        prebuilt, built = base.kernels[0], base.kernels[-1]
-        for name, kernel in (("prebuilt", prebuilt), ("built", built), ("none", NO_HEADERS)):
-            (node,) = cluster.add_nodes(1, profile="cpu-only", kernel=kernel, os="debian:12", prefix=name)
-            cluster.kubectl("label", "node", node, "kmod=wanted")
-        images.push("drivers/prebuilt", prebuilt, labels={KERNEL_LABEL: prebuilt})
-        cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
-        grant(cluster, "builder-run", "hardware-enablement-runner")
-        cluster.kubectl("create", "namespace", NAMESPACE)
-        secret = tmp_path_factory.mktemp("registry") / "config.json"
-        secret.write_text(registry.dockerconfig())
-        kind = "--type=kubernetes.io/dockerconfigjson"
-        create = ("create", "secret", "generic", "registry", "-n", NAMESPACE, kind)
-        cluster.kubectl(*create, f"--from-file=.dockerconfigjson={secret}")
-        runner = Runner(cluster, "builder-run", tmp_path_factory.mktemp("runner"))
-        yield Site(cluster, registry, images, runner, prebuilt, built, secret)
-        leave(cluster)
-    Registry.remove(folder)
-
-
-def leave(cluster: Cluster) -> None:
-    """Leave the cluster to the next tests as it was found: its nodes, and their kernel."""
-    cluster.kubectl("delete", "specialresource", "simple-kmod", "--ignore-not-found")
-    cluster.kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")
-    cluster.remove_nodes("prebuilt-1", "built-1", "none-1")
-    node = cluster.workers[1]
-    cluster.kubectl("label", "node", node, "kmod-")
-    cluster.reboot(node, "")
-    cluster.relabel(node)
-
-
-def check_built(site: Site, repository: str) -> str:
-    """Compare the image of the kernel to build for with the record, look into it, and return its inputs' hash."""
-    entry = site.record()[site.built]
-    name, _at, digest = entry["image"].partition("@")
-    assert name == f"{site.registry.named_address}/{repository}"
-    contents = site.images.contents(repository, digest)
-    labels = contents.config["config"]["Labels"]
-    assert (labels[KERNEL_LABEL], labels[INPUTS_LABEL]) == (site.built, entry["inputs"])
-    module = f"opt/modules/{site.built}/simple_kmod.ko"
-    (found,) = [layer[module] for layer in contents.layers if module in layer]
-    assert f"vermagic={site.built} ".encode() in found
-    return str(entry["inputs"])
+    """See make_site."""
+    with make_site(cluster, "test-driver-images", tmp_path_factory.mktemp("site")) as made:
+        yield made
 
 
 def test_one_is_prebuilt_one_is_built_and_one_is_impossible(site: Site) -> None:
@@ -164,7 +45,7 @@ def test_one_is_prebuilt_one_is_built_and_one_is_impossible(site: Site) -> None:
 
 
 def test_what_was_built_is_for_that_kernel_and_says_so(site: Site) -> None:
-    check_built(site, "drivers/simple-kmod")
+    look_into(site, "drivers/simple-kmod")
 
 
 def test_the_second_run_asks_and_writes_nothing(site: Site) -> None:
@@ -217,13 +98,12 @@ def test_a_base_image_that_changed_is_built_on_once_and_a_failure_takes_nothing_
     assert site.record()[site.built] == before
 
 
-def test_a_host_of_ones_own_makes_the_same_image(site: Site, tmp_path: Path) -> None:
-    by_job = site.record()[site.built]["inputs"]
+def test_a_host_and_an_ordinary_pod_make_the_same_image_as_a_job(site: Site, tmp_path: Path) -> None:
+    by_job = look_into(site, "drivers/simple-kmod")
+    site.play("drivers/by-pod", builder="restricted", build_namespace=BUILDS)
+    assert look_into(site, "drivers/by-pod") == by_job
+
     programs = make_build_host(tmp_path / "host", f"127.0.0.1 {site.registry.named_address.partition(':')[0]}\n")
     site.runner.settings["PATH"] = f"{programs}:{site.runner.environment()['PATH']}"
-    played = site.play(
-        "drivers/by-host",
-        hardware_enablement_builder="controller",
-        hardware_enablement_build_auth_file=str(site.config),
-    )
-    assert check_built(site, "drivers/by-host") == by_job, played.output
+    played = site.play("drivers/by-host", builder="controller", build_auth_file=str(site.config))
+    assert look_into(site, "drivers/by-host") == by_job, played.output

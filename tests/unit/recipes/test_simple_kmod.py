@@ -121,3 +121,21 @@ def test_no_option_is_run_by_a_shell(kmod: Any) -> None:
         rendering.pod("driver_validation")["spec"]["containers"][0]["args"][0],
     ]
     assert not any("injected" in script for script in scripts)
+
+
+@pytest.mark.parametrize(
+    ("headers", "folder", "possible"),
+    [
+        ("base_image", "/lib/modules/${KERNEL}/build", True),
+        ("dtk", "/usr/src/kernels/${KERNEL}", True),
+        ("packages", "/lib/modules/${KERNEL}/build", False),
+    ],
+)
+def test_all_builders_run_the_same_commands(kmod: Any, headers: str, folder: str, possible: bool) -> None:
+    rendering = kmod(repository="registry.example/kmod", headers=headers, base_image="registry.example/base:1")
+    found = build_of(rendering, "6.8.0-60-generic", "ubuntu", "24.04")
+    assert found.compile is not None
+    assert found.compile.command == f'make "KERNEL=${{KERNEL}}" "HEADERS={folder}"'
+    assert f"\nRUN {found.compile.command}\n" in found.containerfile
+    assert found.containerfile.endswith(f"COPY --from=build /src/{found.compile.output} {found.compile.into}")
+    assert (found.compile.unsupported == "") is possible

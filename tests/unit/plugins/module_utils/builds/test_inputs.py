@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import GitSource, Inputs
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Compile
 
 INPUTS = Inputs(
     kernel="6.1.0-40-amd64",
@@ -32,6 +33,7 @@ INPUTS = Inputs(
         {"base_digest": "sha256:bb"},
         {"args": {"A": "2"}},
         {"files": {"Makefile": "all: x"}},
+        {"compile": Compile("make", "out", "/opt")},
         {"files": {}, "git": GitSource("https://git.example/x", "a" * 40)},
         {"base_arg": "BASE_IMAGE"},
     ],
@@ -39,6 +41,12 @@ INPUTS = Inputs(
 )
 def test_every_input_counts(change: dict[str, Any]) -> None:
     assert replace(INPUTS, **change).hash != INPUTS.hash
+
+
+def test_why_something_cannot_be_compiled_does_not_count() -> None:
+    compiles = replace(INPUTS, compile=Compile("make", "out", "/opt"))
+    assert replace(INPUTS, compile=Compile("make", "out", "/opt", "no")).hash == compiles.hash
+    assert replace(INPUTS, compile=Compile("make all", "out", "/opt")).hash != compiles.hash
 
 
 def test_from_where_a_base_is_pulled_does_not_count() -> None:

@@ -410,3 +410,30 @@ def test_a_folder_without_recipe() -> None:
         load({"README.md": ""}, "somewhere")
 
     assert str(caught.value) == "somewhere is no recipe: it holds no recipe.yml; name a recipe's folder."
+
+
+@pytest.mark.parametrize(
+    ("compile_", "said"),
+    [
+        (
+            "{command: make, output: out, into: /opt}",
+            "base: expected one, since build.compile compiles in it, found none",
+        ),
+        (
+            "{command: make, output: ../out, into: /opt}",
+            "compile.output: expected a folder of the context, found '../out'",
+        ),
+        (
+            "{command: make, output: out, into: opt}",
+            "compile.into: expected an absolute path in the image, found 'opt'",
+        ),
+        ("{output: out, into: /opt}", "compile.command: expected a value, found nothing"),
+        ('{command: "a\\nb", output: out, into: /opt}', "compile.command: expected a shell command on one line"),
+    ],
+)
+def test_what_is_wrong_with_a_compile_step(files: dict[str, str], compile_: str, said: str) -> None:
+    build = f"{{repository: r.example/x, containerfile: recipe.yml, compile: {compile_}}}"
+    old = "    per: kernel\n    image"
+    assert old in files["recipe.yml"]
+    files["recipe.yml"] = files["recipe.yml"].replace(old, f"    per: kernel\n    build: {build}\n    image", 1)
+    assert f"states.build.build.{said}" in problems_of(files)

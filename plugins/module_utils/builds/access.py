@@ -1,0 +1,85 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a run reaches registries: with which credentials, and from where images are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.credentials import read_keyring
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.imagestream import (
+    ImageStreamLookup,
+    by_host,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.node import NodeLookup
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.registry import RegistryLookup
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Find
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Registries
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.proxies import Proxies
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Mirror, Settings
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared
+
+_PROXIES = {"http": "http", "https": "https", "no": "exceptions"}
+
+
+class Access:
+    """The registries, for one task. Secrets are read when somebody asks for an image, not before."""
+
+    def __init__(self, client: Client, prepared: Prepared, params: Mapping[str, Any], context: RunContext) -> None:
+        self._client = client
+        self._prepared = prepared
+        self._params = params
+        self._context = context
+        self._registries: Registries | EnablementError | None = None
+
+    def registries(self) -> Registries:
+        """The client, with the pull secrets. Raises EnablementError, each time, where one of them cannot be had."""
+        if self._registries is None:
+            try:
+                self._registries = self._connect()
+            except EnablementError as error:
+                self._registries = error
+        if isinstance(self._registries, EnablementError):
+            raise self._registries
+        return self._registries
+
+    def find(
+        self, source: str, settings: BuildSettings, groups: Sequence[KernelGroup], guard: Callable[[], None]
+    ) -> Find:
+        """How images are looked up from a source (recipes.lookups): a function of reference and architecture."""
+        streams = ImageStreamLookup(self._client).find
+        if source == "imagestream":
+            return streams
+        if source == "node":
+            nodes = {group.arch: group.nodes[0] for group in groups if group.nodes}
+            return by_host(streams, NodeLookup(self._client, settings, nodes, guard, self._context.clock).find)
+        return by_host(streams, self._in_registry)
+
+    def _in_registry(self, reference: str, arch: str) -> Found | None:
+        return RegistryLookup(self.registries()).find(reference, arch)
+
+    def _connect(self) -> Registries:
+        params, options = self._params, self._prepared.options
+        names = [*options["image_pull_secrets"], *filter(None, [params.get("push_secret")])]
+        keyring = read_keyring(self._client, self._prepared.namespace, names)
+        self._context.secrets.update(keyring.secrets)
+        return Registries(
+            Settings(
+                keyring=keyring,
+                ca=params.get("registry_ca") or "",
+                verify=bool(params["registry_verify"]),
+                mirrors=[
+                    Mirror(entry["prefix"], tuple(entry["locations"]), entry["source"])
+                    for entry in params.get("registry_mirrors") or []
+                ],
+                proxies=Proxies(**{_PROXIES[key]: str(value) for key, value in options["proxy"].items()}),
+            )
+        )

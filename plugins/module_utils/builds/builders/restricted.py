@@ -1,0 +1,129 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Builds in namespaces that allow ordinary pods only: a Job per image compiles, and here a layer is made of it and
+pushed. So no pod knows a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import compile_objects
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.job import JobBuilder
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.layer import (
+    MAX_LOG_BYTES,
+    IncompleteError,
+    make_layer,
+    received,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Built, Order
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, NotFound
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Compile
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Registries
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
+
+Obj = dict[str, Any]
+
+
+class RestrictedBuilder(JobBuilder):
+    """Builds in pods that Pod Security's level "restricted" allows. registries: who pushes, with the pull secrets."""
+
+    def __init__(
+        self,
+        client: Client,
+        settings: BuildSettings,
+        guard: Callable[[], None],
+        clock: Callable[[], float],
+        registries: Callable[[], Registries],
+    ) -> None:
+        super().__init__(client, settings, guard, clock)
+        self._registries = registries
+        self._executor = ThreadPoolExecutor(settings.parallel, thread_name_prefix="push")
+        self._pushes: dict[str, Future[Built]] = {}
+        self._spent: set[str] = set()
+
+    def build(self, orders: Sequence[Order], say: Callable[[str], None]) -> list[Built]:
+        """As all builders. The objects have names of their own: a Job with buildah is no Job of this kind."""
+        with self._executor:
+            return super().build([replace(order, name=f"{order.name}-layer") for order in orders], say)
+
+    def check(self, orders: Sequence[Order]) -> None:
+        """Raise InvalidInput where compiling is not enough."""
+        for order in orders:
+            compilable(order)
+
+    def context_object(self, order: Order) -> Obj:
+        """The ConfigMap with the compile command and the context."""
+        return compile_objects.context_object(order, self.settings, compilable(order))
+
+    def job_object(self, order: Order) -> Obj:
+        """The Job that compiles."""
+        return compile_objects.job_object(order, self.settings, compilable(order))
+
+    def completed(self, order: Order, job: Obj) -> Built | None:
+        """Push what was compiled, while others are waited for. What could not be pushed is pushed by the next run."""
+        push = self._pushes.get(order.name)
+        if push is None:
+            pod = self.newest_pod(order)
+            name = pod["metadata"]["name"] if pod else ""
+            self._pushes[order.name] = self._executor.submit(self._push, order, name)
+            return None
+        if not push.done():
+            return None
+        built = push.result()
+        if not built.problem or order.name in self._spent:
+            self.remove(job)
+        return built
+
+    def _push(self, order: Order, pod: str) -> Built:
+        """In a thread: it may take longer than the lock is good for."""
+        try:
+            archive = self._received(pod)
+        except (NotFound, IncompleteError) as error:
+            # It has to be compiled again.
+            self._spent.add(order.name)
+            return Built(order, f"{order.target} was compiled, but did not come here: {_text(error)}; run again")
+        except ApiError as error:
+            return Built(order, f"{order.target} is built, but not in the registry: {_text(error)}")
+        try:
+            layer = make_layer(archive, compilable(order).into)
+        except EnablementError as error:
+            self._spent.add(order.name)
+            return Built(order, f"the build failed: {_text(error)}", repeats=True)
+        inputs = order.inputs
+        try:
+            self._registries().append_layer(parse(inputs.base), parse(order.target), inputs.arch, layer, inputs.labels)
+        except EnablementError as error:
+            return Built(order, f"{order.target} is built, but not in the registry: {_text(error)}")
+        return Built(order)
+
+    def _received(self, pod: str) -> bytes:
+        if not pod:
+            raise IncompleteError("its pod is gone, and its log with it")
+        return received(
+            self.client.whole_log(self.settings.namespace, pod, compile_objects.OUTPUT, limit_bytes=MAX_LOG_BYTES)
+        )
+
+
+def compilable(order: Order) -> Compile:
+    """What to compile. Raises InvalidInput where an order cannot be built by compiling."""
+    given = order.inputs.compile
+    if given and order.inputs.base and not given.unsupported:
+        return given
+    why = "it has no base image to compile in"
+    if given is None:
+        why = "the recipe has no build.compile, which says what to compile and what comes of it"
+    elif given.unsupported:
+        why = given.unsupported
+    todo = "set builder to kubernetes, openshift or controller"
+    raise InvalidInput(f"{order.title} cannot be built by an ordinary pod", why=why, todo=todo)
+
+
+def _text(error: Exception) -> str:
+    return str(error).rstrip(".")
