@@ -26,7 +26,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.rmd.tls import
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.wire import Address, Wire
 from tests.cluster import Cluster
 from tests.integration.conftest import grant, name_of
-from tests.integration.plays import PLAYBOOKS, Runner
+from tests.integration.plays import PLAYBOOKS, REPO, Runner
 from tests.integration.processes import below, lives
 from tests.integration.rmd_bed import NAMESPACE, RmdBed, make_bed, server_of, wait_until
 from tests.rmd import Dialect, Injection, RmdServer, Workload
@@ -677,6 +677,20 @@ def test_without_an_agent_nothing_is_verified(bed: RmdBed) -> None:
     good(bed.workload(**OLD, nodes=bed.nodes[:1]))
     result = failed(bed.workload(**OLD, nodes=bed.nodes[:1], verify="resctrl", verify_timeout=0))
     assert result["nodes"][0]["kind"] == "unverified"
+
+
+def test_the_pages_playbook(bed: RmdBed, tmp_path: Path) -> None:
+    """docs/admin/rmd-modules.md, on our nodes."""
+    page = (REPO / "docs" / "admin" / "rmd-modules.md").read_text()
+    text = page.split("```yaml\n")[1].split("```")[0]
+    for number, node in enumerate(bed.nodes[:2], start=1):
+        text = text.replace(f"worker-node-{number}", node)
+    (tmp_path / "cache.yml").write_text(text)
+    good(bed.workload(uuid="web", core_ids=["0-3"], cache={"max": 2, "min": 2}, nodes=bed.nodes[:2]))
+    for node in bed.nodes[:2]:
+        bed.report(node)
+    played = bed.runner.play(tmp_path / "cache.yml").unchanged()
+    assert f'"msg": "{bed.nodes[0]}: [' in played.output
 
 
 # Who is trusted.
