@@ -90,9 +90,11 @@ def _check_standard(recipe: Recipe, resolved: Mapping[str, Any], problems: Probl
                 problems.add(f"{name}.{state}", "a mapping", describe(value))
             elif name == "env":
                 _check_texts(f"env.{state}", value, problems)
-    for key in resolved["proxy"]:
+    for key, value in resolved["proxy"].items():
         if key not in PROXY_KEYS:
             problems.add("proxy", "only the keys http, https and no", f"{key}{suggest(key, PROXY_KEYS)}")
+        elif key != "no" and "@" in str(value):
+            problems.add(f"proxy.{key}", "no name and password, which pods and the record would show", "them")
     _check_texts("proxy", resolved["proxy"], problems)
     _check_texts("node_selector", resolved["node_selector"], problems)
 

@@ -96,6 +96,10 @@ def test_conversions(recipe: Recipe, name: str, given: object, value: object) ->
         ({"env": {"driver": {"A": [1]}}}, "env.driver.A: expected text (in quotes), found a list"),
         ({"resources": {"driver": "1"}}, "resources.driver: expected a mapping, found '1'"),
         ({"proxy": {"htps": "x"}}, "proxy: expected only the keys http, https and no, found htps, did you mean https?"),
+        (
+            {"proxy": {"https": "http://me:s3cret@proxy.test:1"}},
+            "proxy.https: expected no name and password, which pods and the record would show, found them",
+        ),
         ({"node_selector": {"a": None}}, "node_selector.a: expected text (in quotes), found nothing"),
         ({"password": {"secret": "s3cret"}}, "password: expected str, found something else (not shown)"),
     ],
