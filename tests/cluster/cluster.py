@@ -31,6 +31,8 @@ from tests.cluster.programs import Say, ensure_programs
 ADMIN = "admin"
 DEFAULT_KERNEL = "6.8.0-60-generic"
 DEFAULT_OS = "ubuntu:24.04"
+# User and namespace: its NodeFeatures are called like the nodes, as those are that `equip` makes.
+FEATURE_WORKER = "nfd-worker"
 
 
 def _quiet(_line: str) -> None:
@@ -190,6 +192,12 @@ class Cluster:
     def equip(self, node: str, profile: str) -> None:
         """Let NFD say that a real node is a machine of that profile, with its devices; there are none, of course."""
         describe(self.api, node, profile)
+
+    def discover_features(self, node: str) -> None:
+        """Start NFD's worker on a real node, for files in its folder features.d; a reboot ends it."""
+        kubeconfig = self.kubeconfig_for(FEATURE_WORKER, ["system:masters"])
+        self.api.create("/api/v1/namespaces", {"metadata": {"name": FEATURE_WORKER}})
+        self.real_node(node).start_feature_worker(kubeconfig.read_text(), FEATURE_WORKER)
 
     def remove_nodes(self, *names: str) -> None:
         """Take nodes away with their NodeFeatures."""

@@ -78,6 +78,12 @@ KUBELET_MODULES = (
         },
         {},
     ),
+    Module(
+        "nfd-worker",
+        "sigs.k8s.io/node-feature-discovery",
+        {"nfd-worker": "sigs.k8s.io/node-feature-discovery/cmd/nfd-worker"},
+        {},
+    ),
 )
 
 # Only for tests that need a registry.
@@ -161,7 +167,7 @@ def _flags(module: Module, tools: Path) -> list[str]:
         major, minor, _patch = version.removeprefix("v").split(".", 2)
         values = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
         stamps += [f"-X k8s.io/component-base/version.{name}={value}" for name, value in values.items()]
-    elif module.folder == "nfd":
+    elif module.folder in ("nfd", "nfd-worker"):
         stamps.append(f"-X {module.module}/pkg/version.version={module_version(module, tools)}")
     elif module.folder == "containerd":
         # The kubelet shows it as the node's container runtime.

@@ -10,11 +10,15 @@ import io
 import json
 import os
 import platform
+import shutil
 import stat
 import tarfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
+
+from tests.cluster.errors import ClusterError
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 _LAYER = "application/vnd.oci.image.layer.v1.tar"
@@ -42,14 +46,8 @@ def write_layer(folder: Path, target: Path) -> Layer:
     return Layer(target, _digest(target))
 
 
-def write_archive(target: Path, reference: str, layers: Sequence[Layer], config: Mapping[str, object]) -> None:
-    """Write the image as an OCI layout in one tar file."""
-    image = {
-        "architecture": architecture(),
-        "os": "linux",
-        "config": dict(config),
-        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{layer.digest}" for layer in layers]},
-    }
+def write_archive(target: Path, layers: Sequence[Layer], images: Mapping[str, Mapping[str, object]]) -> None:
+    """Write images that share all layers as an OCI layout in one tar file. images: reference -> config."""
     # Blobs that are files, and blobs that are made here.
     files = {layer.digest: layer.file for layer in layers}
     texts: dict[str, bytes] = {}
@@ -60,14 +58,24 @@ def write_archive(target: Path, reference: str, layers: Sequence[Layer], config:
         texts[digest] = content
         return {"mediaType": media_type, "digest": f"sha256:{digest}", "size": len(content)}
 
-    config_entry = add(image, _CONFIG)
     layer_entries = [
         {"mediaType": _LAYER, "digest": f"sha256:{layer.digest}", "size": layer.file.stat().st_size} for layer in layers
     ]
-    manifest = {"schemaVersion": 2, "mediaType": _MANIFEST, "config": config_entry, "layers": layer_entries}
-    entry = add(manifest, _MANIFEST)
-    names = {"io.containerd.image.name": reference, "org.opencontainers.image.ref.name": reference.rpartition(":")[2]}
-    index = {"schemaVersion": 2, "manifests": [{**entry, "annotations": names}]}
+    entries = []
+    for reference, config in images.items():
+        image = {
+            "architecture": architecture(),
+            "os": "linux",
+            "config": dict(config),
+            "rootfs": {"type": "layers", "diff_ids": [f"sha256:{layer.digest}" for layer in layers]},
+        }
+        config_entry = add(image, _CONFIG)
+        manifest = {"schemaVersion": 2, "mediaType": _MANIFEST, "config": config_entry, "layers": layer_entries}
+        entry = add(manifest, _MANIFEST)
+        tag = reference.rpartition(":")[2]
+        names = {"io.containerd.image.name": reference, "org.opencontainers.image.ref.name": tag}
+        entries.append({**entry, "annotations": names})
+    index = {"schemaVersion": 2, "manifests": entries}
     with tarfile.open(target, "w", format=tarfile.PAX_FORMAT) as tar:
         _add_text(tar, "oci-layout", b'{"imageLayoutVersion": "1.0.0"}')
         _add_text(tar, "index.json", json.dumps(index).encode())
@@ -75,6 +83,27 @@ def write_archive(target: Path, reference: str, layers: Sequence[Layer], config:
             _add_text(tar, f"blobs/sha256/{digest}", content)
         for digest, file in files.items():
             tar.add(file, f"blobs/sha256/{digest}")
+
+
+def read_layers(archive: Path, folder: Path) -> list[Layer]:
+    """The layers of an archive's first image, unpacked into a folder; and nothing else of it."""
+    with tarfile.open(archive) as tar:
+
+        def blob(entry: Mapping[str, str]) -> IO[bytes]:
+            stream = tar.extractfile(f"blobs/{entry['digest'].replace(':', '/')}")
+            if stream is None:
+                raise ClusterError(f"{archive} is no archive of an image: remove its folder, and it is made anew.")
+            return stream
+
+        index = tar.extractfile("index.json")
+        manifest = json.load(blob(json.load(index)["manifests"][0])) if index else {"layers": []}
+        layers = []
+        for number, entry in enumerate(manifest["layers"]):
+            file = folder / f"layer-{number}.tar"
+            with file.open("wb") as target:
+                shutil.copyfileobj(blob(entry), target)
+            layers.append(Layer(file, entry["digest"].partition(":")[2]))
+    return layers
 
 
 def _add(tar: tarfile.TarFile, folder: Path, prefix: str) -> None:

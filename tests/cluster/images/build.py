@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cluster.errors import ClusterError
-from tests.cluster.images.archive import Layer, architecture, write_archive, write_layer
+from tests.cluster.images.archive import Layer, architecture, read_layers, write_archive, write_layer
 from tests.cluster.images.debian import debootstrap, find_debian
-from tests.cluster.images.pause import SOURCE as PAUSE_SOURCE
-from tests.cluster.images.pause import build_pause
-from tests.cluster.images.recipes import PAUSE, RECIPES, Recipe, reference
+from tests.cluster.images.golang import build_program
+from tests.cluster.images.overlay import sources, write_programs
+from tests.cluster.images.recipes import OVERLAYS, PAUSE, RECIPES, Overlay, Recipe, reference
 from tests.cluster.images.wheels import REQUIREMENTS, install_wheels
 from tests.cluster.locks import locked
-from tests.cluster.paths import REPO, cache_folder
+from tests.cluster.paths import HERE, REPO, cache_folder
 
 # Raise it when the code in this folder makes something else of the same recipe.
 _FORMAT = 1
@@ -45,10 +45,14 @@ class Image:
 
 def ensure_image(name: str, say: Say = print) -> Image:
     """The image `pause` or one of recipes.py; made if it is not in the cache, ClusterError if that fails."""
-    if name != PAUSE and name not in RECIPES:
-        raise ClusterError(f"There is no image {name!r}: choose one of {', '.join([PAUSE, *sorted(RECIPES)])}.")
+    names = [PAUSE, *sorted({**RECIPES, **OVERLAYS})]
+    if name not in names:
+        raise ClusterError(f"There is no image {name!r}: choose one of {', '.join(names)}.")
     with _lock(say):
-        folder = _pause_image(say) if name == PAUSE else _image(RECIPES[name], say)
+        if name == PAUSE:
+            folder = _pause_image(say)
+        else:
+            folder = _overlay_image(OVERLAYS[name], say) if name in OVERLAYS else _image(RECIPES[name], say)
     facts = json.loads((folder / "facts.json").read_text())
     return Image(reference(name), folder / "image.tar", facts["packages"], tuple(facts["kernels"]))
 
@@ -108,7 +112,7 @@ def _image(recipe: Recipe, say: Say) -> Path:
             Layer(base / "layer.tar", (base / "layer.sha256").read_text()),
             write_layer(folder / "changes", folder / "layer.tar"),
         ]
-        write_archive(folder / "image.tar", reference(recipe.name), layers, recipe.config)
+        write_archive(folder / "image.tar", layers, {reference(recipe.name): recipe.config})
         (folder / "layer.tar").unlink()
         shutil.rmtree(folder / "changes")
 
@@ -143,16 +147,35 @@ def _grow(recipe: Recipe, base: Path, folder: Path) -> None:
     (folder / "facts.json").write_text(json.dumps(facts, indent=2))
 
 
-def _pause_image(say: Say) -> Path:
+def _overlay_image(overlay: Overlay, say: Say) -> Path:
+    base = _image(RECIPES[overlay.base], say)
+
     def make(folder: Path) -> None:
-        build_pause(folder / "root" / "pause", say)
+        write_programs(overlay, folder / "root", say)
+        layers = [*read_layers(base / "image.tar", folder), write_layer(folder / "root", folder / "own.tar")]
+        config = RECIPES[overlay.base].config
+        images = {reference(name): {**config, "Entrypoint": list(run)} for name, run in overlay.names.items()}
+        write_archive(folder / "image.tar", layers, images)
+        for layer in layers:
+            layer.file.unlink()
+        shutil.rmtree(folder / "root")
+        shutil.copy(base / "facts.json", folder / "facts.json")
+
+    return _once(f"{overlay.name}-image", [base.name, sources(overlay)], overlay.about, make, say)
+
+
+def _pause_image(say: Say) -> Path:
+    source = HERE / "images" / "pause.go"
+
+    def make(folder: Path) -> None:
+        build_program(source, folder / "root" / "pause", say)
         layer = write_layer(folder / "root", folder / "layer.tar")
-        write_archive(folder / "image.tar", reference(PAUSE), [layer], {"Entrypoint": ["/pause"]})
+        write_archive(folder / "image.tar", [layer], {reference(PAUSE): {"Entrypoint": ["/pause"]}})
         (folder / "layer.tar").unlink()
         shutil.rmtree(folder / "root")
         (folder / "facts.json").write_text(json.dumps({"packages": {}, "kernels": []}))
 
-    return _once(f"{PAUSE}-image", PAUSE_SOURCE.read_text(), "what holds a pod's namespaces", make, say)
+    return _once(f"{PAUSE}-image", source.read_text(), "what holds a pod's namespaces", make, say)
 
 
 def _forget(path: Path) -> None:

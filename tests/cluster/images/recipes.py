@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.cluster.paths import HERE
 
 # Not made of Debian packages.
 PAUSE = "pause"
@@ -24,6 +27,24 @@ class Recipe:
     script: str
     wheels: tuple[str, ...] = ()
     config: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """An image of RECIPES with programs of ours on top, under several names that differ in what they run by themselves.
+
+    package: folder with Python modules and Go programs. scripts: program -> module with a main() that it calls. alone:
+    path in the image -> module that stands there as it is. programs: program -> Go source. names: image -> entry point.
+    """
+
+    name: str
+    about: str
+    base: str
+    package: Path
+    scripts: Mapping[str, str]
+    alone: Mapping[str, str]
+    programs: Mapping[str, str]
+    names: Mapping[str, Sequence[str]]
 
 
 _INSTALL = "apt-get update -qq && apt-get install -y -qq --no-install-recommends"
@@ -75,6 +96,29 @@ PYTHON_BASE = Recipe(
 )
 
 RECIPES = {recipe.name: recipe for recipe in (NODE, BUILDER, KMOD_BASE, PYTHON_BASE)}
+
+
+GPU = Overlay(
+    "gpu",
+    "what behaves like NVIDIA's driver, toolkit, device plugin, exporter and CUDA sample",
+    "python-base",
+    HERE / "images" / "gpu",
+    scripts={
+        "device-plugin": "device_plugin",
+        "dcgm-exporter": "exporter",
+        "gpu-feature-discovery": "discovery",
+        "nvidia-ctk": "ctk",
+        "nvidia-ctk-installer": "toolkit",
+        "nvidia-device-plugin": "nvidia_device_plugin",
+        "nvidia-driver": "driver",
+        "vector-add": "vector_add",
+    },
+    alone={"/usr/bin/nvidia-smi": "smi"},
+    programs={"nvidia-container-runtime": "nvidia_runtime.go"},
+    names={"gpu": [], "gpu-exporter": ["dcgm-exporter"], "gpu-vector-add": ["vector-add"]},
+)
+
+OVERLAYS = {overlay.name: overlay for overlay in (GPU,)}
 
 
 def reference(name: str) -> str:

@@ -18,7 +18,15 @@ from tests.cluster.paths import REPO
 
 # (what is waited for, its condition); raises ClusterError when it takes too long or a daemon ends meanwhile
 Wait = Callable[[str, Callable[[], bool]], None]
-PROGRAMS = ("containerd", "containerd-shim-runc-v2", "ctr", "kubelet")
+PROGRAMS = ("containerd", "containerd-shim-runc-v2", "ctr", "kubelet", "nfd-worker")
+# What a service manager does for containerd: starts it again when a hangup ended it, as installers of runtimes do.
+_RESTARTED = """
+trap 'kill "$pid"; wait "$pid"; exit' TERM
+code=129
+while [ "$code" = 129 ]; do "$@" & pid=$!; code=0; wait "$pid" || code=$?; done
+exit "$code"
+"""
+_WORKER_KUBECONFIG = "/etc/kubernetes/nfd-worker.conf"
 _PYTHON = [sys.executable, "-m"]
 
 
@@ -45,7 +53,7 @@ class RealNode:
 
     def daemons(self) -> list[processes.Process]:
         """What was started for it, in the order in which to stop it."""
-        names = [f"{self.name}-kubelet", f"{self.name}-containerd", self.name]
+        names = [f"{self.name}-nfd-worker", f"{self.name}-kubelet", f"{self.name}-containerd", self.name]
         noted = {process.program: process for process in processes.noted(self.cluster_folder)}
         return [noted[name] for name in names if name in noted]
 
@@ -63,7 +71,8 @@ class RealNode:
 
     def start_containerd(self) -> None:
         """Start containerd in the booted machine."""
-        self._start("containerd", ["containerd", "--config=/etc/containerd/config.toml", "--log-level=info"])
+        command = ["containerd", "--config=/etc/containerd/config.toml", "--log-level=info"]
+        self._start("containerd", ["sh", "-c", _RESTARTED, "sh", *command])
 
     def has_containerd(self) -> bool:
         """True once containerd takes requests."""
@@ -81,6 +90,20 @@ class RealNode:
             "--v=2",
         ]
         self._start("kubelet", command)
+
+    def start_feature_worker(self, kubeconfig: str, namespace: str) -> None:
+        """Start NFD's worker for files of features alone: what the node is, `Cluster.equip` says."""
+        (self.root / _WORKER_KUBECONFIG.lstrip("/")).write_text(kubeconfig)
+        (self.root / "etc/kubernetes/node-feature-discovery/features.d").mkdir(parents=True, exist_ok=True)
+        command = ["env", f"NODE_NAME={self.name}", f"KUBERNETES_NAMESPACE={namespace}", "nfd-worker"]
+        command += [
+            f"-kubeconfig={_WORKER_KUBECONFIG}",
+            "-feature-sources=local",
+            "-label-sources=local",
+            "-owner-refs=",
+        ]
+        # It would listen on all addresses; one that cannot be makes it do without.
+        self._start("nfd-worker", [*command, "-port=-1"])
 
     def stop_kubelet(self) -> None:
         """Stop the kubelet alone: the node falls silent, its containers go on."""

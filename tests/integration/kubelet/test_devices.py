@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.integration.kubelet.bench import Bench, Obj, pod_spec, wait_until
@@ -18,17 +16,13 @@ SLEEP = "import time; time.sleep(3600)"
 
 def start_plugin(bench: Bench, node: str) -> None:
     """The plugin as a pod on one node."""
-    source = (Path(__file__).parent / "device_plugin.py").read_text()
-    bench.apply(
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "plugin"}, "data": {"plugin.py": source}}
-    )
+    bench.cluster.load_image("gpu", nodes=[node])
     folders = {"sockets": "/var/lib/kubelet/device-plugins", "cdi": "/etc/cdi"}
     volumes: list[Obj] = [{"name": name, "hostPath": {"path": path}} for name, path in folders.items()]
-    volumes.append({"name": "source", "configMap": {"name": "plugin"}})
-    mounts = [{"name": name, "mountPath": path} for name, path in {**folders, "source": "/source"}.items()]
     container = {
-        "command": ["python3", "/source/plugin.py", RESOURCE, "4"],
-        "volumeMounts": mounts,
+        "image": "localhost/gpu:1",
+        "command": ["device-plugin", RESOURCE, "4"],
+        "volumeMounts": [{"name": name, "mountPath": path} for name, path in folders.items()],
         "securityContext": {"privileged": True},
     }
     bench.pod("plugin", pod_spec("", nodeName=node, volumes=volumes, container=container))

@@ -15,6 +15,7 @@ import pytest
 from tests.cluster import programs
 from tests.cluster.errors import ClusterError
 from tests.cluster.programs import (
+    KUBELET_MODULES,
     MODULES,
     REGISTRY_MODULES,
     TOOLS,
@@ -33,7 +34,7 @@ def tools(tmp_path: Path) -> Path:
     return tmp_path / "tools"
 
 
-@pytest.mark.parametrize("module", [*MODULES, *REGISTRY_MODULES], ids=lambda module: module.folder)
+@pytest.mark.parametrize("module", [*MODULES, *KUBELET_MODULES, *REGISTRY_MODULES], ids=lambda module: module.folder)
 def test_every_module_pins_its_version_and_names_its_programs_as_tools(module: Module) -> None:
     assert module_version(module).startswith("v")
     text = (TOOLS / module.folder / "go.mod").read_text()

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The program that holds a pod's namespaces: a small static one in Go, since Go is here anyway."""
+"""Small static programs in Go, since Go is here anyway."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.cluster.errors import ClusterError
-from tests.cluster.paths import HERE
 from tests.cluster.toolchain import find_go, go_environment
 
-SOURCE = HERE / "images" / "pause.go"
 
-
-def build_pause(target: Path, say: Callable[[str], None]) -> None:
-    """Compile pause.go to `target`."""
+def build_program(source: Path, target: Path, say: Callable[[str], None]) -> None:
+    """Compile one file that needs nothing but Go's own packages."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    command = [find_go(say), "build", "-trimpath", "-ldflags=-s -w", "-o", str(target), str(SOURCE)]
+    command = [find_go(say), "build", "-trimpath", "-ldflags=-s -w", "-o", str(target), str(source)]
     environment = {**go_environment(), "GO111MODULE": "off"}
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if result.returncode != 0:
-        raise ClusterError(f"Could not build {SOURCE}: {result.stderr.strip()}")
+        raise ClusterError(f"Could not build {source}: {result.stderr.strip()}")

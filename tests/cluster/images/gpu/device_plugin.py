@@ -3,18 +3,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A device plugin for the kubelet's v1beta1 API, to be run by Python with grpcio in a pod.
 
-`device_plugin.py RESOURCE COUNT`. Devices are named 0, 1, ...; each is handed out as the CDI device of that name and of
-the kind RESOURCE, whose specification this writes to /etc/cdi. The messages are few and small, so they are made by
-hand: field numbers are those of k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/api.proto.
+`device-plugin RESOURCE COUNT`: devices 0, 1, ..., each handed out as the CDI device of that name and of the kind
+RESOURCE, whose specification this writes to /etc/cdi: a variable, and nothing else. The messages are few and small, so
+they are made by hand: field numbers are those of k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/api.proto.
 """
 
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent import futures
 from pathlib import Path
 
@@ -35,29 +36,25 @@ def strings(message: bytes, number: int) -> list[bytes]:
     """All length-delimited fields of that number; the messages that the kubelet sends have no others."""
     found, position = [], 0
     while position < len(message):
-        tag, size = message[position], message[position + 1]
+        tag, size, start = message[position], message[position + 1], position + 2
+        if size > 127:
+            size, start = size & 127 | message[start] << 7, start + 1
         if tag == number << 3 | 2:
-            found.append(message[position + 2 : position + 2 + size])
-        position += 2 + size
+            found.append(message[start : start + size])
+        position = start + size
     return found
 
 
 class Plugin:
-    """Serves the plugin's socket and registers it, again whenever the kubelet has restarted."""
+    """Serves the plugin's socket and registers it, again whenever the kubelet has restarted.
 
-    def __init__(self, resource: str, count: int) -> None:
+    devices: the kubelet's name of a device -> its CDI device ("example.com/gpu=0").
+    """
+
+    def __init__(self, resource: str, devices: Mapping[str, str], socket: str) -> None:
         self.resource = resource
-        self.devices = [str(number) for number in range(count)]
-        self.socket = FOLDER / f"{resource.replace('/', '_')}.sock"
-
-    def write_cdi(self) -> None:
-        """Tell the container runtime what each device is: a variable, and nothing else."""
-        devices = [{"name": name, "containerEdits": {"env": [f"TEST_DEVICE_{name}=from-cdi"]}} for name in self.devices]
-        specification = {"cdiVersion": "0.6.0", "kind": self.resource, "devices": devices}
-        target = Path("/etc/cdi") / f"{self.resource.replace('/', '_')}.json"
-        partial = target.with_suffix(".tmp")
-        partial.write_text(json.dumps(specification))
-        partial.rename(target)
+        self.devices = devices
+        self.socket = FOLDER / socket
 
     def options(self, _request: bytes, _context: grpc.ServicerContext) -> bytes:
         """DevicePluginOptions: neither PreStartContainer nor GetPreferredAllocation."""
@@ -74,7 +71,7 @@ class Plugin:
         """AllocateResponse: container_responses = 1 {cdi_devices = 5 {name = 1}}."""
         answers = []
         for container in strings(request, 1):
-            names = [f"{self.resource}={name.decode()}" for name in strings(container, 1)]
+            names = [self.devices[name.decode()] for name in strings(container, 1)]
             answers.append(field(1, b"".join(field(5, field(1, name.encode())) for name in names)))
         print("allocated", request, flush=True)
         return b"".join(answers)
@@ -102,10 +99,12 @@ class Plugin:
         print(f"registered {self.resource}", flush=True)
 
     def run(self) -> None:
-        """Serve for ever. A kubelet that starts empties the folder and makes its socket anew."""
+        """Serve until told to end. A kubelet that starts empties the folder and makes its socket anew."""
+        told = threading.Event()
+        signal.signal(signal.SIGTERM, lambda *_: told.set())
         seen = None
         server = None
-        while True:
+        while not told.wait(0.5):
             current = KUBELET.stat().st_ino if KUBELET.exists() else None
             if current is not None and current != seen:
                 if server is not None:
@@ -113,10 +112,23 @@ class Plugin:
                 server = self.serve()
                 self.register()
                 seen = current
-            threading.Event().wait(0.5)
+        self.socket.unlink(missing_ok=True)
+        if server is not None:
+            server.stop(None)
 
 
-if __name__ == "__main__":
-    plugin = Plugin(sys.argv[1], int(sys.argv[2]))
-    plugin.write_cdi()
-    plugin.run()
+def write_cdi(kind: str, names: list[str]) -> None:
+    """Tell the container runtime what each device is."""
+    devices = [{"name": name, "containerEdits": {"env": [f"TEST_DEVICE_{name}=from-cdi"]}} for name in names]
+    target = Path("/etc/cdi") / f"{kind.replace('/', '_')}.json"
+    partial = target.with_suffix(".tmp")
+    partial.write_text(json.dumps({"cdiVersion": "0.6.0", "kind": kind, "devices": devices}))
+    partial.rename(target)
+
+
+def main() -> int:
+    """RESOURCE COUNT."""
+    resource, names = sys.argv[1], [str(number) for number in range(int(sys.argv[2]))]
+    write_cdi(resource, names)
+    Plugin(resource, {name: f"{resource}={name}" for name in names}, f"{resource.replace('/', '_')}.sock").run()
+    return 0
