@@ -686,7 +686,7 @@ def test_the_pages_playbook(bed: RmdBed, tmp_path: Path) -> None:
     for number, node in enumerate(bed.nodes[:2], start=1):
         text = text.replace(f"worker-node-{number}", node)
     (tmp_path / "cache.yml").write_text(text)
-    good(bed.workload(uuid="web", core_ids=["0-3"], cache={"max": 2, "min": 2}, nodes=bed.nodes[:2]))
+    good(bed.workload(uuid="web", core_ids=["1-3"], cache={"max": 2, "min": 2}, nodes=bed.nodes[:2]))
     for node in bed.nodes[:2]:
         bed.report(node)
     played = bed.runner.play(tmp_path / "cache.yml").unchanged()
