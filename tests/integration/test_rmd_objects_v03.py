@@ -116,10 +116,14 @@ def test_a_run_that_is_killed_is_repaired_by_the_next(bed: RmdBed, runner: Runne
     killed.wait()
     bed.fleet[TWO].restart()
     assert bed.uuids(TWO) == []
-    # Deleted meanwhile, and never told in a status: it is known all the same.
+    # Deleted meanwhile, and never told in a status: it is known all the same that this node may have it.
     bed.cluster.kubectl("delete", "rmdworkload", "new", "--wait=false")
+    bed.fleet[ONE].stop()
+    assert runner.play("rmd_workloads", timeout=200).code != 0
+    assert set(bed.get("rmdworkload", "new")["status"]["workloadStates"]) == {ONE}
 
-    runner.play("rmd_workloads", timeout=200).check()
+    bed.fleet[ONE].start()
+    runner.play("rmd_workloads").check()
     assert everywhere(bed) == {ONE: ["web"], TWO: ["web"], THREE: ["web"]}
     assert all(bed.fleet[node].workloads()[0]["rdt"]["cache"] == {"max": 3, "min": 3} for node in nodes)
     assert bed.get("rmdworkload", "web")["status"]["nodes"] == "3/3"

@@ -61,6 +61,8 @@ def test_one_uuid_is_one_objects_and_the_older_has_it() -> None:
 def test_deleting_the_one_that_was_refused_removes_nothing() -> None:
     pair = [declared("team.web", created=NEW, deleted=True), declared("web", "team", created=OLD)]
     assert wanted(pair, [running("team.web")]).absent == frozenset()
+    pair = [declared("team.web", created=OLD), declared("web", "team", created=NEW, deleted=True)]
+    assert wanted(pair, [running("team.web")]).absent == frozenset()
 
 
 def test_deleting_the_one_that_was_refused_removes_nothing_of_an_owner_with_a_problem() -> None:
