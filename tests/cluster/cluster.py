@@ -19,6 +19,7 @@ from tests.cluster.dump import dump
 from tests.cluster.errors import ClusterError
 from tests.cluster.images import Image, ensure_image
 from tests.cluster.kubeconfig import write_kubeconfig
+from tests.cluster.kubelet import configuration
 from tests.cluster.kubelet.fleet import describe
 from tests.cluster.kubelet.node import RealNode
 from tests.cluster.lifecycle import Flavour, Record
@@ -216,6 +217,10 @@ class Cluster:
     def relabel(self, node: str) -> None:
         """NFD looks at the node again; comes back when the node's kernel label is right."""
         nodes.relabel(self.api, node)
+
+    def set_exclusive_cpus(self, node: str, reserved: str) -> None:
+        """A real node gives pods CPUs of their own (static CPU manager), but for the reserved ones; "" ends that."""
+        self.real_node(node).configure_kubelet(configuration.exclusive_cpus(reserved))
 
     def set_ready(self, node: str, ready: bool) -> None:
         """Make a node NotReady (its kubelet silent) or Ready again."""

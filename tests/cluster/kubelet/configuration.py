@@ -148,6 +148,16 @@ def kubelet(worker: Worker, cgroup: str) -> str:
     )
 
 
+def exclusive_cpus(reserved: str) -> dict[str, Any]:
+    """The kubelet's settings with which pods get CPUs of their own; the reserved ones ("0", "0-1") go to nobody.
+
+    reserved "" gives the settings for the opposite, which is the default.
+    """
+    if not reserved:
+        return {"cpuManagerPolicy": None, "reservedSystemCPUs": None, "cpuManagerReconcilePeriod": None}
+    return {"cpuManagerPolicy": "static", "reservedSystemCPUs": reserved, "cpuManagerReconcilePeriod": "1s"}
+
+
 def hosts(fleet: Fleet) -> str:
     """/etc/hosts of every node, hence of pods with hostNetwork: the registry's name is this machine's loopback."""
     lines = [f"127.0.0.1 localhost {REGISTRY_NAME}", "::1 localhost"]

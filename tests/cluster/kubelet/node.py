@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.cluster import processes
 from tests.cluster.errors import ClusterError
@@ -108,6 +110,16 @@ class RealNode:
     def stop_kubelet(self) -> None:
         """Stop the kubelet alone: the node falls silent, its containers go on."""
         processes.stop([daemon for daemon in self.daemons() if daemon.program.endswith("-kubelet")], patience=5)
+
+    def configure_kubelet(self, settings: Mapping[str, Any]) -> None:
+        """Start the kubelet anew with these settings besides; None takes one away again. Containers go on."""
+        self.stop_kubelet()
+        file = self.root / "etc/kubernetes/kubelet.yaml"
+        merged = {**json.loads(file.read_text()), **settings}
+        file.write_text(json.dumps({name: value for name, value in merged.items() if value is not None}, indent=2))
+        # With the memory of another policy it would not start.
+        (self.root / "var/lib/kubelet/cpu_manager_state").unlink(missing_ok=True)
+        self.start_kubelet()
 
     def stop(self) -> None:
         """Power off: everything in it ends at once."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -55,6 +56,12 @@ def test_a_node_of_two_sockets(tmp_path: Path) -> None:
     }
 
 
+def test_a_single_container_on_the_shared_cpus_has_none_of_its_own() -> None:
+    found = {POD: {CONTAINER: "0-1,3"}, OTHER_POD: {SIDECAR: "2"}}
+    assert agent.exclusive(found, "0,1,3") == {OTHER_POD: {SIDECAR: "2"}}
+    assert agent.exclusive(found, "") == found
+
+
 def test_without_the_cpu_manager_cgroups_tell_whose_cpus_are_nobody_elses(tmp_path: Path) -> None:
     words = arguments(tmp_path)
     position = words.index("--kubelet")
@@ -95,8 +102,10 @@ def test_it_speaks_at_the_start_on_a_change_and_after_a_while() -> None:
 
 def test_the_process_of_a_pod(tmp_path: Path) -> None:
     words = [*arguments(tmp_path), "--interval", "0.05"]
+    # As in a pod: nothing makes Python write at once.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(
-        [sys.executable, "-B", str(PROGRAM / "agent.py"), *words], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-B", str(PROGRAM / "agent.py"), *words], stdout=subprocess.PIPE, text=True, env=environment
     )
     assert process.stdout is not None
     try:
