@@ -536,7 +536,7 @@ def race(bed: RmdBed, node: str) -> None:
         with contextlib.suppress(RmdError):
             Daemon(node, Wire(address, context)).post(body)
 
-    threads = [threading.Thread(target=post) for _ in range(20)]
+    threads = [threading.Thread(target=post) for _number in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:

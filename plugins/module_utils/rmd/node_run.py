@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,14 +16,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils.rmd.client imp
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.dialect import decode
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.errors import RmdError
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.hold import Hold
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Running
+from ansible_collections.hardware.enablement.plugins.module_utils.rmd.journal import Journal
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.plan import (
     Action,
     Delete,
     Keep,
     Post,
     Replace,
-    Step,
     changes,
     plan,
     removed_by,
@@ -45,7 +45,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.rmd.report imp
     Settings,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.rules import Problem, leftover_warning
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.writer import Writer
 
 _NAMES: dict[type[Any], str] = {Keep: "keep", Post: "post", Replace: "replace", Delete: "delete"}
 
@@ -63,16 +62,11 @@ class NodeRun:
         self.is_ready = False
         self._job = job
         self._daemon = daemon
-        self._writer = Writer(daemon)
+        self._journal = Journal(daemon)
         self._settings = settings
         self._saved = list(saved)
         self._actions: tuple[Action, ...] = ()
         self._restored: list[Deed] = []
-        # The journal: what was deleted and what was made, each noted before it is tried or as soon as it is there.
-        self._removed: list[Running] = []
-        self._posted: list[Running] = []
-        # What has been deleted, and has to come back unless something takes its place.
-        self._lost: list[Running] = []
 
     @property
     def failed(self) -> bool:
@@ -87,7 +81,7 @@ class NodeRun:
     @property
     def has_written(self) -> bool:
         """Whether there is something to undo."""
-        return bool(self._removed or self._posted)
+        return not self._journal.is_empty
 
     @property
     def _all_or_nothing(self) -> bool:
@@ -120,7 +114,7 @@ class NodeRun:
         self.report.changed = True
         before = f"{cause.what}: {cause.why}; and " if cause is not None else ""
         why = f"{before}what ran before is not back: {problem.why}"
-        kind = "not_restored" if self._lost else problem.kind
+        kind = "not_restored" if self._journal.lost else problem.kind
         self.report.error = self._error("Cannot roll back", kind, why)
 
     def withhold(self) -> None:
@@ -136,7 +130,9 @@ class NodeRun:
 
     def _look(self) -> None:
         running = tuple(self._daemon.workloads())
-        self.report.before = running if self.report.before is None else self.report.before
+        if self.report.before is None or self.hold.is_held:
+            # Until the node is held, another run may still change it.
+            self.report.before = running
         self.report.after = running
         self.report.dialect = self._daemon.dialect
         self._actions = plan(
@@ -187,48 +183,20 @@ class NodeRun:
                 return
             if step.action in spoiled:
                 continue
-            self.hold.check()
+            if not (step.is_post and isinstance(step.action, Replace)):
+                # Not in the middle of a replacement, which is better ended than left.
+                self.hold.check()
             try:
-                self._do(step)
+                self._journal.do(step)
             except RmdError as error:
                 if self._all_or_nothing:
                     raise
                 spoiled.append(step.action)
-                self._note(step.action, self._put_back(step, error))
+                self._note(step.action, self._journal.put_back(step, error))
         self.report.changed = bool(self.has_written or self._restored)
         self._confirm([action for action in self._actions if action not in spoiled])
         if self.report.changed and not self.failed:
             self.report.outcome = CHANGED
-
-    def _do(self, step: Step) -> None:
-        action = step.action
-        if step.is_post:
-            if not isinstance(action, Delete):
-                self._posted.append(self._writer.post(action.workload))
-            if isinstance(action, Replace):
-                self._lost.remove(action.old)
-        elif not isinstance(action, Post):
-            self._removed.append(action.old)
-            if isinstance(action, Replace):
-                self._lost.append(action.old)
-            self._writer.delete(action.old)
-
-    def _put_back(self, step: Step, error: RmdError) -> RmdError:
-        """After a failure where the others go on: the old one again; returns what to say."""
-        if not isinstance(step.action, Replace):
-            if isinstance(step.action, Delete):
-                self._removed.remove(step.action.old)
-            return error
-        old = step.action.old
-        why, kind, todo = f"{error.why}; the old one is in place", error.kind, error.todo
-        try:
-            if old.uuid not in {running.uuid for running in self._daemon.workloads()}:
-                self._writer.restore(old.body)
-            self._lost.remove(old)
-            self._removed.remove(old)
-        except RmdError as second:
-            why, kind, todo = f"{error.why}; and the old one is not back: {second.why}", "not_restored", ""
-        return RmdError(error.what, kind=kind, where=error.where, why=why, todo=todo)
 
     def _confirm(self, done: Sequence[Action]) -> None:
         """RMD's own word, by one GET, that all is as it should be."""
@@ -252,7 +220,7 @@ class NodeRun:
             if uuid in here or uuid in self._job.absent:
                 continue
             try:
-                self._writer.restore(body)
+                self._journal.writer.restore(body)
                 self._restored.append(Deed(uuid, "restore"))
             except RmdError as error:
                 text = f"workload {uuid}, which a killed run has deleted, is not back: {error.why}"
@@ -268,37 +236,15 @@ class NodeRun:
         self.report.deeds += [Deed(uuid, "restore") for uuid in sorted(gone)]
 
     def _undo(self) -> None:
-        self._lost = list(self._removed)
         self.hold.check()
-        self.hold.save([*self._saved, *(old.body for old in self._lost)])
-        known = {running.id for running in self.report.before or ()}
-        wanted = {action.workload.uuid for action in self._actions if isinstance(action, (Post, Replace))}
-        made = {running.id for running in self._posted}
-        here = self._daemon.workloads()
-        # Also what was made without an answer: it has the name of a wanted one, and was not there before.
-        ours = [
-            running
-            for running in here
-            if running.id in made or (running.uuid in wanted - {""} and running.id not in known)
-        ]
-        for running in ours:
-            self._writer.delete(running)
-        there = {running.uuid for running in here if running not in ours}
-        order = [running.id for running in self.report.before or ()]
-        for old in sorted(self._removed, key=lambda old: order.index(old.id) if old.id in order else len(order)):
-            if old.uuid not in there:
-                self._writer.restore(old.body)
-                there.add(old.uuid)
-        self.report.after = tuple(self._daemon.workloads())
-        there = {running.uuid for running in self.report.after}
-        self._lost = [old for old in self._removed if old.uuid not in there]
-        if self._lost:
-            names = ", ".join(old.uuid for old in self._lost)
-            raise self._error("Cannot roll back", "not_restored", f"{names} did not come back")
+        # What was to be replaced is saved already; nobody is helped by giving up where the rest cannot be.
+        with contextlib.suppress(EnablementError):
+            self.hold.save([*self._saved, *(old.body for old in self._journal.removed)])
+        self.report.after = self._journal.undo(self.report.before or (), self._actions)
 
     def _finish(self) -> None:
         try:
-            self.hold.save([*self._saved, *(old.body for old in self._lost)])
+            self.hold.save([*self._saved, *(old.body for old in self._journal.lost)])
         finally:
             self.hold.release()
 
