@@ -314,6 +314,15 @@ def test_certificates_of_ones_own(site: Site) -> None:
     assert volumes["certificates"]["secret"]["secretName"] == "ours"
 
 
+def test_a_secret_of_somebody_else_is_not_overwritten(site: Site) -> None:
+    label = "app.kubernetes.io/component"
+    site.cluster.kubectl("label", "secret", "intel-rmd-client", "-n", NAMESPACE, f"{label}-")
+    before = site.secret("intel-rmd-client")
+    assert "Secret intel-rmd/intel-rmd-client is somebody else's" in said(site.play())
+    assert site.secret("intel-rmd-client") == before
+    site.cluster.kubectl("label", "secret", "intel-rmd-client", "-n", NAMESPACE, f"{label}=certificates")
+
+
 def test_removed_without_a_trace(site: Site) -> None:
     workload = {
         "apiVersion": "intel.com/v1alpha1",
