@@ -31,7 +31,7 @@ pytest.importorskip("cryptography")
 NOW = datetime.now(timezone.utc).replace(microsecond=0)
 DAY = timedelta(days=1)
 SETTINGS = Settings()
-NODES = ["n1", "n2", "worker-3.example.org"]
+NODES = ("n1", "n2", "worker-3.example.org")
 
 
 def stored(wanted: Wanted) -> Stored:
@@ -49,7 +49,7 @@ def first(nodes: Sequence[str] = NODES, now: datetime = NOW) -> Wanted:
 def test_the_first_time_everything_is_made() -> None:
     wanted = first()
     assert wanted.why == "there is no authority yet"
-    assert (wanted.issued, wanted.removed) == (tuple(NODES), ())
+    assert (wanted.issued, wanted.removed) == (NODES, ())
     assert set(wanted.servers) == set(NODES)
 
 
@@ -98,7 +98,7 @@ def test_when_all_are_made_anew(days: int, renew: str, why: str) -> None:
     wanted = decide.decide(stored(before), NODES, replace(SETTINGS, renew=renew), NOW + days * DAY)
     assert wanted.why.startswith(why)
     assert bool(wanted.why) == bool(why)
-    assert (wanted.issued == tuple(NODES)) == bool(why)
+    assert (wanted.issued == NODES) == bool(why)
     assert (decide.fingerprint(wanted.trust) != decide.fingerprint(before.trust)) == bool(why)
     assert (wanted.authority != before.authority) == ("authority" in why)
     for pair in (wanted.client, *wanted.servers.values()):
