@@ -13,7 +13,7 @@ LINT_STEPS := ruff mypy layers yamllint ansible-lint changelog
 TEST_STEPS := units ansible-units sanity docs-lint build integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade demo lint test cluster-up cluster-down test-core molecule-kind e2e-kubelet e2e-builds test-scale bench clean \
+.PHONY: help venv venv-upgrade demo lint test cluster-up cluster-down test-core molecule-kind e2e-kubelet e2e-builds e2e-rmd test-scale bench clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -52,6 +52,9 @@ e2e-kubelet: venv ## real nodes: kubelet, containerd, pods from images made here
 
 e2e-builds: venv ## driver images: registries, builds by Jobs and BuildConfigs
 	@$(GATES) e2e-builds
+
+e2e-rmd: venv ## cache allocation: RMD deployed, its workloads, objects and pods
+	@$(GATES) e2e-rmd
 
 test-scale: venv ## 1000 simulated nodes
 	@$(GATES) scale

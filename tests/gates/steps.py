@@ -111,8 +111,8 @@ def _build(place: Place) -> Iterator[Command]:
             yield Command(["ansible-doc", "--json", "-t", kind, *names], env=env)
 
 
-# Slow levels of the integration tests, each a marker and a target of its own: e2e-kubelet, e2e-builds, scale.
-SLOW = ("kubelet", "builds", "scale")
+# Slow levels of the integration tests, each a marker and a target of its own: e2e-kubelet, e2e-builds, e2e-rmd, scale.
+SLOW = ("kubelet", "builds", "rmd", "scale")
 
 
 def _integration(place: Place) -> Iterator[Command]:
@@ -128,6 +128,10 @@ def _e2e_kubelet(place: Place) -> Iterator[Command]:
 
 def _e2e_builds(place: Place) -> Iterator[Command]:
     yield _pytest(place, "e2e-builds", "-n", "2", "--dist", "loadfile", "-m", "builds")
+
+
+def _e2e_rmd(place: Place) -> Iterator[Command]:
+    yield _pytest(place, "e2e-rmd", "-n", "2", "--dist", "loadfile", "-m", "rmd")
 
 
 def _scale(place: Place) -> Iterator[Command]:
@@ -181,6 +185,7 @@ EXTRA = (
     Step("molecule-kind", "scenario kind: the same on kind", _molecule_kind),
     Step("e2e-kubelet", "real nodes: kubelet and containerd", _e2e_kubelet),
     Step("e2e-builds", "driver images: registries, Jobs, BuildConfigs", _e2e_builds),
+    Step("e2e-rmd", "RMD deployed, workloads, objects, pods; daemons are ours", _e2e_rmd),
     Step("scale", "1000 simulated nodes", _scale),
 )
 

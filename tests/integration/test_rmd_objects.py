@@ -16,6 +16,8 @@ from tests.integration.conftest import grant, name_of
 from tests.integration.plays import REPO, Runner
 from tests.integration.rmd_objects_bed import RmdBed, make_bed, until
 
+pytestmark = pytest.mark.rmd
+
 ONE, TWO = "worker-node-1", "worker-node-2"
 CACHE = "rmdworkload-guaranteed-cache"
 PSTATE = "rmdworkload-guaranteed-cache-pstate"

@@ -18,6 +18,8 @@ from tests.integration.plays import REPO, Runner
 from tests.integration.rmd_objects_bed import RmdBed, make_bed
 from tests.rmd import Dialect, Injection
 
+pytestmark = pytest.mark.rmd
+
 ONE, TWO, THREE = "worker-node-1", "worker-node-2", "worker-node-3"
 
 

@@ -17,6 +17,8 @@ from tests.integration.plays import REPO, Runner
 from tests.integration.rmd_objects_bed import RmdBed, make_bed, until
 from tests.rmd import Injection, Machine
 
+pytestmark = pytest.mark.rmd
+
 NODE = "worker-node-1"
 FAILURE = "hardware-enablement.io/rmd-failure"
 

@@ -26,6 +26,8 @@ from tests.rmd.access import Tls
 from tests.rmd.fleet import Fleet
 from tests.rmd.on_cluster import give_addresses
 
+pytestmark = pytest.mark.rmd
+
 Obj = dict[str, Any]
 
 NAMESPACE, IMAGE = "intel-rmd", "registry.example.org/rmd:0.3.1"
