@@ -415,7 +415,7 @@ def test_rights_are_asked_for_by_the_api_server_and_by_this_one(cluster: Cluster
 
 
 def test_a_kill_loses_nothing(cluster: Cluster) -> None:
-    make(cluster, config("survivor", seconds=4))
+    make(cluster, config("survivor", seconds=12))  # longer than a server takes to come back, also on a busy machine
     start(cluster, "survivor")
     ended(cluster, "survivor-1", "Running")
     time.sleep(1)
@@ -429,11 +429,11 @@ def test_a_kill_loses_nothing(cluster: Cluster) -> None:
     cluster.start_daemon("builds-api")
     until(lambda: is_served(cluster))
     assert {name: get(cluster, name) for name in before} == before
+    ended(cluster, "survivor-1", "Complete", 30)
     watched = cluster.api.request(
         "GET", f"{BASE}/builds?watch=1&timeoutSeconds=1&resourceVersion={version}", accept="*/*"
     )
     assert "ERROR" not in str(watched)
-    ended(cluster, "survivor-1", "Complete")
     lines = cluster.api.request("GET", f"{BASE}/builds/survivor-1/log", accept="*/*").splitlines()
     assert len(lines) == len(set(lines)) == 5
     assert start(cluster, "survivor")["metadata"]["name"] == "survivor-2"
