@@ -535,7 +535,7 @@ def test_what_was_made_without_an_answer_is_rolled_back_too(bed: RmdBed) -> None
 def race(bed: RmdBed, node: str) -> None:
     """Twenty POSTs of one uuid at the same time, by somebody who does not care."""
     server = bed.fleet[node]
-    server.faults.enforce_seconds = 0.05
+    server.faults.enforce_seconds = 0.3
     dialect = server.settings.dialect
     cache = {"max": 1, "min": 1}
     body = {
