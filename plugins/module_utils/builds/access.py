@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.credentials import read_keyring
@@ -21,6 +22,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.setting
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.pods import resource_tolerations
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Registries
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.proxies import Proxies
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Mirror, Settings
@@ -60,7 +62,12 @@ class Access:
             return streams
         if source == "node":
             nodes = {group.arch: group.nodes[0] for group in groups if group.nodes}
-            return by_host(streams, NodeLookup(self._client, settings, nodes, guard, self._context.clock).find)
+            # Where the operands may run, whoever else is kept away.
+            tolerations = (*resource_tolerations(self._prepared.recipe.resources), *settings.tolerations)
+            settings = replace(settings, tolerations=tolerations)
+            dry = self._context.check_mode
+            lookup = NodeLookup(self._client, settings, nodes, guard, self._context.clock, dry=dry)
+            return by_host(streams, lookup.find)
         return by_host(streams, self._in_registry)
 
     def _in_registry(self, reference: str, arch: str) -> Found | None:

@@ -113,18 +113,25 @@ class _Work:
         problems = list(dict.fromkeys(row["problem"] for row in rows if row["problem"]))
         for problem in problems:
             self.context.progress(problem)
-        if problems and not any(row["image"] for row in rows):
+        if problems and not any(row["image"] for row in rows) and not self._is_unasked(chosen):
             more = f" (and {len(rows) - 1} more kernels)" if len(rows) > 1 else ""
             result.update(failed=True, msg=f"{problems[0].rstrip('.')}{more}")
         return result
 
+    def _is_unasked(self, chosen: Sequence[State]) -> bool:
+        """Whether check mode cannot know, since nodes are asked by pods, which it does not make."""
+        return self.context.check_mode and "node" in {self._source(state) for state in chosen}
+
+    def _source(self, state: State) -> str:
+        """From where a state's images are looked up."""
+        return str(self.params.get("lookup_from") or state.lookup)
+
     def _resolve(self, state: State) -> list[Resolution]:
         platform = str(self.facts.cluster["platform"])
         settings = build_settings(self.params, self.prepared, state, platform)
-        source = self.params.get("lookup_from") or state.lookup
         # Look-ups are the operands' business, wherever builds run.
         own = replace(settings, namespace=self.prepared.namespace)
-        find = self.access.find(source, own, self.discovery.groups, self.guard.before_write)
+        find = self.access.find(self._source(state), own, self.discovery.groups, self.guard.before_write)
         wishes = Wishes(self.prepared.recipe, state, self.facts, BaseLookup(self.client, find).find)
         known = record_images.by_group(self.record, state.name)
         searches: dict[str, Search] = {}

@@ -7,28 +7,35 @@ from __future__ import annotations
 
 import hashlib
 import re
+import secrets
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import AlreadyExists
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import IMAGE_REASONS
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Outcome
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import IMAGE_REASONS, judge
 
 Obj = dict[str, Any]
 
 TICK_S = 1.0
+# On a pod: a hash of what it pulls.
+_PULLS = "hardware-enablement.io/pulls"
 # What registries and container runtimes say of an image that is not there.
+# containerd says "does not exist or may require authorization" to whoever may not pull.
+_DENIED = re.compile(r"authorization|unauthorized|denied|no basic auth", re.IGNORECASE)
 _ABSENT = re.compile(r"not found|manifest unknown|does not exist|name unknown", re.IGNORECASE)
 
 
 class NodeLookup:
-    """find() by a pod that is told to pull the image and nothing else. nodes: arch -> a node of that architecture."""
+    """find() by a pod that is told to pull the image and nothing else.
+
+    nodes: arch -> a node of that architecture. dry: make no pod, and know nothing.
+    """
 
     def __init__(
         self,
@@ -37,20 +44,31 @@ class NodeLookup:
         nodes: Mapping[str, str],
         guard: Callable[[], None],
         clock: Callable[[], float],
+        *,
+        dry: bool,
     ) -> None:
         self._client = client
         self._settings = settings
         self._nodes = nodes
         self._guard = guard
         self._clock = clock
+        self._dry = dry
 
     def find(self, reference: str, arch: str) -> Found | None:
         """The image as a node pulls it; its labels stay unknown."""
+        if self._dry:
+            raise EnablementError(
+                f"{reference} is not looked up",
+                why="only nodes ask its registry (lookup_from), and check mode makes no pod",
+                todo="run without --check",
+            )
         self._guard()
         pod = self._pod(reference, arch)
         kind, name = self._client.kind("v1", "Pod"), pod["metadata"]["name"]
-        with suppress(AlreadyExists):  # of a run that was killed
-            self._client.create(pod)
+        # What a run that was killed has left knows only what the tag was then.
+        for left in self._client.list(kind, namespace=self._settings.namespace, labels=_selector(pod)).items:
+            self._client.delete(kind, left["metadata"]["name"], self._settings.namespace)
+        self._client.create(pod)
         try:
             digest = self._pulled(name, reference)
         finally:
@@ -59,7 +77,8 @@ class NodeLookup:
 
     def _pulled(self, name: str, reference: str) -> str:
         """The digest that was pulled, "" where there is no such image."""
-        deadline = self._clock() + self._settings.timeout
+        deadline, trouble_since = self._clock() + self._settings.timeout, self._clock()
+        why = ""
         hub = WatchHub(self._client)
         try:
             hub.subscribe(
@@ -76,10 +95,16 @@ class NodeLookup:
                         waiting = (status.get("state") or {}).get("waiting") or {}
                         if waiting.get("reason") in IMAGE_REASONS:
                             text = str(waiting.get("message") or waiting["reason"])
-                            if _ABSENT.search(text):
+                            if _ABSENT.search(text) and not _DENIED.search(text):
                                 return ""
                             if waiting["reason"] != "ErrImagePull":  # the first try may fail for a moment
                                 raise EnablementError(f"{reference} cannot be pulled", why=text)
+                    verdict = judge(event.object)
+                    why = verdict.message if verdict.outcome is Outcome.TROUBLE else ""
+                if not why:
+                    trouble_since = self._clock()
+                elif self._clock() - trouble_since >= self._settings.grace:
+                    raise EnablementError(f"{reference} cannot be pulled", why=why, todo="mend that, or tolerate it")
                 self._guard()
         finally:
             hub.close()
@@ -90,13 +115,15 @@ class NodeLookup:
         if node is None:
             raise EnablementError(f"{reference} cannot be pulled", why=f"no node of architecture {arch} is there")
         settings = self._settings
-        name = f"pull-{hashlib.sha256(f'{reference}|{arch}'.encode()).hexdigest()[:16]}"
+        image = hashlib.sha256(f"{reference}|{arch}".encode()).hexdigest()[:16]
+        name = f"pull-{image}-{secrets.token_hex(3)}"
+        labels = {**settings.labels, _PULLS: image}
         term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
         required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
         return {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {"name": name, "namespace": settings.namespace, "labels": settings.labels},
+            "metadata": {"name": name, "namespace": settings.namespace, "labels": labels},
             "spec": {
                 "restartPolicy": "Never",
                 "automountServiceAccountToken": False,
@@ -121,3 +148,8 @@ class NodeLookup:
                 ],
             },
         }
+
+
+def _selector(pod: Obj) -> str:
+    """What finds the pods that pull the same for the same."""
+    return ",".join(f"{name}={value}" for name, value in sorted(pod["metadata"]["labels"].items()))
