@@ -53,6 +53,9 @@ def main() -> None:
 def _execute(command: list[str]) -> None:
     ns.die_with_parent(signal.SIGKILL)
     os.setpgid(0, 0)
+    # Ignored signals are inherited: containerd, started under nohup, would never be restarted by SIGHUP.
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
     environment = {**os.environ, "PATH": PATH, "HOME": "/root", "TMPDIR": "/tmp"}  # noqa: S108 - the machine's own
     try:
         os.execvpe(command[0], command, environment)  # noqa: S606 - no shell is wanted
