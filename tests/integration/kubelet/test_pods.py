@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import platform
+import signal
 from pathlib import Path
 
 import pytest
 
+from tests.cluster import ClusterError
 from tests.integration.kubelet.bench import Bench, pod_spec, wait_until
 
 pytestmark = pytest.mark.kubelet
@@ -25,6 +27,17 @@ def test_a_daemon_set_is_ready_on_real_and_simulated_nodes_and_all_tell_their_lo
     for node in bench.cluster.workers:
         assert bench.kubectl("logs", pods[node]).strip() == f"hello from {pods[node]}"
     assert "simulated" in bench.kubectl("logs", pods["cpu-only-1"])
+
+
+def test_what_runs_on_a_node_hears_sighup_also_under_nohup(bench: Bench) -> None:
+    """A runtime hook restarts containerd by it."""
+    node = bench.cluster.real_node(bench.cluster.workers[0])
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with pytest.raises(ClusterError):
+            node.run("sh", "-c", "kill -HUP $$; echo deaf")
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_exec_runs_in_the_container(bench: Bench) -> None:
