@@ -82,9 +82,12 @@ class Site:
             return ""
 
     def status(self, app: str, node: str, field: str) -> str:
-        """A field of the status of an operand's container on a node."""
+        """A field of the status of an operand's container on a node, "" while there is none."""
         path = f"jsonpath={{.status.containerStatuses[0].{field}}}"
-        return self.cluster.kubectl("get", "pod", "-n", NAMESPACE, self.pod(app, node), "-o", path)
+        try:
+            return self.cluster.kubectl("get", "pod", "-n", NAMESPACE, self.pod(app, node), "-o", path)
+        except ClusterError:
+            return ""
 
 
 @pytest.fixture(scope="module")

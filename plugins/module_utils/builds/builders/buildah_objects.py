@@ -17,7 +17,7 @@ CONTAINERFILE = "Containerfile"
 _CA = "ca.crt"
 
 _SCRIPT = f"""\
-{job_objects.FETCH_CONTEXT}\
+{job_objects.PREPARE}\
 buildah build --file "${{GIT_CONTAINERFILE:-/context/{CONTAINERFILE}}}" --cert-dir /certs "$@" --tag "$TARGET" .
 buildah push --cert-dir /certs --digestfile /dev/termination-log "$TARGET" || exit {job_objects.ELSEWHERE}
 """

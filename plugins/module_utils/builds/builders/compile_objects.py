@@ -26,7 +26,7 @@ _ARCHIVE = "/work/layer.tar"
 
 # /src is where the Containerfiles of our recipes compile, too: compilers note where they were.
 _SCRIPT = f"""\
-{job_objects.FETCH_CONTEXT}\
+{job_objects.PREPARE}\
 cp -R . /src
 cd /src
 /bin/sh -e /context/{_COMMAND}

@@ -24,8 +24,10 @@ KEEP_FINISHED_S = 86_400
 # With this a build ends whose trouble lies elsewhere, in a registry or a git server (sysexits.h: EX_TEMPFAIL).
 ELSEWHERE = 75
 
-# Ends in the folder that is built in. The files of a ConfigMap volume are links, which would be copied as such.
-FETCH_CONTEXT = f"""\
+# Ends in the folder that is built in. One stream: a log has the lines of two in any order, and its last one is to tell
+# why a build failed. The files of a ConfigMap volume are links, which would be copied as such.
+PREPARE = f"""\
+exec 2>&1
 mkdir -p /work/context
 if [ -d /context/files ]; then cp -RL /context/files/. /work/context; fi
 cd /work/context
@@ -106,7 +108,7 @@ def container(name: str, image: str, script: str, arguments: list[str], environm
 
 
 def environment(order: Order, settings: BuildSettings) -> dict[str, str]:
-    """What FETCH_CONTEXT needs."""
+    """What PREPARE needs."""
     git = order.inputs.git
     return {
         "GIT_URL": git.url if git else "",
