@@ -10,9 +10,11 @@ import logging
 import signal
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 from tests.cluster.api import Api
+from tests.cluster.builds_api.buildah import Buildah
 from tests.cluster.builds_api.building import Building
 from tests.cluster.builds_api.controller import Controller
 from tests.cluster.builds_api.kubernetes import Kubernetes
@@ -38,8 +40,9 @@ def main() -> None:
     objects = Objects(Store(state / "state.json"))
     kubernetes = Kubernetes(Api(args.kubeconfig))
     building = Building(objects, logs)
-    pusher = Pusher(args.folder, kubernetes.secret)
-    controller = Controller(objects, logs, building, Simulated(kubernetes.has, pusher.push), kubernetes.annotations)
+    pusher = Pusher(args.folder, partial(kubernetes.found, "secrets"))
+    executor = Buildah(Simulated(kubernetes.found, pusher.push), kubernetes.found, args.folder)
+    controller = Controller(objects, logs, building, executor, kubernetes.annotations)
     server = Server(
         args.port,
         Rest(objects, kubernetes, building),

@@ -13,6 +13,17 @@ from typing import Protocol
 
 from tests.cluster.builds_api.kinds import Obj
 
+# How the reasons of openshift/api, build/v1/consts.go, read as sentences in openshift/builder.
+_MESSAGES = {
+    "DockerBuildFailed": "Dockerfile build strategy has failed.",
+    "FetchSourceFailed": "Failed to fetch the input source.",
+    "PullBuilderImageFailed": "Failed pulling builder image.",
+    "PushImageToRegistryFailed": "Failed to push the image to the registry.",
+    "GenericBuildFailed": "Generic Build failure - check logs for details.",
+    "OutOfMemoryKilled": "The build pod was killed due to an out of memory condition.",
+    "BuildPodDeleted": "The pod for this build was deleted before the build completed.",
+}
+
 
 class StoppedError(Exception):
     """The build was cancelled or deleted: nobody waits for its outcome any more."""
@@ -35,6 +46,11 @@ class Outcome:
     message: str = ""
     digest: str = ""
     labels: Mapping[str, str] | None = None
+
+
+def failure(phase: str, reason: str) -> Outcome:
+    """An Outcome with the sentence that belongs to its reason."""
+    return Outcome(phase, reason, _MESSAGES.get(reason, _MESSAGES["GenericBuildFailed"]))
 
 
 @dataclass(frozen=True)

@@ -68,13 +68,9 @@ class Kubernetes:
             cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated"}
             raise forbidden(resource, name, why, [{**cause, "field": "metadata.namespace"}])
 
-    def secret(self, namespace: str, name: str) -> Obj | None:
-        """A Secret, or None."""
-        return self._get(f"/api/v1/namespaces/{namespace}/secrets/{name}")
-
-    def has(self, plural: str, namespace: str, name: str) -> bool:
-        """Whether a Secret or ConfigMap (by its plural) is there."""
-        return self._get(f"/api/v1/namespaces/{namespace}/{plural}/{name}") is not None
+    def found(self, plural: str, namespace: str, name: str) -> Obj | None:
+        """A Secret or ConfigMap (by its plural), or None."""
+        return self._get(f"/api/v1/namespaces/{namespace}/{plural}/{name}")
 
     def annotations(self, namespace: str) -> Mapping[str, str]:
         """The annotations of a namespace; none where it is not there."""

@@ -9,24 +9,16 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tests.cluster.builds_api.executor import Hold, Outcome, Run
+from tests.cluster.builds_api.executor import Hold, Outcome, Run, failure
 from tests.cluster.builds_api.images import made_up_digest
 from tests.cluster.builds_api.kinds import Obj
 from tests.cluster.builds_api.pushing import PushError
 
 PREFIX = "play.hardware-enablement.test/"
 NORMAL, FAIL, ERROR, CANCELLED, PENDING = PLAYS = ("normal", "fail", "error", "cancelled", "pending")
+# Not simulated: buildah.py.
+BUILDAH = "buildah"
 _SECONDS = 1.0
-# How the reasons of openshift/api, build/v1/consts.go, read as sentences in openshift/builder.
-_MESSAGES = {
-    "DockerBuildFailed": "Dockerfile build strategy has failed.",
-    "FetchSourceFailed": "Failed to fetch the input source.",
-    "PullBuilderImageFailed": "Failed pulling builder image.",
-    "PushImageToRegistryFailed": "Failed to push the image to the registry.",
-    "GenericBuildFailed": "Generic Build failure - check logs for details.",
-    "OutOfMemoryKilled": "The build pod was killed due to an out of memory condition.",
-    "BuildPodDeleted": "The pod for this build was deleted before the build completed.",
-}
 
 
 @dataclass(frozen=True)
@@ -64,14 +56,14 @@ def parse_play(values: Mapping[str, str]) -> Play:
 class Simulated:
     """Plays builds.
 
-    has(plural, namespace, name): whether a Secret or ConfigMap is there. push(build, labels): the digest of an image
-    that was really pushed, or None; raises PushError.
+    found(plural, namespace, name): a Secret or ConfigMap, or None. push(build, labels): the digest of an image that
+    was really pushed, or None; raises PushError.
     """
 
     def __init__(
-        self, has: Callable[[str, str, str], bool], push: Callable[[Obj, Mapping[str, str]], str | None]
+        self, found: Callable[[str, str, str], Obj | None], push: Callable[[Obj, Mapping[str, str]], str | None]
     ) -> None:
-        self._has = has
+        self._found = found
         self._push = push
 
     def hold(self, build: Obj, plays: Mapping[str, str], waited_s: float) -> Hold | None:
@@ -79,9 +71,9 @@ class Simulated:
         play = _play(plays)
         namespace = build["metadata"]["namespace"]
         push = (build["spec"]["output"].get("pushSecret") or {}).get("name")
-        if push and not self._has("secrets", namespace, push):
+        if push and self._found("secrets", namespace, push) is None:
             return Hold("MissingPushSecret", "Missing push secret.")
-        if not all(self._has(plural, namespace, name) for plural, name in mounted(build)):
+        if any(self._found(plural, namespace, name) is None for plural, name in mounted(build)):
             return Hold()
         if play.name == PENDING and (not play.seconds or waited_s < play.seconds):
             return Hold(play.reason, play.message)
@@ -100,9 +92,9 @@ class Simulated:
         if play.name == CANCELLED:
             return Outcome("Cancelled", "CancelledBuild", "The build was cancelled by the user.")
         if play.name == ERROR:
-            return _failure("Error", play.reason or "BuildPodDeleted")
+            return failure("Error", play.reason or "BuildPodDeleted")
         if play.name == FAIL:
-            return _failure("Failed", play.reason or "DockerBuildFailed")
+            return failure("Failed", play.reason or "DockerBuildFailed")
         return self._pushed(run)
 
     def _pushed(self, run: Run) -> Outcome:
@@ -115,15 +107,11 @@ class Simulated:
             pushed = self._push(run.build, labels)
         except PushError as error:
             run.say(str(error))
-            return _failure("Failed", "PushImageToRegistryFailed")
+            return failure("Failed", "PushImageToRegistryFailed")
         digest = pushed or made_up_digest({"uid": run.build["metadata"]["uid"], "spec": run.build["spec"]})
         run.say(f"Successfully pushed {re.sub(':[^:/]+$', '', target)}@{digest}")
         run.say("Push successful")
         return Outcome("Complete", digest=digest, labels=labels)
-
-
-def _failure(phase: str, reason: str) -> Outcome:
-    return Outcome(phase, reason, _MESSAGES.get(reason, _MESSAGES["GenericBuildFailed"]))
 
 
 def mounted(build: Obj) -> list[tuple[str, str]]:

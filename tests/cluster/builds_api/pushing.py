@@ -32,20 +32,26 @@ def use_registry(cluster: Path, registry: Registry) -> None:
         file.write_text(json.dumps([*folders, str(registry.folder)]))
 
 
+def known_registry(cluster: Path, image: str) -> Registry | None:
+    """The registry that an image is in, if builds of the cluster were told of it."""
+    host = image.partition("/")[0]
+    return next((found for found in map(_attached, _listed(cluster / _LIST)) if found and _is_at(found, host)), None)
+
+
 class Pusher:
     """Pushes images of builds. secret(namespace, name): a Secret, or None."""
 
     def __init__(self, cluster: Path, secret: Callable[[str, str], Obj | None]) -> None:
-        self._file = cluster / _LIST
+        self._cluster = cluster
         self._secret = secret
 
     def push(self, build: Obj, labels: Mapping[str, str]) -> str | None:
         """The digest of the pushed image, None where the output is in no registry that is known; raises PushError."""
         target = build["status"].get("outputDockerImageReference", "")
-        host, _slash, rest = target.partition("/")
-        registry = next((found for found in map(_attached, _listed(self._file)) if found and _is_at(found, host)), None)
+        registry = known_registry(self._cluster, target)
         if registry is None:
             return None
+        host, _slash, rest = target.partition("/")
         if registry.record.auth != "none" and not self._may_push(build, registry, host):
             raise PushError(f"error: Failed to push image: writing manifest to {target}: unauthorized")
         repository, _colon, tag = rest.partition(":")

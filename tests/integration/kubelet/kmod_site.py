@@ -23,6 +23,7 @@ from tests.integration.conftest import grant
 from tests.integration.plays import REPO, Played, Runner
 
 NAMESPACE = "simple-kmod"
+USER = "builder-run"
 # In which only ordinary pods may run.
 BUILDS = "kmod-builds"
 SUMMARY = "hardware-enablement.io/simple-kmod"
@@ -35,7 +36,8 @@ Obj = dict[str, Any]
 class Site:
     """A cluster, its registry, a proxy for faults on the way there, and how to play simple-kmod.
 
-    prebuilt, built: kernels with headers. config: a file with the registry's credentials.
+    prebuilt, built: kernels with headers. config: a file with the registry's credentials. builds_on: labels of the
+    nodes that build.
     """
 
     cluster: Cluster
@@ -46,6 +48,7 @@ class Site:
     prebuilt: str
     built: str
     config: Path
+    builds_on: Mapping[str, str]
 
     def variables(self, repository: str = "drivers/simple-kmod", *, faulty: bool = False, **others: Any) -> Obj:
         """What a user sets. faulty: the registry is asked, and pushed to, through the proxy."""
@@ -63,7 +66,7 @@ class Site:
             "hardware_enablement_push_secret": "registry",
             "hardware_enablement_builder_image": "localhost/builder:1",
             "hardware_enablement_build_host_network": True,
-            "hardware_enablement_build_node_selector": {"kubernetes.io/hostname": self.cluster.workers[0]},
+            "hardware_enablement_build_node_selector": dict(self.builds_on),
             "hardware_enablement_registry_ca": self.registry.ca,
             # registry.test is a name on the nodes only.
             "hardware_enablement_registry_mirrors": [
@@ -103,7 +106,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Made:
-    """What is in a built image: its labels, but for those that tell of a builder's version, and the module."""
+    """What is in a built image: its labels, but for those that tell of its builder, and the module."""
 
     labels: Mapping[str, str]
     module: bytes
@@ -120,7 +123,19 @@ def look_into(site: Site, repository: str) -> Made:
     module = f"opt/modules/{site.built}/simple_kmod.ko"
     (found,) = [layer[module] for layer in contents.layers if module in layer]
     assert f"vermagic={site.built} ".encode() in found
-    return Made({name: labels[name] for name in labels if not name.startswith("io.buildah.")}, found)
+    by_builder = ("io.buildah.", "io.openshift.build.")
+    return Made({name: labels[name] for name in labels if not name.startswith(by_builder)}, found)
+
+
+def allow(cluster: Cluster, config: Path, *namespaces: str) -> None:
+    """Give the user what a run needs: its rights, and namespaces with the registry's credentials."""
+    cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
+    grant(cluster, USER, "hardware-enablement-runner")
+    for namespace in namespaces:
+        cluster.kubectl("create", "namespace", namespace)
+        kind = "--type=kubernetes.io/dockerconfigjson"
+        create = ("create", "secret", "generic", "registry", "-n", namespace, kind)
+        cluster.kubectl(*create, f"--from-file=.dockerconfigjson={config}")
 
 
 @contextmanager
@@ -142,18 +157,14 @@ def make_site(cluster: Cluster, name: str, folder: Path) -> Iterator[Site]:
             (node,) = cluster.add_nodes(1, profile="cpu-only", kernel=kernel, os="debian:12", prefix=prefix)
             cluster.kubectl("label", "node", node, "kmod=wanted")
         images.push("drivers/prebuilt", prebuilt, labels={KERNEL_LABEL: prebuilt})
-        cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
-        grant(cluster, "builder-run", "hardware-enablement-runner")
         secret = folder / "config.json"
         auths = json.loads(registry.dockerconfig())["auths"]
         secret.write_text(json.dumps({"auths": {**auths, proxy.address: registry.credentials.entry}}))
-        for namespace in (NAMESPACE, BUILDS):
-            cluster.kubectl("create", "namespace", namespace)
-            kind = "--type=kubernetes.io/dockerconfigjson"
-            create = ("create", "secret", "generic", "registry", "-n", namespace, kind)
-            cluster.kubectl(*create, f"--from-file=.dockerconfigjson={secret}")
+        allow(cluster, secret, NAMESPACE, BUILDS)
         cluster.kubectl("label", "namespace", BUILDS, "pod-security.kubernetes.io/enforce=restricted")
-        yield Site(cluster, registry, images, proxy, Runner(cluster, "builder-run", folder), prebuilt, built, secret)
+        runner = Runner(cluster, USER, folder)
+        here = {"kubernetes.io/hostname": cluster.workers[0]}
+        yield Site(cluster, registry, images, proxy, runner, prebuilt, built, secret, here)
         _leave(cluster)
     Registry.remove(place)
 
@@ -162,7 +173,7 @@ def _leave(cluster: Cluster) -> None:
     """Leave the cluster to the next tests as it was found: its nodes, and their kernel."""
     cluster.kubectl("delete", "specialresource", "simple-kmod", "--ignore-not-found")
     cluster.kubectl("delete", "namespace", NAMESPACE, BUILDS, "--ignore-not-found")
-    cluster.kubectl("delete", "clusterrolebinding", "builder-run-hardware-enablement-runner")
+    cluster.kubectl("delete", "clusterrolebinding", f"{USER}-hardware-enablement-runner")
     cluster.remove_nodes("prebuilt-1", "built-1", "none-1")
     node = cluster.workers[1]
     cluster.kubectl("label", "node", node, "kmod-")

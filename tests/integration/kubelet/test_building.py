@@ -38,7 +38,7 @@ buildah push $common $TARGET
 @pytest.fixture(scope="module")
 def registry(cluster: Cluster) -> Iterator[Registry]:
     """A registry with accounts that both nodes trust."""
-    folder = registry_folder("test-kubelet")
+    folder = registry_folder("test-building")
     Registry.remove(folder)
     authority = Authority(cluster.folder / "pki", "kubernetes")
     with Registry.start(folder, auth="htpasswd", authority=authority) as started:

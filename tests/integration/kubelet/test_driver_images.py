@@ -9,15 +9,18 @@ No kernel here loads modules: what is shown is the build, and that the refusal o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.cluster import Cluster
+from tests.cluster.builds_api.pushing import use_registry
 from tests.cluster.images import ensure_image
+from tests.cluster.images.build_host import make_build_host
 from tests.integration.kubelet.bench import wait_until
-from tests.integration.kubelet.build_host import make_build_host
-from tests.integration.kubelet.kmod_site import BUILDS, NAMESPACE, NO_HEADERS, Site, look_into, make_site
+from tests.integration.kubelet.kmod_site import BUILDS, NAMESPACE, NO_HEADERS, USER, Site, allow, look_into, make_site
+from tests.integration.plays import Runner
 
 pytestmark = pytest.mark.kubelet
 
@@ -96,6 +99,22 @@ def test_a_base_image_that_changed_is_built_on_once_and_a_failure_takes_nothing_
     site.images.push_archive("base/kmod", "1", ensure_image("kmod-base").archive)
     site.play()
     assert site.record()[site.built] == before
+
+
+def test_a_buildconfig_makes_the_same_image_as_a_job(site: Site, tmp_path: Path) -> None:
+    by_job = look_into(site, "drivers/simple-kmod")
+    with Cluster.up("test-driver-images-openshift", openshift=True) as openshift:
+        use_registry(openshift.folder, site.registry)
+        (node,) = openshift.add_nodes(1, profile="cpu-only", kernel=site.built, os="debian:12")
+        openshift.kubectl("label", "node", node, "kmod=wanted")
+        allow(openshift, site.config, NAMESPACE)
+        # By buildah, too: nothing is simulated in the builds of this namespace.
+        openshift.kubectl("annotate", "namespace", NAMESPACE, "play.hardware-enablement.test/play=buildah")
+        other = replace(site, cluster=openshift, runner=Runner(openshift, USER, tmp_path), builds_on={})
+        # Nobody says who builds: what the cluster serves does.
+        played = other.play("drivers/by-buildconfig").check()
+        assert "Build " in played.output
+        assert look_into(other, "drivers/by-buildconfig") == by_job
 
 
 def test_a_host_and_an_ordinary_pod_make_the_same_image_as_a_job(site: Site, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cluster.builds_api import policy
+from tests.cluster.builds_api.buildah import dockerfile_of
 from tests.cluster.builds_api.executor import Hold, Run, StoppedError
 from tests.cluster.builds_api.images import stream_tag, tagged
 from tests.cluster.builds_api.instantiate import instantiate
@@ -98,7 +99,7 @@ def test_a_snippet_is_five_lines_without_the_middle_of_long_ones() -> None:
 
 def test_a_build_waits_for_what_it_mounts() -> None:
     there: set[str] = set()
-    simulated = Simulated(lambda _plural, _namespace, name: name in there, push=no_push)
+    simulated = Simulated(lambda _plural, _namespace, name: {} if name in there else None, push=no_push)
     source = {"dockerfile": "FROM a", "configMaps": [{"configMap": {"name": "context"}}]}
     made = build(source=source, output={"pushSecret": {"name": "push"}})
     missing = simulated.hold(made, {}, 0)
@@ -123,7 +124,7 @@ def run(plays: dict[str, str], said: int = 0, started: float | None = None) -> t
 
 
 def test_plays_end_as_they_say() -> None:
-    simulated = Simulated(lambda *_: True, push=no_push)
+    simulated = Simulated(lambda *_: {}, push=no_push)
     endings = {}
     for name in ("normal", "fail", "error", "cancelled", "nonsense"):
         running, _lines = run({"play": name})
@@ -140,7 +141,7 @@ def test_plays_end_as_they_say() -> None:
 
 
 def test_a_run_is_taken_up_where_it_was_left_and_ends_when_it_is_stopped() -> None:
-    simulated = Simulated(lambda *_: True, push=no_push)
+    simulated = Simulated(lambda *_: {}, push=no_push)
     whole, lines = run({})
     simulated.run(whole)
     assert "STEP 2/2: RUN b c" in lines
@@ -151,6 +152,15 @@ def test_a_run_is_taken_up_where_it_was_left_and_ends_when_it_is_stopped() -> No
     stopped.ended.set()
     with pytest.raises(StoppedError):
         simulated.run(stopped)
+
+
+def test_a_dockerfile_gets_variables_after_each_base_and_labels_at_its_end() -> None:
+    output = {"imageLabels": [{"name": "cost", "value": '5 $ or "more"'}]}
+    strategy = {"dockerStrategy": {"env": [{"name": "HTTP_PROXY", "value": "http://proxy.test"}]}}
+    made = build(source={"dockerfile": "FROM a AS b\nRUN c\nfrom d\n"}, strategy=strategy, output=output)
+    env = 'ENV "OPENSHIFT_BUILD_NAME"="a-1" "OPENSHIFT_BUILD_NAMESPACE"="n" "HTTP_PROXY"="http://proxy.test"'
+    labels = '"io.openshift.build.name"="a-1" "io.openshift.build.namespace"="n" "cost"="5 \\$ or \\"more\\""'
+    assert dockerfile_of(made).splitlines() == ["FROM a AS b", env, "RUN c", "from d", env, f"LABEL {labels}"]
 
 
 def test_the_newest_image_of_a_tag_is_the_tag() -> None:

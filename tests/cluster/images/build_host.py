@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from tests.cluster.images import ensure_tree
+from tests.cluster.images.build import ensure_tree
 
 _SCRIPT = """\
 #!/bin/sh
