@@ -122,8 +122,8 @@ def _integration(place: Place) -> Iterator[Command]:
 
 
 def _e2e_kubelet(place: Place) -> Iterator[Command]:
-    # One after the other: all of them share one cluster of real nodes.
-    yield _pytest(place, "e2e-kubelet", "-m", "kubelet")
+    # The files of a worker share its cluster of two real nodes.
+    yield _pytest(place, "e2e-kubelet", "-n", "2", "--dist", "loadfile", "-m", "kubelet")
 
 
 def _e2e_builds(place: Place) -> Iterator[Command]:

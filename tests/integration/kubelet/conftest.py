@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One cluster with two real nodes for all tests in this folder, and one namespace for each test file."""
+"""One cluster with two real nodes for all tests that a process runs, and one namespace for each test file."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ import pytest
 from tests.cluster import Cluster
 from tests.integration.kubelet.bench import Bench
 
-NAME = "test-kubelet"
-
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
+def cluster(worker_id: str) -> Iterator[Cluster]:
     """A cluster with two real nodes, which know the image python-base, and a simulated one."""
-    with Cluster.up(NAME, kubelets=2, say=print) as started:
+    with Cluster.up(f"test-kubelet-{worker_id}", kubelets=2, say=print) as started:
         started.load_image("python-base")
         started.add_nodes(1, profile="cpu-only")
         yield started

@@ -23,7 +23,7 @@ HELLO = "import os, time; print('hello from', os.uname().nodename, flush=True); 
 def test_a_daemon_set_is_ready_on_real_and_simulated_nodes_and_all_tell_their_logs(bench: Bench) -> None:
     bench.daemon_set("hello", pod_spec(HELLO), LINUX)
     pods = {pod["spec"]["nodeName"]: pod["metadata"]["name"] for pod in bench.pods_of("hello")}
-    assert sorted(pods) == ["cpu-only-1", "test-kubelet-worker-1", "test-kubelet-worker-2"]
+    assert sorted(pods) == ["cpu-only-1", *bench.cluster.workers]
     for node in bench.cluster.workers:
         assert bench.kubectl("logs", pods[node]).strip() == f"hello from {pods[node]}"
     assert "simulated" in bench.kubectl("logs", pods["cpu-only-1"])
