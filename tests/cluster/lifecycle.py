@@ -27,6 +27,7 @@ from tests.cluster.kubelet.fleet import Parts, clear_fleet, reboot_node, start_f
 from tests.cluster.kubelet.model import NO_FLEET, PORTS_EACH, Fleet, plan_fleet
 from tests.cluster.kubelet.network import used_networks
 from tests.cluster.kubelet.node import RealNode
+from tests.cluster.limits import check_inotify
 from tests.cluster.locks import locked
 from tests.cluster.node_objects import control_plane_node, is_usable
 from tests.cluster.objects import create_crds, create_objects, read_objects
@@ -105,6 +106,7 @@ def up(name: str, flavour: Flavour, say: Say) -> Path:
             say(f"cluster {name} is only partly there: removing what is left of it")
             _stop(folder)
             shutil.rmtree(folder, ignore_errors=True)
+        check_inotify(flavour.kubelets)
         try:
             _start(name, folder, flavour, programs, parts)
         except BaseException:
