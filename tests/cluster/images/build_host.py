@@ -12,21 +12,24 @@ from tests.cluster.images.build import ensure_tree
 
 _SCRIPT = """\
 #!/bin/sh
-# The caller's files are under /tmp, which is the same inside. Mounts end with this process.
+# The caller's files are under /tmp, which is the same inside. Mounts end with this process. Images lie on the disk
+# itself: an overlay cannot lie on another one, and buildah's other way copies the whole image for each layer.
 exec unshare --mount sh -ec '
   mount -t overlay overlay -o lowerdir={lower},upperdir={folder}/upper,workdir={folder}/work {folder}/root
   mount --rbind /tmp {folder}/root/tmp
+  mkdir -p {folder}/root/var/lib/containers
+  mount --bind {folder}/storage {folder}/root/var/lib/containers
   mount --rbind /dev {folder}/root/dev
   mount -t proc proc {folder}/root/proc
   cp {folder}/hosts {folder}/root/etc/hosts
-  exec chroot {folder}/root /usr/bin/env BUILDAH_ISOLATION=chroot STORAGE_DRIVER=vfs /usr/bin/buildah "$@"
+  exec chroot {folder}/root /usr/bin/env BUILDAH_ISOLATION=chroot STORAGE_DRIVER=overlay /usr/bin/buildah "$@"
 ' buildah "$@"
 """
 
 
 def make_build_host(folder: Path, names: str) -> Path:
     """A folder for PATH with the program buildah. names: what its hosts file says."""
-    for name in ("upper", "work", "root", "bin"):
+    for name in ("upper", "work", "root", "storage", "bin"):
         (folder / name).mkdir(parents=True)
     (folder / "hosts").write_text(names)
     lower = ":".join(str(layer) for layer in ensure_tree("builder"))

@@ -47,8 +47,9 @@ class Site:
         """The node's stand-in for resctrl, from outside."""
         return self.cluster.real_node(self.node).root / TREE.lstrip("/")
 
-    def play(self, playbook: str = "rmd", *arguments: str, **options: Any) -> Played:
+    def play(self, playbook: str = "rmd", *arguments: str, rmd_renew: str = "auto", **options: Any) -> Played:
         settings: Obj = {
+            "rmd_renew": rmd_renew,
             "hardware_enablement_rmd_image": "localhost/rmd:1",
             "hardware_enablement_rmd_endpoint": "port_forward",
             "hardware_enablement_failure_grace": 3,
@@ -79,6 +80,11 @@ class Site:
     def run(self, component: str, *command: str) -> str:
         """Run a command in a pod of ours."""
         return self.cluster.kubectl("exec", "-n", NAMESPACE, self.pod(component), "--", *command)
+
+    def asked(self) -> set[str]:
+        """The methods of the requests that the daemon has had since it began."""
+        log = self.cluster.kubectl("logs", "-n", NAMESPACE, self.pod("daemon"), "-c", "rmd").splitlines()
+        return {line.split()[0] for line in log if " /v1/" in line}
 
     def get(self, kind: str, name: str, namespace: str = "default") -> Obj:
         return dict(json.loads(self.cluster.kubectl("get", kind, name, "-n", namespace, "-o", "json")))
@@ -240,9 +246,25 @@ def test_workloads_outlive_the_daemons_pod(site: Site) -> None:
     site.cluster.kubectl("delete", "pod", "-n", NAMESPACE, site.pod("daemon"), "--now")
     site.play().check()
     site.play("rmd_workloads").check()
-    asked = site.cluster.kubectl("logs", "-n", NAMESPACE, site.pod("daemon"), "-c", "rmd").splitlines()
-    methods = {line.split()[0] for line in asked if " /v1/" in line}
-    assert methods == {"GET"}
+    assert site.asked() == {"GET"}
+
+
+def test_renewed_certificates_start_the_daemon_anew_and_what_it_has_lost_is_posted_again(site: Site) -> None:
+    show = ("find", "/etc/rmd-node", "-name", "rmd-cert.pem", "-exec", "cat", "{}", "+")
+    daemon, before = site.pod("daemon"), site.run("daemon", *show)
+    database = site.cluster.real_node(site.node).root / "var/lib/intel-rmd"
+    for file in database.iterdir():
+        file.unlink()
+    site.play(rmd_renew="certificates").check()
+    assert site.pod("daemon") != daemon
+    assert site.run("daemon", *show) != before
+    # Over TLS with the new certificates of both sides.
+    site.play("rmd_workloads", hardware_enablement_rmd_verify="resctrl").check()
+    assert site.asked() == {"GET", "POST"}
+    state = site.get("rmdworkload", "kept")["status"]["workloadStates"][site.node]
+    assert state["status"] == "Successful"
+    assert (site.tree / state["cosName"] / "cpus_list").read_text().strip() == "1"
+    site.play("rmd_workloads").unchanged()
 
 
 def test_removed_the_node_has_its_cache_again(site: Site) -> None:
