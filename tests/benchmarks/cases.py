@@ -20,7 +20,7 @@ from tests.benchmarks.rendering import Manifests, render, write
 from tests.benchmarks.tables import Table, seconds
 from tests.cluster import Cluster
 from tests.integration.plays import REPO, Played
-from tests.integration.rmd_bed import make_bed
+from tests.integration.rmd.workload_bed import make_bed
 from tests.scenes.fleet import add_fleet
 
 RECIPES = Path(__file__).parent / "recipes"

@@ -131,7 +131,8 @@ def _e2e_builds(place: Place) -> Iterator[Command]:
 
 
 def _e2e_rmd(place: Place) -> Iterator[Command]:
-    yield _pytest(place, "e2e-rmd", "-n", "2", "--dist", "loadfile", "-m", "rmd")
+    # By name and not by number of tests: the long files come first, the many short ones that share a cluster fill up.
+    yield _pytest(place, "e2e-rmd", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "rmd")
 
 
 def _scale(place: Place) -> Iterator[Command]:

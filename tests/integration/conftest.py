@@ -22,6 +22,13 @@ def grant(cluster: Cluster, user: str, role: str) -> None:
     cluster.kubectl("create", "clusterrolebinding", f"{user}-{role}", f"--clusterrole={role}", f"--user={user}")
 
 
+def documented(cluster: Cluster, folder: Path) -> Runner:
+    """Plays as a user who has the rights that the documentation says a run needs, and no more."""
+    cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
+    grant(cluster, "runner", "hardware-enablement-runner")
+    return Runner(cluster, "runner", folder)
+
+
 def name_of(request: pytest.FixtureRequest) -> str:
     """A name for what belongs to one file of tests."""
     return f"test-{Path(str(request.module.__file__)).stem.removeprefix('test_').replace('_', '-')}"
@@ -37,10 +44,8 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def runner(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Runner:
-    """Plays as a user who has the rights that the documentation says a run needs, and no more."""
-    cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
-    grant(cluster, "runner", "hardware-enablement-runner")
-    return Runner(cluster, "runner", tmp_path_factory.mktemp("runner"))
+    """Plays as a user with the documented rights."""
+    return documented(cluster, tmp_path_factory.mktemp("runner"))
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -140,6 +141,12 @@ class RmdServer:
         self.node.resctrl.reset()
         self.node.tasks.clear()
         return self.start()
+
+    def install(self, dialect: Dialect) -> None:
+        """End the daemon and put the other version of it in its place, with that one's faults; reboot() starts it."""
+        self.stop()
+        self.settings = replace(self.settings, dialect=dialect)
+        self.node.faults = Faults.of(dialect)
 
     def requests(self, since: int = 0) -> list[Seen]:
         """The requests so far, or since a mark; answered or not."""

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Each fault of the daemon that the test server has as a switch: what becomes of it in our hands.
 
-What needs a run over nodes is in tests/integration/test_rmd_workload.py; here one daemon is asked, without a cluster.
+What needs a run over nodes is in tests/integration/rmd; here one daemon is asked, without a cluster.
 """
 
 from __future__ import annotations

@@ -66,6 +66,15 @@ def test_an_empty_database_after_a_restart(server: RmdServer) -> None:
     assert post(server, "4")["id"] == "1"
 
 
+def test_the_other_version_on_the_same_machine(v02: RmdServer) -> None:
+    assert post(v02, "1", 2)["cache"] == {"max": 2, "min": 2}
+    assert not v02.faults.range_delete
+    v02.install(Dialect.V03)
+    v02.reboot()
+    assert post(v02, "1", 2)["rdt"]["cache"] == {"max": 2, "min": 2}
+    assert v02.faults.range_delete
+
+
 def test_ghosts_after_a_boot(v02: RmdServer, v03: RmdServer) -> None:
     """0.3's groups have the same names after a boot, 0.2's are gone, and with them the records."""
     for server in (v02, v03):

@@ -12,34 +12,20 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cluster import Cluster
-from tests.integration.conftest import grant, name_of
 from tests.integration.plays import REPO, Runner
-from tests.integration.rmd_objects_bed import RmdBed, make_bed
+from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
 
 NODES = 100
 pytestmark = pytest.mark.scale
 
 
 @pytest.fixture(scope="module")
-def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    with Cluster.up(name_of(request)) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RmdBed]:
+def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectsBed]:
     with make_bed(cluster, tmp_path_factory.mktemp("rmd"), NODES) as made:
         yield made
 
 
-@pytest.fixture(scope="module")
-def runner(bed: RmdBed, tmp_path_factory: pytest.TempPathFactory) -> Runner:
-    bed.cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
-    grant(bed.cluster, "runner", "hardware-enablement-runner")
-    return Runner(bed.cluster, "runner", tmp_path_factory.mktemp("runner"))
-
-
-def counted(bed: RmdBed, runner: Runner) -> tuple[Counter[str], Counter[str], float]:
+def counted(bed: ObjectsBed, runner: Runner) -> tuple[Counter[str], Counter[str], float]:
     """(requests to RMD by method, to the API server by verb, seconds) of a run."""
     mark, api, start = bed.fleet.mark(), bed.cluster.mark(), time.monotonic()
     runner.play("rmd_workloads", timeout=500).check()
@@ -50,7 +36,7 @@ def counted(bed: RmdBed, runner: Runner) -> tuple[Counter[str], Counter[str], fl
     return rmd, verbs, seconds
 
 
-def test_four_hundred_workloads_in_one_run(bed: RmdBed, runner: Runner) -> None:
+def test_four_hundred_workloads_in_one_run(bed: ObjectsBed, runner: Runner) -> None:
     bed.cluster.kubectl("apply", "--server-side", "-f", str(REPO / "manifests" / "rmd-crds.yaml"))
     bed.cluster.kubectl("wait", "--for=condition=Established", "crd", "rmdworkloads.intel.com", "--timeout=30s")
     for number in range(4):
@@ -63,7 +49,7 @@ def test_four_hundred_workloads_in_one_run(bed: RmdBed, runner: Runner) -> None:
     assert rmd["POST"] == 5 * NODES
 
 
-def test_a_second_run_is_one_get_for_each_node(bed: RmdBed, runner: Runner) -> None:
+def test_a_second_run_is_one_get_for_each_node(bed: ObjectsBed, runner: Runner) -> None:
     mark = bed.cluster.mark()
     rmd, _verbs, _seconds = counted(bed, runner)
     assert rmd == {"GET": NODES}

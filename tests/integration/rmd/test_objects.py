@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
-from tests.integration.conftest import grant, name_of
-from tests.integration.plays import REPO, Runner
-from tests.integration.rmd_objects_bed import RmdBed, make_bed, until
+from tests.integration.plays import Runner
+from tests.integration.rmd.bed import until
+from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
 
 pytestmark = pytest.mark.rmd
 
@@ -44,32 +44,19 @@ GUARANTEED_CACHE_PSTATE = workload(
 
 
 @pytest.fixture(scope="module")
-def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    with Cluster.up(name_of(request)) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RmdBed]:
+def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectsBed]:
     with make_bed(cluster, tmp_path_factory.mktemp("rmd"), 2, plugins=("pstate",)) as made:
         yield made
 
 
-@pytest.fixture(scope="module")
-def runner(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Runner:
-    cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
-    grant(cluster, "runner", "hardware-enablement-runner")
-    return Runner(cluster, "runner", tmp_path_factory.mktemp("runner"))
-
-
-def test_a_first_run_without_objects_brings_the_kinds(bed: RmdBed, runner: Runner) -> None:
+def test_a_first_run_without_objects_brings_the_kinds(bed: ObjectsBed, runner: Runner) -> None:
     assert runner.play("rmd_workloads", "--check").check().changed == 1
     assert runner.play("rmd_workloads").check().changed == 1
     runner.play("rmd_workloads").unchanged()
     assert bed.get("rmdnodestate", f"rmd-node-state-{ONE}")["status"]["reachable"] is True
 
 
-def test_the_samples_are_posted_as_the_readme_says(bed: RmdBed, runner: Runner) -> None:
+def test_the_samples_are_posted_as_the_readme_says(bed: ObjectsBed, runner: Runner) -> None:
     for sample in (GUARANTEED_CACHE, GUARANTEED_CACHE_PSTATE):
         bed.create(sample)
     mark = bed.fleet.mark()
@@ -87,7 +74,7 @@ def test_the_samples_are_posted_as_the_readme_says(bed: RmdBed, runner: Runner) 
         ]
 
 
-def test_describe_shows_what_the_readme_shows(bed: RmdBed) -> None:
+def test_describe_shows_what_the_readme_shows(bed: ObjectsBed) -> None:
     assert bed.get("rmdworkload", CACHE)["spec"] == GUARANTEED_CACHE["spec"]
     assert bed.get("rmdworkload", PSTATE)["spec"] == GUARANTEED_CACHE_PSTATE["spec"]
     described = bed.cluster.kubectl("describe", "rmdworkload", CACHE)
@@ -103,7 +90,7 @@ def test_describe_shows_what_the_readme_shows(bed: RmdBed) -> None:
     assert conditions == {"Ready": "True", "Degraded": "False", "Invalid": "False"}
 
 
-def test_a_node_state_is_the_readmes(bed: RmdBed) -> None:
+def test_a_node_state_is_the_readmes(bed: ObjectsBed) -> None:
     state = bed.get("rmdnodestate", f"rmd-node-state-{ONE}")
     assert state["spec"] == {"node": ONE, "nodeUid": bed.get("node", ONE)["metadata"]["uid"]}
     common = {"Cache Max": "2", "Cache Min": "2", "Origin": "REST", "Status": "Successful"}
@@ -120,20 +107,20 @@ def test_a_node_state_is_the_readmes(bed: RmdBed) -> None:
     }
 
 
-def test_a_second_run_is_one_get_for_each_node_and_no_write(bed: RmdBed, runner: Runner) -> None:
+def test_a_second_run_is_one_get_for_each_node_and_no_write(bed: ObjectsBed, runner: Runner) -> None:
     mark, written = bed.fleet.mark(), bed.cluster.mark()
     runner.play("rmd_workloads").unchanged()
     assert bed.methods(mark) == {ONE: ["GET /v1/workloads"], TWO: ["GET /v1/workloads"]}
     assert runner.writes(written) == []
 
 
-def test_nodes_offer_what_workloads_without_a_pod_leave(bed: RmdBed) -> None:
+def test_nodes_offer_what_workloads_without_a_pod_leave(bed: ObjectsBed) -> None:
     # Six guaranteed ways on each socket, two of them taken on both.
     for field in ("capacity", "allocatable"):
         assert bed.get("node", ONE)["status"][field]["intel.com/l3_cache_ways"] == "4"
 
 
-def test_check_mode_tells_and_writes_nothing(bed: RmdBed, runner: Runner) -> None:
+def test_check_mode_tells_and_writes_nothing(bed: ObjectsBed, runner: Runner) -> None:
     bed.apply(workload(CACHE, {**GUARANTEED_CACHE["spec"], "cache": {"max": 3, "min": 3}}))
     mark, before, written = bed.fleet.mark(), bed.fleet.dump(), bed.cluster.mark()
     played = runner.play("rmd_workloads", "--check", "--diff").check()
@@ -145,7 +132,7 @@ def test_check_mode_tells_and_writes_nothing(bed: RmdBed, runner: Runner) -> Non
     assert (bed.fleet.dump(), runner.writes(written)) == (before, [])
 
 
-def test_a_change_is_made_and_a_node_that_is_no_longer_named_loses_it(bed: RmdBed, runner: Runner) -> None:
+def test_a_change_is_made_and_a_node_that_is_no_longer_named_loses_it(bed: ObjectsBed, runner: Runner) -> None:
     bed.apply(workload(CACHE, {**GUARANTEED_CACHE["spec"], "cache": {"max": 3, "min": 3}, "nodes": [ONE]}))
     runner.play("rmd_workloads").check()
     assert (bed.uuids(ONE), bed.uuids(TWO)) == ([CACHE, PSTATE], [PSTATE])
@@ -154,7 +141,7 @@ def test_a_change_is_made_and_a_node_that_is_no_longer_named_loses_it(bed: RmdBe
     runner.play("rmd_workloads").unchanged()
 
 
-def test_what_a_daemon_lost_is_posted_again(bed: RmdBed, runner: Runner) -> None:
+def test_what_a_daemon_lost_is_posted_again(bed: ObjectsBed, runner: Runner) -> None:
     bed.fleet[ONE].restart(empty_database=True)
     bed.fleet[ONE].reboot()
     assert bed.uuids(ONE) == []
@@ -163,7 +150,7 @@ def test_what_a_daemon_lost_is_posted_again(bed: RmdBed, runner: Runner) -> None
     runner.play("rmd_workloads").unchanged()
 
 
-def test_a_deleted_object_is_held_until_it_is_gone_from_all_nodes(bed: RmdBed, runner: Runner) -> None:
+def test_a_deleted_object_is_held_until_it_is_gone_from_all_nodes(bed: ObjectsBed, runner: Runner) -> None:
     bed.fleet[TWO].stop()
     bed.cluster.kubectl("delete", "rmdworkload", PSTATE, "--wait=false")
     played = runner.play("rmd_workloads")
@@ -183,7 +170,7 @@ def test_a_deleted_object_is_held_until_it_is_gone_from_all_nodes(bed: RmdBed, r
     runner.play("rmd_workloads").unchanged()
 
 
-def test_an_orphan_of_ours_is_swept_and_what_others_made_stays(bed: RmdBed, runner: Runner) -> None:
+def test_an_orphan_of_ours_is_swept_and_what_others_made_stays(bed: ObjectsBed, runner: Runner) -> None:
     stranger = {"id": "77", "uuid": "stranger", "core_ids": ["6"], "cache": {"max": 0, "min": 0}}
     bed.post(ONE, stranger)
     bed.cluster.kubectl("patch", "rmdworkload", CACHE, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
@@ -195,7 +182,7 @@ def test_an_orphan_of_ours_is_swept_and_what_others_made_stays(bed: RmdBed, runn
     bed.fleet[ONE].reboot().restart(empty_database=True)
 
 
-def test_names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(bed: RmdBed, runner: Runner) -> None:
+def test_names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(bed: ObjectsBed, runner: Runner) -> None:
     bed.cluster.kubectl("create", "namespace", "team")
     spec = {"cache": {"max": 1, "min": 1}, "nodes": [ONE]}
     bed.create(workload("web", {**spec, "coreIds": ["1"]}))
@@ -219,7 +206,7 @@ def test_names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(bed: 
     assert bed.uuids(ONE) == []
 
 
-def test_what_the_operator_left_under_the_bare_name_is_adopted(bed: RmdBed, runner: Runner) -> None:
+def test_what_the_operator_left_under_the_bare_name_is_adopted(bed: ObjectsBed, runner: Runner) -> None:
     bed.post(ONE, {"uuid": "old", "core_ids": ["1"], "cache": {"max": 1, "min": 1}})
     bed.create(workload("old", {"coreIds": ["1"], "cache": {"max": 1, "min": 1}, "nodes": [ONE]}, "team"))
     mark = bed.fleet.mark()
@@ -243,7 +230,7 @@ INVALID = {
 
 
 def test_what_rmd_would_refuse_is_invalid_and_never_sent_and_does_not_hold_up_the_rest(
-    bed: RmdBed, runner: Runner
+    bed: ObjectsBed, runner: Runner
 ) -> None:
     for name, (spec, _why) in INVALID.items():
         bed.create(workload(name, {**spec, "nodes": [ONE]}))
@@ -264,7 +251,7 @@ def test_what_rmd_would_refuse_is_invalid_and_never_sent_and_does_not_hold_up_th
     assert bed.cluster.kubectl("get", "rmdworkloads", "-A", "-o", "name") == ""
 
 
-def test_a_refusal_of_one_node_is_told_and_the_other_has_it(bed: RmdBed, runner: Runner) -> None:
+def test_a_refusal_of_one_node_is_told_and_the_other_has_it(bed: ObjectsBed, runner: Runner) -> None:
     bed.post(TWO, {"uuid": "stranger", "core_ids": ["2"], "cache": {"max": 1, "min": 1}})
     bed.create(workload("shared-core", {"coreIds": ["2"], "cache": {"max": 1, "min": 1}, "nodes": [ONE, TWO]}))
     assert runner.play("rmd_workloads").code != 0
@@ -274,7 +261,7 @@ def test_a_refusal_of_one_node_is_told_and_the_other_has_it(bed: RmdBed, runner:
     assert status["nodes"] == "1/2"
 
 
-def test_a_node_that_has_left_counts_as_removed(bed: RmdBed, runner: Runner) -> None:
+def test_a_node_that_has_left_counts_as_removed(bed: ObjectsBed, runner: Runner) -> None:
     bed.apply(workload("shared-core", {"coreIds": ["3"], "cache": {"max": 1, "min": 1}, "nodes": [ONE, TWO]}))
     runner.play("rmd_workloads").check()
     bed.cluster.remove_nodes(TWO)

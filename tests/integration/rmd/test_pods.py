@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
-from tests.integration.conftest import grant, name_of
-from tests.integration.plays import REPO, Runner
-from tests.integration.rmd_objects_bed import RmdBed, make_bed, until
+from tests.integration.plays import Runner
+from tests.integration.rmd.bed import until
+from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
 from tests.rmd import Injection, Machine
 
 pytestmark = pytest.mark.rmd
@@ -24,25 +24,11 @@ FAILURE = "hardware-enablement.io/rmd-failure"
 
 
 @pytest.fixture(scope="module")
-def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    with Cluster.up(name_of(request)) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RmdBed]:
+def bed(cluster: Cluster, runner: Runner, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectsBed]:
     with make_bed(cluster, tmp_path_factory.mktemp("rmd"), 1, machine=Machine(cpus=96)) as made:
+        # Nodes have to offer ways before pods can ask for them.
+        runner.play("rmd_workloads").check()
         yield made
-
-
-@pytest.fixture(scope="module")
-def runner(bed: RmdBed, tmp_path_factory: pytest.TempPathFactory) -> Runner:
-    bed.cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
-    grant(bed.cluster, "runner", "hardware-enablement-runner")
-    made = Runner(bed.cluster, "runner", tmp_path_factory.mktemp("runner"))
-    # Nodes have to offer ways before pods can ask for them.
-    made.play("rmd_workloads").check()
-    return made
 
 
 def guaranteed(name: str, cpus: int = 3, ways: int = 2, **annotations: str) -> dict[str, Any]:
@@ -53,7 +39,7 @@ def guaranteed(name: str, cpus: int = 3, ways: int = 2, **annotations: str) -> d
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container]}}
 
 
-def start(bed: RmdBed, pod: dict[str, Any], **cpus: str) -> str:
+def start(bed: ObjectsBed, pod: dict[str, Any], **cpus: str) -> str:
     """Create a pod, wait until it runs, and let the agent see which CPUs its containers got; returns its uid."""
     name = pod["metadata"]["name"]
     bed.create(pod)
@@ -63,24 +49,24 @@ def start(bed: RmdBed, pod: dict[str, Any], **cpus: str) -> str:
     return uid
 
 
-def tell(bed: RmdBed, uid: str, **cpus: str) -> None:
+def tell(bed: ObjectsBed, uid: str, **cpus: str) -> None:
     """What the CPU manager of the node has given."""
     bed.add_agent(NODE, {"cpu_manager": {"policy": "static", "entries": {uid: cpus}}})
 
 
-def events(bed: RmdBed, pod: str) -> list[str]:
+def events(bed: ObjectsBed, pod: str) -> list[str]:
     """The reasons and messages of a pod's events of ours."""
     found = json.loads(bed.cluster.kubectl("get", "events", "-o", "json"))["items"]
     mine = [event for event in found if event["involvedObject"]["name"] == pod]
     return [event["message"] for event in mine if event["reason"] == "CacheWorkloadFailed"]
 
 
-def test_nodes_offer_their_guaranteed_ways(bed: RmdBed, runner: Runner) -> None:
+def test_nodes_offer_their_guaranteed_ways(bed: ObjectsBed, runner: Runner) -> None:
     assert bed.get("node", NODE)["status"]["allocatable"]["intel.com/l3_cache_ways"] == "6"
     runner.play("rmd_workloads").unchanged()
 
 
-def test_the_readmes_pod_gets_its_workload(bed: RmdBed, runner: Runner) -> None:
+def test_the_readmes_pod_gets_its_workload(bed: ObjectsBed, runner: Runner) -> None:
     uid = start(bed, guaranteed("guaranteed-cache-pod-86676", nginx1_cache_min="2"), nginx1="1-2,49")
     played = runner.play("rmd_workloads", "--check", "--diff", hardware_enablement_rmd_pod_form="v0.1").check()
     assert "rmd-workload-guaranteed-cache-pod-86676" in played.output
@@ -94,7 +80,7 @@ def test_the_readmes_pod_gets_its_workload(bed: RmdBed, runner: Runner) -> None:
     assert found["metadata"]["ownerReferences"][0]["uid"] == uid
 
 
-def test_a_second_run_writes_nothing_and_what_the_pod_holds_is_still_offered(bed: RmdBed, runner: Runner) -> None:
+def test_a_second_run_writes_nothing_and_what_the_pod_holds_is_still_offered(bed: ObjectsBed, runner: Runner) -> None:
     mark, written = bed.fleet.mark(), bed.cluster.mark()
     # Also in the other form: what is there is kept.
     runner.play("rmd_workloads").unchanged()
@@ -103,14 +89,14 @@ def test_a_second_run_writes_nothing_and_what_the_pod_holds_is_still_offered(bed
     assert bed.get("node", NODE)["status"]["allocatable"]["intel.com/l3_cache_ways"] == "6"
 
 
-def test_changed_annotations_are_handed_on(bed: RmdBed, runner: Runner) -> None:
+def test_changed_annotations_are_handed_on(bed: ObjectsBed, runner: Runner) -> None:
     bed.cluster.kubectl("annotate", "--overwrite", "pod", "guaranteed-cache-pod-86676", "nginx1_cache_min=1")
     runner.play("rmd_workloads").check()
     assert bed.fleet[NODE].workloads()[0]["cache"] == {"max": 2, "min": 1}
     runner.play("rmd_workloads").unchanged()
 
 
-def test_deleting_the_pod_deletes_its_workload(bed: RmdBed, runner: Runner) -> None:
+def test_deleting_the_pod_deletes_its_workload(bed: ObjectsBed, runner: Runner) -> None:
     bed.cluster.kubectl("delete", "pod", "guaranteed-cache-pod-86676")
     name = "rmd-workload-guaranteed-cache-pod-86676"
     until(lambda: "deletionTimestamp" in bed.get("rmdworkload", name)["metadata"], "the garbage collector")
@@ -120,7 +106,7 @@ def test_deleting_the_pod_deletes_its_workload(bed: RmdBed, runner: Runner) -> N
     runner.play("rmd_workloads").unchanged()
 
 
-def test_a_finished_pod_has_no_workload_any_more(bed: RmdBed, runner: Runner) -> None:
+def test_a_finished_pod_has_no_workload_any_more(bed: ObjectsBed, runner: Runner) -> None:
     start(bed, guaranteed("job"), nginx1="4-6")
     runner.play("rmd_workloads").check()
     assert bed.uuids(NODE) == ["job-rmd-workload-nginx1"]
@@ -131,7 +117,7 @@ def test_a_finished_pod_has_no_workload_any_more(bed: RmdBed, runner: Runner) ->
     bed.cluster.kubectl("delete", "pod", "job")
 
 
-def test_a_pod_without_cpus_of_its_own_is_told_so_and_kept(bed: RmdBed, runner: Runner) -> None:
+def test_a_pod_without_cpus_of_its_own_is_told_so_and_kept(bed: ObjectsBed, runner: Runner) -> None:
     start(bed, guaranteed("shares"), other="1-3")
     assert runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict").code != 0
     assert bed.uuids(NODE) == []
@@ -144,7 +130,7 @@ def test_a_pod_without_cpus_of_its_own_is_told_so_and_kept(bed: RmdBed, runner: 
     bed.cluster.kubectl("delete", "pod", "shares")
 
 
-def test_what_rmd_refuses_is_told_annotated_and_forgotten_when_it_is_well(bed: RmdBed, runner: Runner) -> None:
+def test_what_rmd_refuses_is_told_annotated_and_forgotten_when_it_is_well(bed: ObjectsBed, runner: Runner) -> None:
     start(bed, guaranteed("refused"), nginx1="1-3")
     bed.fleet[NODE].faults.inject(Injection("POST", after=1, status=500, text="Not enough cache left on cache_id 0"))
     assert runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="annotate").code != 0
@@ -158,7 +144,7 @@ def test_what_rmd_refuses_is_told_annotated_and_forgotten_when_it_is_well(bed: R
     runner.play("rmd_workloads").check()
 
 
-def test_eviction_only_of_the_pod_that_owns_the_workload(bed: RmdBed, runner: Runner) -> None:
+def test_eviction_only_of_the_pod_that_owns_the_workload(bed: ObjectsBed, runner: Runner) -> None:
     """The operator removed a pod because a workload that somebody had declared had a name like the pod's."""
     start(bed, guaranteed("nginx"), nginx1="1-3")
     runner.play("rmd_workloads").check()

@@ -1,16 +1,14 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster whose nodes have an RMD server each, behind the daemon's pod, and a client's Secret."""
+"""A cluster whose nodes have an RMD server each, and rmd_workload and rmd_info as a user runs them."""
 
 from __future__ import annotations
 
-import base64
 import importlib.util
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,35 +20,34 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.outcome import outcome_of
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd import info, workload
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.endpoints import server_name
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from tests.cluster import Cluster
 from tests.integration.plays import REPO, Runner
-from tests.rmd import RmdServer
-from tests.rmd.certificates import Certificates, Client
-from tests.rmd.fleet import Fleet
-from tests.rmd.on_cluster import give_addresses
+from tests.integration.rmd.bed import NAMESPACE, Obj, RmdBed, deployed
+from tests.rmd import Dialect, RmdServer
 
-Obj = dict[str, Any]
-
-NAMESPACE = "intel-rmd"
-LABELS = {"app.kubernetes.io/name": "intel-rmd"}
 HOLDER = "a test"
 
 
 @dataclass
-class RmdBed:
+class WorkloadBed(RmdBed):
     """Nodes with their servers, and the modules' cores as a user with the documented rights runs them."""
 
-    cluster: Cluster
     runner: Runner
-    fleet: Fleet
-    certificates: Certificates
-    client: Client
 
     @property
     def nodes(self) -> list[str]:
+        """The nodes' names."""
         return list(self.fleet)
+
+    @property
+    def dialect(self) -> Dialect:
+        """What all daemons speak."""
+        return self.server(0).settings.dialect
+
+    def server(self, number: int) -> RmdServer:
+        """The server of the node of this number, from 0."""
+        return self.fleet[self.nodes[number]]
 
     def workload(self, *, holder: str = HOLDER, check: bool = False, diff: bool = False, **params: Any) -> Obj:
         """rmd_workload's result; on all nodes, unless some are named."""
@@ -66,6 +63,7 @@ class RmdBed:
         return found
 
     def by_node(self, result: Obj) -> dict[str, Obj]:
+        """A result's nodes by their names."""
         return {entry["node"]: entry for entry in result["nodes"]}
 
     def methods(self, since: Mapping[str, int]) -> dict[str, str]:
@@ -105,33 +103,12 @@ class RmdBed:
         self.cluster.kubectl("delete", "pod", "-n", NAMESPACE, "-l", "app.kubernetes.io/component=agent", "--wait=true")
 
     def report(self, node: str) -> None:
-        """A pod of the agent whose report is what its own reader makes of the server's tree now."""
+        """An agent whose report is what its own reader makes of the server's tree now."""
         server = self.fleet[node]
         tree = server.node.resctrl.folder
         assert tree is not None
-        line = json.dumps(
-            {
-                "schema": 1,
-                "node": node,
-                "time": "2026-01-01T00:00:00Z",
-                "l3": {str(cache): server.machine.share_list(cache) for cache in server.machine.caches},
-                "resctrl": agent_program("resctrl").read(tree),
-                "problems": [],
-            }
-        )
-        pod = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {
-                "name": f"agent-{node}",
-                "namespace": NAMESPACE,
-                "labels": {**LABELS, "app.kubernetes.io/component": "agent"},
-                "annotations": {"sim.hardware-enablement.io/log": line},
-            },
-            "spec": {"nodeName": node, "containers": [{"name": "agent", "image": "agent:1"}]},
-        }
-        self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
-        self.cluster.kubectl("wait", "pod", pod["metadata"]["name"], "-n", NAMESPACE, "--for=condition=Ready")
+        l3 = {str(cache): server.machine.share_list(cache) for cache in server.machine.caches}
+        self.add_agent(node, {"l3": l3, "resctrl": agent_program("resctrl").read(tree)})
 
     def _complete(self, spec: Mapping[str, Any], params: Mapping[str, Any]) -> Obj:
         given = {"kubeconfig": str(self.runner.kubeconfig), **params}
@@ -158,63 +135,9 @@ def agent_program(name: str) -> ModuleType:
 
 
 @contextmanager
-def make_bed(cluster: Cluster, runner: Runner, folder: Path, names: Sequence[str], **settings: Any) -> Iterator[RmdBed]:
+def make_bed(
+    cluster: Cluster, runner: Runner, folder: Path, names: Sequence[str], **settings: Any
+) -> Iterator[WorkloadBed]:
     """Servers for these nodes of the cluster; settings: of each RmdServer. Comes back when all pods are ready."""
-    certificates = Certificates(folder / "pki")
-    client = certificates.client()
-
-    def tls(node: str, _address: str) -> Any:
-        return certificates.tls(node, [server_name(node)])
-
-    with Fleet(names, tls=tls, folder=folder / "nodes", **settings) as fleet:
-        give_addresses(cluster, fleet)
-        cluster.kubectl(
-            "apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": _objects(fleet, client)})
-        )
-        wait_until(lambda: _ready(cluster) == len(names), 120)
-        bed = RmdBed(cluster, runner, fleet, certificates, client)
-        yield bed
-        cluster.kubectl("delete", "namespace", NAMESPACE, "--wait=true")
-
-
-def wait_until(condition: Callable[[], bool], seconds: float) -> None:
-    """Wait for something that has to happen."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.1)
-
-
-def server_of(bed: RmdBed, number: int) -> RmdServer:
-    """The server of the node of this number, from 0."""
-    return bed.fleet[bed.nodes[number]]
-
-
-def _objects(fleet: Fleet, client: Client) -> list[Obj]:
-    labels = {**LABELS, "app.kubernetes.io/component": "daemon"}
-    files = {"ca.crt": client.ca, "tls.crt": client.certificate, "tls.key": client.key}
-    data = {name: base64.b64encode(file.read_bytes()).decode() for name, file in files.items()}
-    container = {"name": "rmd", "image": "rmd:1", "ports": [{"name": "rmd-tls", "containerPort": fleet.port}]}
-    return [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
-        {
-            "apiVersion": "v1",
-            "kind": "Secret",
-            "metadata": {"name": "intel-rmd-client", "namespace": NAMESPACE},
-            "data": data,
-        },
-        {
-            "apiVersion": "apps/v1",
-            "kind": "DaemonSet",
-            "metadata": {"name": "intel-rmd", "namespace": NAMESPACE, "labels": labels},
-            "spec": {
-                "selector": {"matchLabels": labels},
-                "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
-            },
-        },
-    ]
-
-
-def _ready(cluster: Cluster) -> int:
-    text = cluster.kubectl("get", "daemonset", "intel-rmd", "-n", NAMESPACE, "-o", "jsonpath={.status.numberReady}")
-    return int(text or 0)
+    with deployed(cluster, names, folder / "pki", folder=folder / "nodes", **settings) as parts:
+        yield WorkloadBed(*parts, runner)

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
-from tests.integration.conftest import grant, name_of
 from tests.integration.plays import REPO, Runner
-from tests.integration.rmd_objects_bed import RmdBed, make_bed
+from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
 from tests.rmd import Dialect, Injection
 
 pytestmark = pytest.mark.rmd
@@ -24,13 +23,7 @@ ONE, TWO, THREE = "worker-node-1", "worker-node-2", "worker-node-3"
 
 
 @pytest.fixture(scope="module")
-def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    with Cluster.up(name_of(request)) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RmdBed]:
+def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectsBed]:
     with make_bed(cluster, tmp_path_factory.mktemp("rmd"), 3, Dialect.V03, plugins=("pstate",)) as made:
         for node in (ONE, TWO, THREE):
             cluster.kubectl("label", "node", node, "pool=fast")
@@ -48,23 +41,16 @@ def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield made
 
 
-@pytest.fixture(scope="module")
-def runner(bed: RmdBed, tmp_path_factory: pytest.TempPathFactory) -> Runner:
-    bed.cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
-    grant(bed.cluster, "runner", "hardware-enablement-runner")
-    return Runner(bed.cluster, "runner", tmp_path_factory.mktemp("runner"))
-
-
 def workload(name: str, **spec: Any) -> dict[str, Any]:
     metadata = {"name": name, "namespace": "default"}
     return {"apiVersion": "intel.com/v1alpha1", "kind": "RmdWorkload", "metadata": metadata, "spec": spec}
 
 
-def everywhere(bed: RmdBed) -> dict[str, list[str]]:
+def everywhere(bed: ObjectsBed) -> dict[str, list[str]]:
     return {node: bed.uuids(node) for node in bed.fleet}
 
 
-def test_all_cores_of_selected_nodes_but_the_reserved(bed: RmdBed, runner: Runner) -> None:
+def test_all_cores_of_selected_nodes_but_the_reserved(bed: ObjectsBed, runner: Runner) -> None:
     spec: dict[str, Any] = {
         "allCores": True,
         "coreIds": ["5"],
@@ -92,7 +78,7 @@ def test_all_cores_of_selected_nodes_but_the_reserved(bed: RmdBed, runner: Runne
     assert bed.methods(mark) == {node: ["GET /v1/workloads"] for node in (ONE, TWO, THREE)}
 
 
-def test_a_node_that_loses_the_label_loses_the_workload(bed: RmdBed, runner: Runner) -> None:
+def test_a_node_that_loses_the_label_loses_the_workload(bed: ObjectsBed, runner: Runner) -> None:
     bed.cluster.kubectl("label", "node", TWO, "rdt-")
     runner.play("rmd_workloads").check()
     assert everywhere(bed) == {ONE: ["all"], TWO: [], THREE: []}
@@ -102,7 +88,7 @@ def test_a_node_that_loses_the_label_loses_the_workload(bed: RmdBed, runner: Run
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_is_repaired_by_the_next(bed: RmdBed, runner: Runner) -> None:
+def test_a_run_that_is_killed_is_repaired_by_the_next(bed: ObjectsBed, runner: Runner) -> None:
     nodes = [ONE, TWO, THREE]
     cache = {"cache": {"max": 2, "min": 2}}
     bed.create(workload("web", coreIds=["1"], rdt=cache, nodes=nodes))
@@ -133,7 +119,7 @@ def test_a_run_that_is_killed_is_repaired_by_the_next(bed: RmdBed, runner: Runne
     runner.play("rmd_workloads").unchanged()
 
 
-def test_all_nodes_or_none(bed: RmdBed, runner: Runner) -> None:
+def test_all_nodes_or_none(bed: ObjectsBed, runner: Runner) -> None:
     bed.apply(workload("web", coreIds=["1"], rdt={"cache": {"max": 1, "min": 1}}, nodes=[ONE, TWO, THREE]))
     before = bed.fleet.dump()
     bed.fleet[THREE].faults.inject(Injection("POST", times=1, status=500, text="Not enough cache left on cache_id 0"))
@@ -149,7 +135,7 @@ def test_all_nodes_or_none(bed: RmdBed, runner: Runner) -> None:
     assert bed.get("rmdworkload", "web")["status"]["nodes"] == "3/3"
 
 
-def test_two_runs_do_not_mix(bed: RmdBed, runner: Runner) -> None:
+def test_two_runs_do_not_mix(bed: ObjectsBed, runner: Runner) -> None:
     bed.apply(workload("web", coreIds=["1"], rdt={"cache": {"max": 2, "min": 2}}, nodes=[ONE, TWO, THREE]))
     mark = bed.fleet[ONE].mark()
     bed.fleet[ONE].faults.inject(Injection("POST", times=1, hang=8))
