@@ -158,6 +158,13 @@ def test_eviction_only_of_the_pod_that_owns_the_workload(bed: ObjectsBed, runner
         bed.cluster.kubectl("delete", "rmdworkload", name, "--wait=false")
 
     bed.cluster.kubectl("annotate", "pod", "nginx", "nginx1_cache_min=9")
+    bed.cluster.kubectl("label", "pod", "nginx", "app=nginx")
+    bed.cluster.kubectl("create", "poddisruptionbudget", "nginx", "--selector=app=nginx", "--min-available=1")
+    until(lambda: bed.get("poddisruptionbudget", "nginx").get("status", {}).get("currentHealthy") == 1, "the budget")
+    played = runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict")
+    assert "violate the pod's disruption budget" in played.output, played.output
+    assert "deletionTimestamp" not in bed.get("pod", "nginx")["metadata"]
+    bed.cluster.kubectl("delete", "poddisruptionbudget", "nginx")
     played = runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict")
     assert played.code != 0
     assert "at most 2 and at least 9 ways" in events(bed, "nginx")[0]

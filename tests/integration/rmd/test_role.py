@@ -333,6 +333,9 @@ def test_removed_without_a_trace(site: Site) -> None:
         "spec": {"coreIds": ["1"], "nodes": ["rdt-1"]},
     }
     site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(workload))
+    assert "run hardware.enablement.rmd_remove" in said(
+        site.runner.play("disable", hardware_enablement_recipe="intel-rmd")
+    )
     site.runner.play("rmd_remove").check()
     assert site.get("rmdworkload", "left", "default")["metadata"].get("finalizers") is None
     with pytest.raises(ClusterError, match="not found"):
