@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +35,8 @@ NAMESPACE, IMAGE = "intel-rmd", "registry.example.org/rmd:0.3.1"
 LABEL = "feature.node.kubernetes.io/cpu-rdt.RDTL3CA"
 SUMMARY = "hardware-enablement.io/intel-rmd"
 NODES = ["rdt-1", "rdt-2", "rdt-3"]
+# The port is the role's; so that two runs on one machine do not meet, the addresses are of this process.
+NETWORK = (80 + os.getpid() % 170, 0)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +100,7 @@ class Site:
     @contextmanager
     def daemons(self, nodes: list[str]) -> Iterator[Fleet]:
         """A server for each node, at the address that its pod has."""
-        with Fleet(nodes, tls=self.tls, port=8443, network=(84, 0)) as fleet:
+        with Fleet(nodes, tls=self.tls, port=8443, network=NETWORK) as fleet:
             give_addresses(self.cluster, fleet)
             self.cluster.kubectl("delete", "pods", "-n", NAMESPACE, "-l", "app.kubernetes.io/component=daemon")
             yield fleet
