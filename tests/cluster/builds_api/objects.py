@@ -165,7 +165,9 @@ class Objects:
         if entries is None:
             entries = ownership.updated(old, prepared, writer.manager, now)
         prepared = ownership.with_entries(prepared, entries)
-        if prepared == old or writer.dry_run:
+        if old is not None and ownership.same(prepared, old):
+            return old
+        if writer.dry_run:
             return prepared
         if "deletionTimestamp" in meta and not meta.get("finalizers"):
             return self.store.remove(resource, prepared)

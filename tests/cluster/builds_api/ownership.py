@@ -103,6 +103,15 @@ def with_entries(obj: Obj, entries: Iterable[Entry]) -> Obj:
     return {**obj, "metadata": {**meta, "managedFields": written} if written else meta}
 
 
+def same(one: Obj, other: Obj) -> bool:
+    """Whether two objects differ in the times of their entries at most, for which nothing is written."""
+    return _untimed(one) == _untimed(other)
+
+
+def _untimed(obj: Obj) -> Obj:
+    return with_entries(obj, [replace(entry, time="") for entry in read(obj)])
+
+
 def updated(before: Obj | None, after: Obj, manager: str, now: str) -> list[Entry]:
     """The entries after a create, update or patch: what it changed is the manager's alone."""
     old, new = leaves(before or {}), leaves(after)

@@ -39,8 +39,9 @@ def test_a_dry_run_answers_and_stores_nothing(objects: Objects) -> None:
     assert objects.get(PLACE) == stored
 
 
-def test_writing_what_is_there_is_no_write(objects: Objects) -> None:
+def test_writing_what_is_there_is_no_write(objects: Objects, monkeypatch: pytest.MonkeyPatch) -> None:
     first, _new = objects.apply(PLACE, config(triggers=[]), ME, force=False)
+    monkeypatch.setattr("tests.cluster.builds_api.objects.stamp", lambda: "2126-01-01T00:00:00Z")
     assert objects.apply(PLACE, config(triggers=[]), ME, force=False) == (first, False)
     assert objects.merge(PLACE, {"spec": {"runPolicy": "Serial"}}, ME, lambda merged: merged) == first
     assert objects.get(PLACE)["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
