@@ -13,7 +13,7 @@ LINT_STEPS := ruff mypy layers yamllint ansible-lint changelog
 TEST_STEPS := units ansible-units sanity docs-lint build integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade demo lint test cluster-up cluster-down test-core molecule-kind e2e-kubelet e2e-builds e2e-rmd test-scale bench clean \
+.PHONY: help venv venv-upgrade demo lint test cluster-up cluster-down test-core molecule-kind e2e-faults e2e-kubelet e2e-builds e2e-rmd test-scale bench clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -25,7 +25,7 @@ help: ## this list
 demo: venv ## a local control plane with simulated GPU nodes, enabled end to end
 	@CLUSTER=$(CLUSTER) tests/demo.sh
 
-test: venv ## all tests; ends with a line "N passed, N failed"
+test: venv ## all tests but the slow levels below (e2e-*); ends with a line "N passed, N failed"
 	@$(GATES) test
 
 lint: venv ## style, types, layers, playbooks; quick
@@ -46,6 +46,9 @@ test-core: ## the default scenario on an older ansible-core, in its own venv (CO
 
 molecule-kind: venv ## the same scenario on kind (needs kind and a container engine)
 	@$(GATES) molecule-kind
+
+e2e-faults: venv ## what goes wrong on the way: crashes, lies, silence, killed runs, two runs at once
+	@$(GATES) e2e-faults
 
 e2e-kubelet: venv ## real nodes: kubelet, containerd, pods from images made here (needs root)
 	@$(GATES) e2e-kubelet

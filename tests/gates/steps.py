@@ -111,8 +111,8 @@ def _build(place: Place) -> Iterator[Command]:
             yield Command(["ansible-doc", "--json", "-t", kind, *names], env=env)
 
 
-# Slow levels of the integration tests, each a marker and a target of its own: e2e-kubelet, e2e-builds, e2e-rmd, scale.
-SLOW = ("kubelet", "builds", "rmd", "scale")
+# Slow levels of the integration tests, each a marker and a target of its own: e2e-kubelet, e2e-faults, ..., scale.
+SLOW = ("kubelet", "faults", "builds", "rmd", "scale")
 
 
 def _integration(place: Place) -> Iterator[Command]:
@@ -124,6 +124,10 @@ def _integration(place: Place) -> Iterator[Command]:
 def _e2e_kubelet(place: Place) -> Iterator[Command]:
     # The files of a worker share its cluster of two real nodes.
     yield _pytest(place, "e2e-kubelet", "-n", "2", "--dist", "loadfile", "-m", "kubelet")
+
+
+def _e2e_faults(place: Place) -> Iterator[Command]:
+    yield _pytest(place, "e2e-faults", "-n", "2", "--dist", "loadfile", "-m", "faults")
 
 
 def _e2e_builds(place: Place) -> Iterator[Command]:
@@ -185,6 +189,7 @@ TEST = (
 EXTRA = (
     Step("molecule-kind", "scenario kind: the same on kind", _molecule_kind),
     Step("e2e-kubelet", "real nodes: kubelet and containerd", _e2e_kubelet),
+    Step("e2e-faults", "what goes wrong: crashes, lies, silence, killed runs, two runs at once", _e2e_faults),
     Step("e2e-builds", "driver images: registries, Jobs, BuildConfigs", _e2e_builds),
     Step("e2e-rmd", "RMD deployed, workloads, objects, pods; daemons are ours", _e2e_rmd),
     Step("scale", "1000 simulated nodes", _scale),

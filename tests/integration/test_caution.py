@@ -19,6 +19,8 @@ from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.plays import Played, Runner
 
+pytestmark = pytest.mark.faults
+
 Obj = dict[str, Any]
 
 GPU_NODES = ("gpu-old-1", "gpu-old-2", "gpu-new-1")

@@ -12,10 +12,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.plays import REPO, Runner
+
+pytestmark = pytest.mark.faults
 
 Obj = dict[str, Any]
 

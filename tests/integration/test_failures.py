@@ -19,6 +19,8 @@ from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.plays import Played, Runner
 
+pytestmark = pytest.mark.faults
+
 GRACE_S = 5
 # From the end of patience to the label on the node: a look, a log, a patch, on a machine that others use too; and from
 # the start of a run to its validation.

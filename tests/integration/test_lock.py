@@ -20,6 +20,8 @@ from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration.plays import Runner
 from tests.integration.processes import below, lives
 
+pytestmark = pytest.mark.faults
+
 RECIPE = {
     "hardware_enablement_recipe": "two-states",
     "hardware_enablement_recipe_dir": str(Path(__file__).parents[1] / "recipes"),

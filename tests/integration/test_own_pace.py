@@ -14,6 +14,8 @@ from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.plays import Played, Runner
 
+pytestmark = pytest.mark.faults
+
 DRIVER_S, EXPORTER_S = 25, 12
 SLOW, QUICK, SLOW_EXPORTER = "gpu-new-1", "gpu-old-1", "gpu-old-2"
 STATES = {
