@@ -19,12 +19,12 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.cluster.builds_api.executor import Hold, Outcome, Run, StoppedError, failure
+from tests.cluster.builds_api.executor import Hold, Outcome, Run, failure, values_of
 from tests.cluster.builds_api.kinds import Obj
 from tests.cluster.builds_api.plays import BUILDAH, Simulated
 from tests.cluster.builds_api.pushing import known_registry
+from tests.cluster.errors import ClusterError
 from tests.cluster.images.build_host import make_build_host
-from tests.cluster.registry.configuration import NAME
 
 _FROM = re.compile(r"^FROM\s.*$", re.MULTILINE | re.IGNORECASE)
 
@@ -56,7 +56,7 @@ class Buildah:
         # Below /tmp, which is the same for the program.
         with tempfile.TemporaryDirectory(prefix="openshift-build-") as name:
             folder = Path(name)
-            program = str(make_build_host(folder / "host", f"127.0.0.1 {NAME}\n") / "buildah")
+            program = str(make_build_host(folder / "host") / "buildah")
             certificates = folder / "certificates"
             certificates.mkdir()
             (certificates / "ca.crt").write_text(registry.ca)
@@ -110,10 +110,13 @@ class Buildah:
         return options
 
     def _get(self, build: Obj, plural: str, name: str) -> Obj:
-        """What was there when the build's pod started, and may have gone since."""
-        found = self._found(plural, build["metadata"]["namespace"], name)
+        """What was there when the build's pod started; raises ClusterError where it has gone since."""
+        namespace = build["metadata"]["namespace"]
+        found = self._found(plural, namespace, name)
         if found is None:
-            raise StoppedError
+            raise ClusterError(
+                f"The build {build['metadata']['name']} lacks {plural} {namespace}/{name}: make it again."
+            )
         return found
 
 
@@ -122,16 +125,15 @@ def dockerfile_of(build: Obj) -> str:
     strategy = build["spec"]["strategy"]["dockerStrategy"]
     meta = build["metadata"]
     variables = {"OPENSHIFT_BUILD_NAME": meta["name"], "OPENSHIFT_BUILD_NAMESPACE": meta["namespace"]}
-    variables |= {item["name"]: item.get("value", "") for item in strategy.get("env") or []}
-    added = _instruction("ENV", variables)
+    added = _instruction("ENV", {**variables, **values_of(strategy.get("env"))})
     text = _FROM.sub(lambda found: f"{found[0]}\n{added}", build["spec"]["source"]["dockerfile"])
     return f"{text.rstrip()}\n{_instruction('LABEL', _labels(build))}\n"
 
 
 def _labels(build: Obj) -> dict[str, str]:
     meta = build["metadata"]
-    labels = {item["name"]: item.get("value", "") for item in build["spec"]["output"].get("imageLabels") or []}
-    return {"io.openshift.build.name": meta["name"], "io.openshift.build.namespace": meta["namespace"], **labels}
+    ours = {"io.openshift.build.name": meta["name"], "io.openshift.build.namespace": meta["namespace"]}
+    return {**ours, **values_of(build["spec"]["output"].get("imageLabels"))}
 
 
 def _instruction(keyword: str, values: Mapping[str, str]) -> str:
@@ -141,8 +143,8 @@ def _instruction(keyword: str, values: Mapping[str, str]) -> str:
 
 
 def _arguments(build: Obj) -> list[str]:
-    arguments = build["spec"]["strategy"]["dockerStrategy"].get("buildArgs") or []
-    return [f"--build-arg={item['name']}={item.get('value', '')}" for item in arguments]
+    arguments = values_of(build["spec"]["strategy"]["dockerStrategy"].get("buildArgs"))
+    return [f"--build-arg={name}={value}" for name, value in arguments.items()]
 
 
 def _is_real(plays: Mapping[str, str]) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -51,6 +51,11 @@ class Outcome:
 def failure(phase: str, reason: str) -> Outcome:
     """An Outcome with the sentence that belongs to its reason."""
     return Outcome(phase, reason, _MESSAGES.get(reason, _MESSAGES["GenericBuildFailed"]))
+
+
+def values_of(items: Sequence[Obj] | None) -> dict[str, str]:
+    """Name -> value of a Build's list of variables, arguments or labels."""
+    return {item["name"]: item.get("value", "") for item in items or ()}
 
 
 @dataclass(frozen=True)

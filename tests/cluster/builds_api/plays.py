@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tests.cluster.builds_api.executor import Hold, Outcome, Run, failure
+from tests.cluster.builds_api.executor import Hold, Outcome, Run, failure, values_of
 from tests.cluster.builds_api.images import made_up_digest
 from tests.cluster.builds_api.kinds import Obj
 from tests.cluster.builds_api.pushing import PushError
@@ -102,7 +102,7 @@ class Simulated:
         target = run.build["status"].get("outputDockerImageReference")
         if not target:
             return Outcome("Complete")
-        labels = {item["name"]: item.get("value", "") for item in output.get("imageLabels") or []}
+        labels = values_of(output.get("imageLabels"))
         try:
             pushed = self._push(run.build, labels)
         except PushError as error:

@@ -9,6 +9,7 @@ import shlex
 from pathlib import Path
 
 from tests.cluster.images.build import ensure_tree
+from tests.cluster.registry.configuration import NAME
 
 _SCRIPT = """\
 #!/bin/sh
@@ -27,11 +28,11 @@ exec unshare --mount sh -ec '
 """
 
 
-def make_build_host(folder: Path, names: str) -> Path:
-    """A folder for PATH with the program buildah. names: what its hosts file says."""
+def make_build_host(folder: Path) -> Path:
+    """A folder for PATH with the program buildah, which knows the registries of tests by their name."""
     for name in ("upper", "work", "root", "storage", "bin"):
         (folder / name).mkdir(parents=True)
-    (folder / "hosts").write_text(names)
+    (folder / "hosts").write_text(f"127.0.0.1 {NAME}\n")
     lower = ":".join(str(layer) for layer in ensure_tree("builder"))
     program = folder / "bin" / "buildah"
     program.write_text(_SCRIPT.format(lower=lower, folder=shlex.quote(str(folder))))
