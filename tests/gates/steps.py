@@ -14,7 +14,7 @@ from tests.gates.place import Place
 from tests.gates.runner import Command, Step, StepError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 PLUGIN_FOLDERS = {"module": "modules", "inventory": "inventory", "filter": "filter", "lookup": "lookup"}
@@ -121,22 +121,13 @@ def _integration(place: Place) -> Iterator[Command]:
     yield _pytest(place, "integration", "-n", "2", "--dist", "loadfile", "-m", marked)
 
 
-def _e2e_kubelet(place: Place) -> Iterator[Command]:
-    # The files of a worker share its cluster of two real nodes.
-    yield _pytest(place, "e2e-kubelet", "-n", "2", "--dist", "loadfile", "-m", "kubelet")
+def _level(marker: str, *options: str) -> Callable[[Place], Iterator[Command]]:
+    """A level that two processes share, file by file; those of real nodes share the cluster of their process."""
 
+    def commands(place: Place) -> Iterator[Command]:
+        yield _pytest(place, f"e2e-{marker}", "-n", "2", "--dist", "loadfile", *options, "-m", marker)
 
-def _e2e_faults(place: Place) -> Iterator[Command]:
-    yield _pytest(place, "e2e-faults", "-n", "2", "--dist", "loadfile", "-m", "faults")
-
-
-def _e2e_builds(place: Place) -> Iterator[Command]:
-    yield _pytest(place, "e2e-builds", "-n", "2", "--dist", "loadfile", "-m", "builds")
-
-
-def _e2e_rmd(place: Place) -> Iterator[Command]:
-    # By name and not by number of tests: the long files come first, the many short ones that share a cluster fill up.
-    yield _pytest(place, "e2e-rmd", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "rmd")
+    return commands
 
 
 def _scale(place: Place) -> Iterator[Command]:
@@ -188,10 +179,15 @@ TEST = (
 )
 EXTRA = (
     Step("molecule-kind", "scenario kind: the same on kind", _molecule_kind),
-    Step("e2e-kubelet", "real nodes: kubelet and containerd", _e2e_kubelet),
-    Step("e2e-faults", "what goes wrong: crashes, lies, silence, killed runs, two runs at once", _e2e_faults),
-    Step("e2e-builds", "driver images: registries, Jobs, BuildConfigs", _e2e_builds),
-    Step("e2e-rmd", "RMD deployed, workloads, objects, pods; daemons are ours", _e2e_rmd),
+    Step("e2e-kubelet", "real nodes: kubelet and containerd", _level("kubelet")),
+    Step("e2e-faults", "what goes wrong: crashes, lies, silence, killed runs, two runs at once", _level("faults")),
+    Step("e2e-builds", "driver images: registries, Jobs, BuildConfigs", _level("builds")),
+    # By name and not by number of tests: the long files come first, the many short ones that share a cluster fill up.
+    Step(
+        "e2e-rmd",
+        "RMD deployed, workloads, objects, pods; daemons are ours",
+        _level("rmd", "--no-loadscope-reorder"),
+    ),
     Step("scale", "1000 simulated nodes", _scale),
 )
 
