@@ -143,6 +143,23 @@ shown:
   description: Whether the table was printed.
   type: bool
   returned: always
+causes:
+  description: Each cause of what is not ready once, the worst and longest first, with the states that stand on it.
+  type: list
+  elements: dict
+  returned: always
+  sample:
+    - state: driver
+      phase: failed
+      reason: CrashLoopBackOff
+      message: "pod nvidia-gpu/nvidia-driver-x7k2p container driver: CrashLoopBackOff (exit code 1, 4 restarts)"
+      since: "2026-11-20T10:00:00Z"
+      todo: read the pod's log (kubectl logs --previous), mend the cause, run again
+      nodes: 3
+      examples: [gpu-1, gpu-2, gpu-7]
+      blocked:
+        - state: runtime_hook
+          nodes: 3
 problems:
   description: What is not ready for a reason of its own, the worst and longest first, and what to do about it.
   type: list

@@ -215,6 +215,16 @@ class TestProven:
         assert gates[""] == f"{case.state}.degraded"
         assert case.state not in sight.proofs(cluster, case.node)
 
+    @pytest.mark.parametrize("case", [CRASH, PLUGIN], ids=lambda case: case.play)
+    def test_what_stands_on_it_is_blocked_by_it_and_called_so(self, cluster: Cluster, second: Seen, case: Case) -> None:
+        assert sight.gates(cluster, case.node)["device_plugin_validation"] == "degraded"
+        # Nothing was wrong with it, so it is not proven again when its cause has been mended.
+        assert "device_plugin_validation" in sight.proofs(cluster, case.node)
+        rows = {row["name"]: row for row in sight.record(cluster)["states"]}
+        assert rows["device_plugin_validation"]["phase"] == "blocked"
+        assert rows["device_plugin_validation"]["ready"] == 1, "only the sound node"
+        assert "behind it: " in second.played.output
+
     @pytest.mark.usefixtures("second")
     def test_all_other_pods_are_the_ones_from_before(
         self, cluster: Cluster, before: dict[tuple[str, str], str]

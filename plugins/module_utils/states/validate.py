@@ -84,9 +84,8 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     if not loop.look_once(nodes):
         loop.run(wait=bool(params["wait"]) and write)
     names = {state.name for state in chosen}
-    results = {key: result for key, result in loop.results.items() if key[1] in names}
     reported = [plan for plan in plans if plan.name in names]
-    report = summarize(reported, results, discovery.groups, loop.snapshot.groups, params["report"] == "all")
+    report = summarize(reported, loop.results, discovery.groups, loop.snapshot.groups, params["report"] == "all")
     stray = clear_stray_marks(client, prepared, guard.before_write, write, bool(nodes) or bool(params["allow_empty"]))
     if write:
         _clear_validators(client, prepared.namespace, recipe.name, guard)

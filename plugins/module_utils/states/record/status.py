@@ -18,6 +18,7 @@ _CONDITIONS = {
     "waiting": (("False", "Waiting"), ("True", "Waiting"), ("False", "AsExpected")),
     "failed": (("False", "Failed"), ("False", "Stopped"), ("True", "ValidationFailed")),
     "degraded": (("False", "Degraded"), ("False", "Stopped"), ("True", "Regressed")),
+    "blocked": (("False", "Blocked"), ("False", "Stopped"), ("True", "ValidationFailed")),
     "unknown": (("Unknown", "NotEvaluated"), ("False", "Stopped"), ("False", "AsExpected")),
     "empty": (("False", "NoNodes"), ("False", "Complete"), ("False", "AsExpected")),
 }

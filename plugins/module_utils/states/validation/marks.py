@@ -86,6 +86,9 @@ def wanted(
                 proof = ProofRecord(result.subject, node.kernel, node.boot_id, moment)
         elif result.phase is Phase.WAITING:
             gate = STALE if gate == READY and not result.holds else gate
+        elif result.phase is Phase.BLOCKED:
+            # Its own proof is not disproven: it counts again when what it stands on has been mended.
+            gate = gate and (None if withdraw else DEGRADED)
         elif gate is not None:
             gate, proof = (None if withdraw else DEGRADED), None
         if plan.gated and gate is not None:
@@ -108,7 +111,7 @@ def _summary(
         # What the label blames is over; whether the rest is ready, a run of some states does not know.
         blamed = (first or "").partition(".")[0]
         return None if blamed in {plan.name for plan in plans} else first
-    cause = next((result for result in bad if not result.reason.startswith("Requires.")), bad[0])
+    cause = next((result for result in bad if not result.cause), bad[0])
     if cause.phase is Phase.UNKNOWN:
         return first
     return f"{cause.state}.{cause.phase.value}"[:63]

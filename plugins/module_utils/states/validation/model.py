@@ -15,13 +15,21 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model 
 
 
 class Phase(str, Enum):
-    """The result of one state on one node (or on the cluster)."""
+    """The result of one state on one node (or on the cluster).
+
+    FAILED and DEGRADED (which was proven before) have a cause of their own, BLOCKED stands on a state that has one.
+    """
 
     READY = "ready"
     WAITING = "waiting"
+    BLOCKED = "blocked"
     DEGRADED = "degraded"
     FAILED = "failed"
     UNKNOWN = "unknown"
+
+
+# What will not become ready in this run, for a reason that is known.
+BROKEN = frozenset((Phase.FAILED, Phase.DEGRADED, Phase.BLOCKED))
 
 
 class Outcome(Enum):
@@ -104,19 +112,26 @@ class StatePlan:
 class Result:
     """One state on one node: since and the texts are what a person reads in the table.
 
-    subject is what a proof has to be about now, holds whether the node's proof of before still is.
+    cause: the state in which the reason lies, "" where that is this one. subject is what a proof has to be about now,
+    holds whether the node's proof of before still is.
     """
 
     state: str
     phase: Phase
     reason: str = ""
     message: str = ""
+    cause: str = ""
     since: float = 0.0
     final: bool = False
     proven: bool = False
     restart_pending: bool = False
     subject: str = ""
     holds: bool = False
+
+    @property
+    def root(self) -> str:
+        """The state that has to be mended for this one to become ready."""
+        return self.cause or self.state
 
 
 @dataclass(frozen=True)

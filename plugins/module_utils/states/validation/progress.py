@@ -47,7 +47,7 @@ def describe(plans: Sequence[StatePlan], results: Mapping[tuple[str, str], Resul
     waiting = [
         (result.since, node, result)
         for (node, _state), result in results.items()
-        if result.phase is not Phase.READY and not result.reason.startswith("Requires.")
+        if result.phase is not Phase.READY and not result.cause
     ]
     slowest = [
         f"{node or 'cluster'} {result.state} {result.reason} {max(now - since, 0):.0f} s"

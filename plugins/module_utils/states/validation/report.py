@@ -5,11 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.advice import advice
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.causes import (
+    Results,
+    causes,
+    place,
+    problems,
+    worst,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
     Phase,
     Result,
@@ -17,17 +23,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
 
-# From bad to good: the first phase that occurs is the phase of the whole.
-SEVERITY = (Phase.FAILED, Phase.DEGRADED, Phase.WAITING, Phase.UNKNOWN, Phase.READY)
 EMPTY = "empty"
-
-Results = Mapping[tuple[str, str], Result]
-
-
-def worst(results: Iterable[Result]) -> Phase:
-    """The phase of a set of results; READY where there is none."""
-    phases = {result.phase for result in results}
-    return next((phase for phase in SEVERITY if phase in phases), Phase.READY)
 
 
 def summarize(
@@ -37,13 +33,17 @@ def summarize(
     node_groups: Mapping[str, str],
     all_nodes: bool,
 ) -> dict[str, Any]:
-    """The result of state_validate: phase, one sentence, a row per state, the problems, worst first.
+    """The result of state_validate: phase, one sentence, a row per state, the causes and the problems, worst first.
 
-    all_nodes adds the phase of each state on each node, which is left out otherwise since it grows with the cluster.
+    results may hold more states than plans: what these require. all_nodes adds the phase of each state on each node,
+    which is left out otherwise since it grows with the cluster.
     """
     nodes = sorted(node_groups)
+    names = {plan.name for plan in plans}
+    rows = problems(results, names)
+    found = causes(rows, results)
+    results = {key: result for key, result in results.items() if key[1] in names}
     phases = _phases(results, nodes)
-    problems = _problems(results)
     overall = worst(results.values()).value if nodes else EMPTY
     ready = bool(nodes) and overall == Phase.READY.value
     ready_nodes = sum(phase is Phase.READY for phase in phases.values())
@@ -55,7 +55,8 @@ def summarize(
         "nodes_ready": ready_nodes,
         "kernels": sorted({group.kernel for group in groups}),
         "states": [_state_row(plan, results, groups) for plan in plans],
-        "problems": problems,
+        "causes": found,
+        "problems": rows,
         "restarts_pending": sorted({node for (node, _s), result in results.items() if result.restart_pending}),
     }
     report["message"] = _sentence(report)
@@ -107,39 +108,16 @@ def _state_row(plan: StatePlan, results: Results, groups: Sequence[KernelGroup])
     return row
 
 
-def _problems(results: Results) -> list[dict[str, Any]]:
-    """What is not ready for a reason of its own, the worst and longest first."""
-    own = [
-        (SEVERITY.index(result.phase), result.since, node, result)
-        for (node, _state), result in results.items()
-        if result.phase is not Phase.READY and not result.reason.startswith("Requires.")
-    ]
-    return [
-        {
-            "node": node,
-            "state": result.state,
-            "phase": result.phase.value,
-            "reason": result.reason,
-            "message": result.message,
-            "since": timestamp(result.since),
-            "todo": advice(result.reason),
-        }
-        for _severity, _since, node, result in sorted(own, key=lambda entry: entry[:3])
-    ]
-
-
 def _sentence(report: Mapping[str, Any]) -> str:
     total, ready = report["nodes_total"], report["nodes_ready"]
     if not total:
         return "no node matches the recipe's selector, so there is nothing to enable"
     if report["ready"]:
         return f"all {total} nodes are ready"
-    problems = report["problems"]
     head = f"{ready} of {total} nodes are ready"
-    if not problems:
+    if not report["causes"]:
         return head
-    first = problems[0]
-    where = f"node {first['node']}" if first["node"] else "the cluster"
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    first, *others = report["causes"]
+    more = f" (and {len(others)} more)" if others else ""
     message = first["message"].rstrip(". ")
-    return f"{head}; {where}, state {first['state']} {first['phase']}: {message}{more}; {first['todo']}"
+    return f"{head}; {place(first)}, state {first['state']} {first['phase']}: {message}{more}; {first['todo']}"

@@ -1,14 +1,16 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A report as a short table: a row for each state and kernel, then what is wrong and what to do about it."""
+"""A report as a short table: a row for each state and kernel, then each cause, what to do about it, what it blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-MAX_PROBLEMS = 10
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.causes import place
+
+MAX_CAUSES = 10
 
 
 def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Any) -> list[str]:
@@ -30,19 +32,25 @@ def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Any) -> 
             kernel = "all" if state["scope"] == "node" else "-"
             rows.append((state["name"], kernel, nodes, state["phase"], state["reason"]))
     lines += _aligned(rows)
-    problems = report["problems"][:MAX_PROBLEMS]
-    for problem in problems:
-        where = f"node {problem['node']}" if problem["node"] else "cluster"
-        age = max(now - (seconds(problem["since"]) or now), 0)
-        lines.append(f"! {where}, {problem['state']} {problem['phase']} for {duration(age)}: {problem['message']}")
-        lines.append(f"  -> {problem['todo']}")
-    more = len(report["problems"]) - len(problems)
-    if more:
-        lines.append(f"  and {more} more problems (report: all lists every node)")
+    for cause in report["causes"][:MAX_CAUSES]:
+        lines += _cause(cause, max(now - (seconds(cause["since"]) or now), 0))
+    more = len(report["causes"]) - MAX_CAUSES
+    if more > 0:
+        lines.append(f"  and {more} more causes (report: all lists every node)")
     if report["restarts_pending"]:
         names = ", ".join(report["restarts_pending"][:3])
         count = len(report["restarts_pending"])
         lines.append(f"~ {count} nodes run the driver version before, until it is restarted: {names}")
+    return lines
+
+
+def _cause(cause: Mapping[str, Any], age: float) -> list[str]:
+    head = f"! {place(cause)}, {cause['state']} {cause['phase']} for {duration(age)}: {cause['message']}"
+    lines = [head, f"  -> {cause['todo']}"]
+    if cause["blocked"]:
+        most = max(entry["nodes"] for entry in cause["blocked"])
+        nodes = f" on {most} nodes" if most > 1 else ""
+        lines.append(f"  behind it: {', '.join(entry['state'] for entry in cause['blocked'])}{nodes}")
     return lines
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import Ask
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+    BROKEN,
     PASSED,
     Memory,
     Outcome,
@@ -83,7 +84,7 @@ class Walker:
             # A regress takes proof and gate away, which does not undo that it once worked.
             memory.proven = memory.proven or record is not None or plan.name in gates
             subject, unmet = plan.subject(group, subjects), self._unmet(plan, node.name)
-            # While a required state is not ready, nothing new can be proven, and what was proven is let stand.
+            # While a required state is not ready, nothing is proven; what was proven before is remembered as it was.
             holds = record is not None and record.holds(record.hash if unmet else subject, node.kernel, node.boot_id)
             memory.runnable_since = None if unmet else memory.runnable_since or now
             target = _Target(node, group, subject, holds, memory.runnable_since or now)
@@ -100,7 +101,7 @@ class Walker:
         unmet = self._unmet_on_cluster(plan)
         memory = self.memory.setdefault(("", plan.name), Memory())
         if unmet:
-            result = self._waits(plan, memory, unmet, now)
+            result = self._behind(plan, memory, unmet, now)
         else:
             verdict = self._prove(plan, _Target(None, "", "", holds=False, since=now), now, walk)
             result = self._judge(plan, memory, verdict, now, walk)
@@ -117,8 +118,8 @@ class Walker:
         walk: Walk,
     ) -> Result:
         node = target.node
-        if unmet and not target.holds:
-            return self._waits(plan, memory, unmet, now)
+        if unmet:
+            return self._behind(plan, memory, unmet, now)
         if node is not None and not node.ready:
             text = f"the node is NotReady: {node.ready_message or 'its kubelet does not answer'}"
             verdict = Verdict(Outcome.BLOCKED, "NodeNotReady", text, node.ready_since)
@@ -128,25 +129,24 @@ class Walker:
             verdict = Verdict(Outcome.BLOCKED, "NewKernel", text)
         else:
             verdict = self._prove(plan, target, now, walk)
-        if unmet and not verdict.passed:
-            return self._waits(plan, memory, unmet, now)
         return self._judge(plan, memory, verdict, now, walk)
 
     def _unmet(self, plan: StatePlan, node: str) -> Result | None:
-        """The first required state that is not ready on this node."""
-        for required in plan.requires:
-            result = self.results.get((node, required)) or self.results.get(("", required))
-            if result is None or result.phase is not Phase.READY:
-                return result or Result(required, Phase.WAITING, "NotLooked", "it has not been looked at yet")
-        return None
+        """The required state that keeps this one from being looked at on a node: one that is broken, if there is."""
+        return _decisive([self._required(required, node) for required in plan.requires])
+
+    def _required(self, state: str, node: str) -> Result:
+        found = self.results.get((node, state)) or self.results.get(("", state))
+        return found or Result(state, Phase.WAITING, "NotLooked", "it has not been looked at yet")
 
     def _unmet_on_cluster(self, plan: StatePlan) -> Result | None:
         """A state of the cluster waits until one node, at least, has each required state."""
-        for required in plan.requires:
-            found = [result for (_node, state), result in self.results.items() if state == required]
-            if found and not any(result.phase is Phase.READY for result in found):
-                return found[0]
-        return None
+        return _decisive([self._best(required) for required in plan.requires])
+
+    def _best(self, state: str) -> Result:
+        """How a state stands on the node where it stands best; ready where there is no node."""
+        found = [result for (_node, name), result in self.results.items() if name == state]
+        return max(found, key=_closeness, default=Result(state, Phase.READY))
 
     def _prove(self, plan: StatePlan, target: _Target, now: float, walk: Walk) -> Verdict:
         """Evaluate the proofs in order; the first one that does not pass decides."""
@@ -188,16 +188,20 @@ class Walker:
         result = self.results.get((node, state))
         return result is not None and result.phase is Phase.READY
 
-    def _waits(self, plan: StatePlan, memory: Memory, unmet: Result, now: float) -> Result:
-        """Waiting for another state; final as soon as that one will not become ready in this run.
+    def _behind(self, plan: StatePlan, memory: Memory, unmet: Result, now: float) -> Result:
+        """Not looked at for the sake of another state: blocked where that one is broken, else waiting for it.
 
         Where it cannot be told how the other one is, this one cannot be told either: a node that is NotReady says
         nothing against any of its states.
         """
-        memory.runnable_since = None
+        memory.runnable_since = memory.trouble = memory.trouble_since = None
+        root = unmet.root
+        if unmet.phase in BROKEN:
+            text = f"stands on {root}, which is not ready"
+            return self._result(plan, memory, Phase.BLOCKED, f"BlockedBy.{root}", text, now, True, cause=root)
         phase = Phase.UNKNOWN if unmet.phase is Phase.UNKNOWN else Phase.WAITING
         text = f"requires {unmet.state}, which is {unmet.phase.value}"
-        return self._result(plan, memory, phase, f"Requires.{unmet.state}", text, now, unmet.final)
+        return self._result(plan, memory, phase, f"Requires.{unmet.state}", text, now, unmet.final, cause=root)
 
     def _judge(self, plan: StatePlan, memory: Memory, verdict: Verdict, now: float, walk: Walk) -> Result:
         """Turn a verdict into a result: patience first, then a final word."""
@@ -249,6 +253,7 @@ class Walker:
         now: float,
         final: bool,
         restart_pending: bool = False,
+        cause: str = "",
     ) -> Result:
         if memory.reason != reason:
             memory.reason, memory.reason_since = reason, memory.trouble_since or now
@@ -260,7 +265,23 @@ class Walker:
             since=memory.reason_since,
             final=final,
             restart_pending=restart_pending,
+            cause=cause,
         )
+
+
+def _decisive(required: Sequence[Result]) -> Result | None:
+    """Of the required states one that is broken, else the first that is not ready, None where all are."""
+    unmet = [result for result in required if result.phase is not Phase.READY]
+    return next((result for result in unmet if result.phase in BROKEN), unmet[0] if unmet else None)
+
+
+def _closeness(result: Result) -> int:
+    """How close a state is to being ready: what can still become so is closer than what is broken."""
+    if result.phase is Phase.READY:
+        return 3
+    if result.phase in BROKEN:
+        return 0
+    return 1 if result.final else 2
 
 
 @dataclass

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def wanted(before: Marks, withdraw: bool = False, first: str | None = None, **ph
     return marks.wanted(before, PLANS, results, world.node(), "now", withdraw, first or before.summary)
 
 
-def result(phase: Phase, state: str = "driver", **more: bool) -> Result:
+def result(phase: Phase, state: str = "driver", **more: Any) -> Result:
     """A result."""
     return Result(state, phase, "Because", subject=f"hash-{state}", **more)
 
@@ -78,6 +79,17 @@ def test_failure_after_proof_degrades_and_withdraws_only_on_request() -> None:
     assert wanted(before, driver=result(Phase.DEGRADED)).gates == {"driver": "degraded"}
     assert wanted(before, driver=result(Phase.DEGRADED)).summary == "driver.degraded"
     assert wanted(before, withdraw=True, driver=result(Phase.DEGRADED)).gates == {}
+
+
+def test_a_gate_of_what_is_blocked_tells_so_and_its_proof_stands() -> None:
+    before = Marks({"driver": "ready"}, "ready", {"driver": PROOF})
+    blocked = result(Phase.BLOCKED, cause="image")
+    assert wanted(before, driver=blocked).gates == {"driver": "degraded"}
+    assert wanted(before, driver=blocked).proofs == {"driver": PROOF}
+    assert wanted(before, withdraw=True, driver=blocked).gates == {}
+    assert wanted(Marks(), driver=blocked).gates == {}
+    mended = wanted(Marks({"driver": "degraded"}, "x", {"driver": PROOF}), driver=result(Phase.READY))
+    assert (mended.gates, mended.proofs) == ({"driver": "ready"}, {"driver": PROOF})
 
 
 def test_a_proof_that_no_longer_holds_is_stale_until_proven_again() -> None:

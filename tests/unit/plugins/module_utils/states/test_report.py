@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -43,7 +44,7 @@ def report(n2_driver: Result | None = None, n2_plugin: Result | None = None) -> 
 
 
 CRASH = Result("driver", Phase.FAILED, "CrashLoopBackOff", "pod x: no such device", since=NOW - 240, final=True)
-BLOCKED = Result("plugin", Phase.WAITING, "Requires.driver", "requires driver, which is failed", NOW, final=True)
+BLOCKED = Result("plugin", Phase.BLOCKED, "BlockedBy.driver", "stands on driver", "driver", NOW, final=True)
 
 
 def test_all_ready() -> None:
@@ -65,12 +66,12 @@ def test_a_failure_names_node_state_why_and_what_to_do() -> None:
         "1 of 2 nodes are ready; node n2, state driver failed: pod x: no such device; read"
     )
     assert [problem["state"] for problem in found["problems"]] == ["driver"]
-    assert found["nodes"]["n2"] == {"phase": "failed", "states": {"driver": "failed", "plugin": "waiting"}}
+    assert found["nodes"]["n2"] == {"phase": "failed", "states": {"driver": "failed", "plugin": "blocked"}}
 
 
 @pytest.mark.parametrize("proven", [True, False])
 def test_unknown_is_acceptable_only_where_it_was_proven(proven: bool) -> None:
-    found = report(n2_plugin=Result("plugin", Phase.UNKNOWN, "DevicesBusy", "all in use", NOW, True, proven=proven))
+    found = report(n2_plugin=Result("plugin", Phase.UNKNOWN, "DevicesBusy", "all in use", "", NOW, True, proven=proven))
     assert (found["ready"], found["acceptable"]) == (False, proven)
 
 
@@ -81,9 +82,36 @@ def test_table_tells_kernels_apart_where_they_differ() -> None:
         ["driver", "5.15", "1/1", "ready"],
         ["driver", "6.1", "0/1", "failed"],
         ["plugin", "5.15", "1/1", "ready"],
-        ["plugin", "6.1", "0/1", "waiting"],
+        ["plugin", "6.1", "0/1", "blocked"],
     ]
-    assert "! node n2, driver failed for 4 min: pod x: no such device" in lines
+    assert lines[6] == "! node n2, driver failed for 4 min: pod x: no such device"
+    assert lines[8] == "  behind it: plugin"
+
+
+def test_one_cause_on_many_nodes_is_told_once() -> None:
+    names = [f"n{number}" for number in range(5)]
+    results = {(name, plan.name): ready(plan.name) for name in names for plan in PLANS}
+    for number, name in enumerate(names[1:]):
+        results[name, "driver"] = replace(CRASH, message=f"pod x-{number}: no such device", since=NOW - number)
+        results[name, "plugin"] = BLOCKED
+    results["n0", "plugin"] = Result("plugin", Phase.FAILED, "Timeout", "slow", since=NOW, final=True)
+    found = summarize(PLANS, results, [], dict.fromkeys(names, "old"), all_nodes=False)
+    assert [(cause["state"], cause["reason"], cause["nodes"]) for cause in found["causes"]] == [
+        ("driver", "CrashLoopBackOff", 4),
+        ("plugin", "Timeout", 1),
+    ]
+    driver = found["causes"][0]
+    assert (driver["examples"], driver["message"]) == (["n1", "n2", "n3"], "pod x-3: no such device")
+    assert driver["blocked"] == [{"state": "plugin", "nodes": 4}]
+    assert "4 nodes (n1, n2, n3, ...), state driver failed" in found["message"]
+    assert "  behind it: plugin on 4 nodes" in table.render("demo", found, NOW, seconds)
+
+
+def test_a_report_of_some_states_names_the_cause_that_lies_in_another() -> None:
+    results = {("n1", "driver"): CRASH, ("n1", "plugin"): BLOCKED}
+    found = summarize(PLANS[1:], results, [], {"n1": "old"}, all_nodes=False)
+    assert (found["phase"], [row["name"] for row in found["states"]]) == ("blocked", ["plugin"])
+    assert [cause["state"] for cause in found["causes"]] == ["driver"]
 
 
 def test_status_is_stable_while_nothing_changes() -> None:

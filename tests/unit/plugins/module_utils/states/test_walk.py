@@ -31,6 +31,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import GROUP, NOW
 
 NONE: frozenset[str] = frozenset()
+RESOURCE = {"api_version": "v1", "kind": "ConfigMap", "name": "x", "namespace": None, "condition": None, "field": None}
 WORKLOAD = Proof("workload", {"pod": "p.yaml.j2", "resource": None, "sampling": "all", "parallel": 5, "timeout": 60})
 
 
@@ -102,7 +103,8 @@ def test_a_crash_fails_after_the_grace_although_the_container_runs_in_between() 
     results = rig.look(31)
     assert results["driver"].phase is Phase.FAILED
     assert results["driver"].message.endswith("no such device")
-    assert (results["plugin"].phase, results["plugin"].final) == (Phase.WAITING, True)
+    plugin = results["plugin"]
+    assert (plugin.phase, plugin.reason, plugin.final) == (Phase.BLOCKED, "BlockedBy.driver", True)
 
 
 @pytest.mark.parametrize(
@@ -347,11 +349,71 @@ class TestSubject:
         rig.snapshot.put_workload(world.daemonset("driver", template_generation=2, strategy="OnDelete"))
         assert self.wants(rig) == []
 
-    def test_a_driver_in_trouble_lets_what_was_proven_on_it_stand(self) -> None:
+    def test_a_driver_in_trouble_keeps_what_was_proven_on_it_from_being_called_ready(self) -> None:
         rig = self.rig()
         rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}))
         results = rig.look()
-        assert (results["check"].phase, results["check"].holds) == (Phase.READY, True)
+        assert (results["check"].phase, results["check"].holds) == (Phase.WAITING, True)
+        results = rig.look(31)
+        assert (results["check"].phase, results["check"].cause, results["check"].final) == (
+            Phase.BLOCKED,
+            "driver",
+            True,
+        )
+        assert (results["check"].holds, self.wants(rig)) == (True, [])
+
+    def test_what_is_mended_makes_ready_again_without_another_proof(self) -> None:
+        rig = self.rig()
+        rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}))
+        rig.look()
+        rig.look(31)
+        rig.snapshot.put_pod(world.pod("driver"))
+        assert rig.look(40)["check"].phase is Phase.READY
+        assert rig.walk.wants == []
+
+
+class TestBlocked:
+    """What stands on something that failed names it, is not ready, and is not waited for."""
+
+    def rig(self) -> Rig:
+        plans = (
+            world.plan("driver"),
+            world.plan("slow"),
+            world.plan("plugin", requires=("slow", "driver")),
+            world.plan("labels", requires=("plugin",)),
+        )
+        rig = Rig(*plans)
+        rig.records = {plan.name: ProofRecord(f"hash-{plan.name}", world.KERNEL, world.BOOT, "t") for plan in plans}
+        for state in ("plugin", "labels"):
+            rig.snapshot.put_pod(world.pod(state))
+        rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}))
+        rig.snapshot.put_pod(world.pod("slow", ready=False, waiting={"reason": "ContainerCreating"}))
+        rig.look()
+        return rig
+
+    def test_the_root_is_named_along_the_whole_chain_although_each_has_a_proof_and_a_ready_pod(self) -> None:
+        results = self.rig().look(31)
+        assert results["driver"].phase is Phase.DEGRADED
+        for state in ("plugin", "labels"):
+            assert (results[state].phase, results[state].cause, results[state].final) == (Phase.BLOCKED, "driver", True)
+
+    def test_a_broken_one_counts_more_than_one_that_is_waited_for(self) -> None:
+        results = self.rig().look(31)
+        assert (results["slow"].final, results["plugin"].final) == (False, True)
+
+    def test_before_patience_ends_it_waits(self) -> None:
+        results = self.rig().look(5)
+        assert (results["plugin"].phase, results["labels"].cause) == (Phase.WAITING, "slow")
+
+    @pytest.mark.parametrize(("second", "phase"), [(Phase.READY, Phase.WAITING), (Phase.FAILED, Phase.BLOCKED)])
+    def test_a_state_of_the_cluster_is_blocked_where_no_node_can_carry_it(self, second: Phase, phase: Phase) -> None:
+        dashboard = replace(world.plan("dashboard", requires=("driver",), deployed=False), per_node=False)
+        rig = Rig(world.plan("driver"), dashboard)
+        rig.walker.results[("n1", "driver")] = Result("driver", Phase.FAILED, "CrashLoopBackOff", final=True)
+        rig.walker.results[("n2", "driver")] = Result("driver", second, final=True)
+        rig.walker.plans = [rig.walker.plans[0], replace(dashboard, proofs=(Proof("resource", RESOURCE),))]
+        rig.walker.look_at_cluster(rig.walker.plans[1], NOW)
+        assert rig.walker.results[("", "dashboard")].phase is phase
 
 
 class TestVersion:
