@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import builtin
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 
 Obj = dict[str, Any]
 

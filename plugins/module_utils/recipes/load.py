@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kind_settings import DEFAULTS
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.documents import parse
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import (
     Asset,
@@ -16,13 +18,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model 
     Compile,
     Git,
     Option,
-    Proof,
     Recipe,
     Rival,
     State,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import Problems, describe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.proofs import DEFAULTS
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.references import (
     check_references,
     files_of,
@@ -30,6 +29,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.refere
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.schema import check_shape
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems, describe
 
 RECIPE_FILE = "recipe.yml"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.documents import parse
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import describe
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import describe
 
 Obj = dict[str, Any]
 ObjectId = tuple[str, str, str, str]

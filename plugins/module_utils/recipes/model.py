@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
+
 
 @dataclass(frozen=True)
 class Option:
@@ -25,18 +27,6 @@ class Option:
     required: bool = False
     elements: str = ""
     no_log: bool = False
-
-
-@dataclass(frozen=True)
-class Proof:
-    """One validation. spec holds the settings of its kind, with the defaults filled in.
-
-    enabled: the bool option that turns it on ("": always on).
-    """
-
-    kind: str
-    spec: Mapping[str, Any] = field(default_factory=dict)
-    enabled: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Option, Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import Problems, describe, suggest
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values import NotOfTypeError, convert
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems, describe, suggest
 
 PROXY_KEYS = ("http", "https", "no")
 # A shorter line of a longer secret (a brace, a word) would mask half of every result.

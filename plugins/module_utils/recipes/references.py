@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import Problems, describe, suggest
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.shapes import join
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values import (
     CONVERTERS,
     NotOfTypeError,
     convert,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems, describe, suggest
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import join
 
 
 def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems: Problems) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import (
     Group,
     Obj,
@@ -18,10 +19,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts 
     Skipped,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manifests import identity, title
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Proof, Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import suggest
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.renderer import StateRenderer
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.sample import SAMPLE_GROUPS
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import suggest
 
 __all__ = [
     "Group",

@@ -13,6 +13,8 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import gate_label
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kind_settings import CHECKS, is_template
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes import inject
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import (
     Group,
@@ -28,9 +30,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manife
     manifests_in,
     title,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Proof, Recipe, State
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import Problems
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.proofs import CHECKS, is_template
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
     enabled_states,
     gating_states,
@@ -45,6 +45,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variab
     image_states,
     image_variables,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems
 
 # Stands for the node's name in what is hashed: a proof does not depend on what its node is called.
 _ANY_NODE = "node"

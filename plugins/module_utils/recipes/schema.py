@@ -9,9 +9,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import Problems, describe, suggest
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.proofs import CHECKS, SECONDS
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.shapes import (
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kind_settings import CHECKS, SECONDS
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values import CONVERTERS
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems, describe, suggest
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import (
     Check,
     Key,
     anything,
@@ -23,7 +24,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.shapes
     record,
     text,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values import CONVERTERS
 
 API_VERSION = "hardware-enablement.io/v1"
 DNS_LABEL = r"[a-z]([a-z0-9-]*[a-z0-9])?"

@@ -21,7 +21,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.filter
     Rendered,
     put_out,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import suggest
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import suggest
 
 try:
     import jinja2

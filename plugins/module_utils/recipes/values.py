@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import describe
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import describe
 
 _TRUE = frozenset(("y", "yes", "on", "1", "true", "t"))
 _FALSE = frozenset(("n", "no", "off", "0", "false", "f"))

@@ -13,6 +13,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import BUILD_LABEL, RECIPE_LABEL
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
@@ -28,7 +29,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.record.
     RECORD,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.status import make_status
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
 
 Obj = dict[str, Any]
 

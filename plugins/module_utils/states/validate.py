@@ -11,6 +11,8 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import RECIPE_LABEL, VALIDATION_LABEL
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import discover
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import StartPod
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import seconds
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import render_pod, render_state
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.discover import list_nodes, platform
@@ -21,10 +23,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import table
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import StartPod
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.loop import Loop
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.plan import make_plans
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import seconds
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.progress import Progress
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.report import summarize
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings

@@ -12,11 +12,11 @@ from typing import Any
 import yaml
 
 from ansible_collections.hardware.enablement.plugins.doc_fragments import common
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs import advice
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import TERMINAL_REASONS
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.crd import all_definitions
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import crd, status
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import advice
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import TERMINAL_REASONS
 
 REPO = Path(__file__).resolve().parents[3]
 ADMIN = REPO / "docs" / "admin"
@@ -82,8 +82,9 @@ def test_tags() -> None:
 
 
 def test_every_reason_has_advice_and_a_row() -> None:
-    folder = REPO / "plugins" / "module_utils" / "states" / "validation"
-    raised = {reason for file in folder.rglob("*.py") for reason in RAISED.findall(file.read_text())}
+    folder = REPO / "plugins" / "module_utils"
+    files = [*(folder / "proofs").rglob("*.py"), *(folder / "states" / "validation").rglob("*.py")]
+    raised = {reason for file in files for reason in RAISED.findall(file.read_text())}
     known = {*advice._ADVICE, *advice._PASSING}
     assert len(raised) > 20
     assert (raised | TERMINAL_REASONS) - known == set()

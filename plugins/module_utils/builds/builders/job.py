@@ -24,13 +24,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import AlreadyExists, ApiError
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Outcome
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import (
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import (
     condition,
     crashed_container,
     judge,
     statuses,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Outcome
 
 Obj = dict[str, Any]
 

@@ -16,9 +16,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.setting
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import IMAGE_REASONS, judge
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Outcome
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Outcome
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import IMAGE_REASONS, judge
 
 Obj = dict[str, Any]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional
 
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 
 Obj = dict[str, Any]
 

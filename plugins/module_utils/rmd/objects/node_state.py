@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Optional
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import DOMAIN
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import seconds, timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Running
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.conditions import condition
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.kinds import (
@@ -18,7 +19,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.ki
     NODE_STATE,
     node_state_name,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import seconds, timestamp
 
 Obj = dict[str, Any]
 

@@ -20,8 +20,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import DOMAIN
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.store import WORKERS
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
 
 Obj = dict[str, Any]
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.agents import Report, find_agents, read_reports
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.errors import RmdError
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects import pod_store
@@ -21,7 +22,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.sp
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.store import name_of
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.workload_state import OnNode, Outcome
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
 
 Obj = dict[str, Any]
 Policy = Literal["keep", "annotate", "evict"]

@@ -14,7 +14,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     ApiError,
     Unreachable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import (
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import (
     Answer,
     Ask,
     ReadLogs,

@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.advice import advice
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.advice import advice
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, Result
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
 
 Obj = dict[str, Any]
 Results = Mapping[tuple[str, str], Result]

@@ -14,18 +14,18 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import Ask, RemovePod, StartPod
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import marks
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import Ask, RemovePod, StartPod
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.mirror import Mirror
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
     Phase,
     Result,
     StatePlan,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.progress import Progress
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.snapshot import Snapshot
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings, Walker
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.writer import Writer
 

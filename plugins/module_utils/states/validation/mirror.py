@@ -14,8 +14,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch 
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import group_id
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.snapshot import Snapshot
 
 Obj = dict[str, Any]
 

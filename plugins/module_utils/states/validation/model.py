@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The words of validation: phases, verdicts, and what is known of one state before nodes are looked at."""
+"""The words of validation: phases, results, and what is known of one state before nodes are looked at."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Verdict
 
 
 class Phase(str, Enum):
@@ -30,42 +31,6 @@ class Phase(str, Enum):
 
 # What will not become ready in this run, for a reason that is known.
 BROKEN = frozenset((Phase.FAILED, Phase.DEGRADED, Phase.BLOCKED))
-
-
-class Outcome(Enum):
-    """What one proof says at one moment.
-
-    PENDING may still pass by itself. TROUBLE fails when it lasts longer than failure_grace. BLOCKED could not be
-    evaluated, and says nothing about the hardware: after failure_grace it ends as unknown.
-    """
-
-    PASS = "pass"
-    PENDING = "pending"
-    TROUBLE = "trouble"
-    BLOCKED = "blocked"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One proof's outcome. since is seconds since the epoch where the cluster itself says when it began.
-
-    heals: whether trouble may pass by itself, so that it is worth waiting.
-    """
-
-    outcome: Outcome
-    reason: str = ""
-    message: str = ""
-    since: float | None = None
-    ran: bool = True
-    heals: bool = True
-
-    @property
-    def passed(self) -> bool:
-        """Whether the proof holds."""
-        return self.outcome is Outcome.PASS
-
-
-PASSED = Verdict(Outcome.PASS, "Proven")
 
 
 @dataclass(frozen=True)

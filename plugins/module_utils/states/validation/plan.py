@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderedState
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
@@ -16,7 +17,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requir
     required_states,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.registry import KINDS
 
 WORKLOADS = ("Deployment", "StatefulSet")
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.causes import (
     Results,
     causes,
@@ -21,7 +22,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
     Result,
     StatePlan,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
 
 EMPTY = "empty"
 

@@ -9,24 +9,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import Ask
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import Ask
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kinds.rollout import (
+    RESTART_PENDING,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
     BROKEN,
-    PASSED,
     Memory,
-    Outcome,
     Phase,
     ProofRecord,
     Result,
     StatePlan,
-    Verdict,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.context import Look
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.registry import KINDS
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.rollout import (
-    RESTART_PENDING,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.snapshot import Snapshot
 
 RESTART_TEXT = "the driver changed; its pod keeps running the version before until it is restarted (see upgrade)"
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Unreachable
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import ReadLogs, ReadMetrics
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import WORKERS, Answers
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import ReadLogs, ReadMetrics
 
 
 class Pods:

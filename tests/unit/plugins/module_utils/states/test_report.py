@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import seconds, timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.status import make_status
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import table
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, Result
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import seconds, timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.report import summarize
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import NOW

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Proof
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import (
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import (
     Answer,
     ReadEvents,
     ReadLogs,
@@ -18,14 +17,15 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
     RemovePod,
     StartPod,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
     Phase,
     ProofRecord,
     Result,
     StatePlan,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import timestamp
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.snapshot import Snapshot
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings, Walk, Walker
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import GROUP, NOW

@@ -15,7 +15,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
 
 Obj = dict[str, Any]

@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import ReadLogs
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
-    PASSED,
-    Outcome,
-    Verdict,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import name
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.context import Look
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.rollout import last_line
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import ReadLogs
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kinds.rollout import last_line
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import name
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
 
 READ_EVERY_S = 5.0
 

@@ -11,24 +11,20 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import (
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import (
     ReadLogs,
     RemovePod,
     StartPod,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
-    PASSED,
-    Outcome,
-    Verdict,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import (
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kinds.rollout import last_line
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import (
     IMAGE_REASONS,
     judge,
     name,
     seconds,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.context import Look
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.rollout import last_line
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
 
 Obj = dict[str, Any]
 

@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import STATE_LABEL, VALIDATION_LABEL
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import Answer, Ask
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import Answer, Ask
 
 Obj = dict[str, Any]
 

@@ -9,7 +9,7 @@ import re
 from datetime import datetime, timezone
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Outcome, Verdict
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Outcome, Verdict
 
 Obj = dict[str, Any]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Verdict
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs import (
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kinds import (
     allocatable,
     image,
     logs,
@@ -19,7 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
     rollout,
     workload,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.context import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Verdict
 
 
 @dataclass(frozen=True)

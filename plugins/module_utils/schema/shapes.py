@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import Problems, describe, suggest
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems, describe, suggest
 
 Check = Callable[[Any, str, Problems], None]
 

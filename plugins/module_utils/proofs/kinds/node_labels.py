@@ -5,12 +5,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
-    PASSED,
-    Outcome,
-    Verdict,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.context import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
 
 
 def evaluate(look: Look) -> Verdict:

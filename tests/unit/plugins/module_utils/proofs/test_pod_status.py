@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Outcome
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import judge, seconds
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import judge, seconds
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Outcome
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"

@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import ReadObject
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
-    PASSED,
-    Outcome,
-    Verdict,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import condition
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.context import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import ReadObject
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import condition
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
 
 READ_EVERY_S = 2.0
 

@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import ReadMetrics
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
-    PASSED,
-    Outcome,
-    Verdict,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import name
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.context import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import ReadMetrics
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import name
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
 
 READ_EVERY_S = 5.0
 _SERIES = re.compile(r"^([A-Za-z_:][A-Za-z0-9_:]*)(?=[{ \t])", re.MULTILINE)

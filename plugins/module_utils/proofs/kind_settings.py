@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.problems import Problems, describe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.shapes import (
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems, describe
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import (
     Check,
     Key,
     anything,

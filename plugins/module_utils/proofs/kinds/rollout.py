@@ -11,17 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import (
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import (
     ReadEvents,
     ReadLogs,
     ReadRevision,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
-    PASSED,
-    Outcome,
-    Verdict,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.pods import (
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import (
     NO_LONGER_READY,
     crashed_container,
     is_ready,
@@ -29,7 +25,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
     seconds,
     unready_container,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.proofs.context import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
 
 Obj = dict[str, Any]
 

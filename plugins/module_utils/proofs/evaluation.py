@@ -7,12 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.asks import Answer, Ask
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.snapshot import Snapshot
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import Answer, Ask
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
+
+
+class PlannedState(Protocol):
+    """What is known of a proof's state before nodes are looked at (states.validation.model.StatePlan is one)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def proofs(self) -> tuple[Proof, ...]: ...
+
+    @property
+    def workloads(self) -> tuple[ObjectKey, ...]: ...
+
+    @property
+    def without_image(self) -> Mapping[str, str]: ...
+
+    def daemonsets_for(self, group: str) -> tuple[ObjectKey, ...]: ...
 
 
 @dataclass
@@ -22,7 +41,7 @@ class Look:
     wants collects the questions, again_at the next moment (seconds since the epoch) at which looking again may help.
     """
 
-    plan: StatePlan
+    plan: PlannedState
     index: int
     node: NodeFacts | None
     group: str
