@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
@@ -36,8 +36,21 @@ CACHED_TEMPLATES = 512
 _FAILURES = (RefusedError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
+class TemplateError(InvalidInput):
+    """A template cannot be rendered. file: of the recipe, or what a text of recipe.yml is called; line from 1, or 0."""
+
+    def __init__(self, file: str, line: int | None, *, where: str, why: str) -> None:
+        super().__init__(
+            "a template cannot be rendered", where=where, why=why, todo="correct the recipe or its options"
+        )
+        self.file = file
+        self.line = line or 0
+
+
 class Facts(dict[str, Any]):
-    """A mapping for templates that is called by its name when something in it is missing."""
+    """A mapping for templates with all that there is of a thing: what it does not hold is a mistake, never a default.
+
+    It is called by its name when something is asked of it that it does not hold."""
 
     def __init__(self, title: str, values: Mapping[str, Any]) -> None:
         super().__init__(values)
@@ -91,7 +104,7 @@ class Templates:
     def _load(self, name: str) -> str | None:
         return self._files.get(name)
 
-    def _explain(self, error: Exception, name: str, variables: Mapping[str, Any]) -> InvalidInput:
+    def _explain(self, error: Exception, name: str, variables: Mapping[str, Any]) -> TemplateError:
         file, line = _place(error, name, self._files)
         why = str(getattr(error, "message", None) or error) or type(error).__name__
         if isinstance(error, jinja2.TemplateNotFound):
@@ -102,9 +115,7 @@ class Templates:
         elif isinstance(error, jinja2.UndefinedError) and why.startswith(_NO_VARIABLE):
             why += suggest(why[len(_NO_VARIABLE) :], variables)
         where = ", ".join([f"{self._source}/{file}" if self._source else file, *([f"line {line}"] if line else [])])
-        return InvalidInput(
-            "a template cannot be rendered", where=where, why=why, todo="correct the recipe or its options"
-        )
+        return TemplateError(file, line, where=where, why=why)
 
 
 _NO_VARIABLE = "there is no variable "
@@ -144,6 +155,18 @@ def _compiled(name: str, text: str) -> _Compiled:
     return _Compiled(_compiler().compile(tree, name, name), frozenset(loaded - stored), included)
 
 
+def _needs_a_value(own: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter of ours that says of a misspelt variable what the variable itself says, not what JSON has against it."""
+
+    @wraps(own)
+    def checked(value: Any, *more: Any, **named: Any) -> Any:
+        if isinstance(value, jinja2.Undefined):
+            value._fail_with_undefined_error()
+        return own(value, *more, **named)
+
+    return checked
+
+
 @lru_cache(maxsize=1)
 def _compiler() -> Any:
     return _environment_class()(lambda _name: None)
@@ -166,6 +189,13 @@ def _missing_class() -> Any:
             return f"{title} has no {name}" + suggest(name, map(str, self._undefined_obj))
 
     return Missing
+
+
+def _there(obj: Any, found: Any) -> Any:
+    """What was found in a mapping; a misspelt option must not hide behind a filter such as default or to_json."""
+    if isinstance(obj, Facts) and isinstance(found, jinja2.Undefined):
+        found._fail_with_undefined_error()
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -199,12 +229,16 @@ def _environment_class() -> Any:
                 cache_size=0,
             )
             self.globals = {"range": self.globals["range"]}
-            self.filters = {name: self.filters[name] for name in JINJA_FILTERS} | OWN_FILTERS
+            own = {name: _needs_a_value(each) for name, each in OWN_FILTERS.items()}
+            self.filters = {name: self.filters[name] for name in JINJA_FILTERS} | own
 
         def getattr(self, obj: Any, attribute: str) -> Any:
             if isinstance(obj, dict) and attribute in obj:
                 return obj[attribute]
-            return super().getattr(obj, attribute)
+            return _there(obj, super().getattr(obj, attribute))
+
+        def getitem(self, obj: Any, argument: Any) -> Any:
+            return _there(obj, super().getitem(obj, argument))
 
         def template(self, name: str, text: str, variables: Any = None) -> Any:
             return self.template_class.from_code(self, _compiled(name, text).code, self.make_globals(variables))
