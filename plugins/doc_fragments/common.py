@@ -101,6 +101,38 @@ options:
     type: str
 """
 
+    PROVING = r"""
+options:
+  failure_grace:
+    description: Seconds that a failure (a crashing pod, an image that cannot be pulled) has to last to count.
+    type: int
+    default: 30
+  timeout:
+    description: Seconds for each state and node, from when its requirements hold, instead of what the recipe says.
+    type: int
+  on_regress:
+    description:
+      - What happens to the gate of a state that was proven before and fails, and to those of the states that stand on
+        it. V(keep) marks them C(degraded), which stops no pod. V(withdraw) takes them away, and with them the pods of
+        the states that require these.
+    type: str
+    choices: [keep, withdraw]
+    default: keep
+  require_ready:
+    description: Fail where a state is not ready on a node in the end.
+    type: bool
+    default: true
+  report:
+    description: Whether the report lists every node or only the problems.
+    type: str
+    choices: [problems, all]
+    default: problems
+  show:
+    description: Print the table while the task runs, where the action plugin runs in the controller process.
+    type: bool
+    default: false
+"""
+
     RMD = r"""
 options:
   namespace:

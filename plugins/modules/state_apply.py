@@ -14,6 +14,10 @@ description:
   - Renders states of a recipe, asks the API server by dry run what would differ, and applies only that, by server-side
     apply with one field manager. Objects that a state owned and no longer contains are pruned.
   - Nothing is written, and no lock is taken, while nothing differs.
+  - The recipe's graph is the order. The pods of a DaemonSet wait for their nodes' gates, so it is applied at once.
+    What node affinity cannot hold back (a Deployment, a Job, a custom resource) is applied when what its state requires
+    is proven on a node, and what a disabled state has left is removed when the proofs of the disabled state hold
+    everywhere. Without O(wait) that is so where it is proven already; the rest is listed under RV(states) as waiting.
   - Namespaces and CustomResourceDefinitions go first, and are never pruned. Objects of a kernel that a node still runs
     are never pruned, and nothing at all while no node matches the recipe's selector.
 options:
@@ -26,6 +30,24 @@ options:
   played_by:
     description: The states that the recipe gives to this role.
     type: str
+  tags:
+    description:
+      - The tags that the run is limited to, C(ansible_run_tags) of a playbook for all states. A state is applied where
+        they hold its own name or that of its role without C(state_), or V(all). Then O(wait) proves all states where
+        they hold V(validation) or V(all), and none otherwise.
+    type: list
+    elements: str
+    version_added: 0.2.0
+  skip_tags:
+    description: The same for C(ansible_skip_tags).
+    type: list
+    elements: str
+    version_added: 0.2.0
+  with_requirements:
+    description: Apply what the chosen states require, too, and wait until that is proven.
+    type: bool
+    default: false
+    version_added: 0.2.0
   state:
     description:
       - V(present) applies; V(absent) removes what the states own, in reverse order, and waits until it is gone.
@@ -67,13 +89,6 @@ options:
         one is not. Then also give the run's lock back, unless an earlier task has taken it.
     type: bool
     default: false
-  failure_grace:
-    description: With O(wait=true), seconds that a failure has to last to count.
-    type: int
-    default: 30
-  timeout:
-    description: With O(wait=true), seconds for each state and node, instead of what the recipe says.
-    type: int
   wait_timeout:
     description: With O(state=absent), seconds to wait until everything is gone.
     type: int
@@ -84,6 +99,7 @@ extends_documentation_fragment:
   - hardware.enablement.common.writes
   - hardware.enablement.common.recipe
   - hardware.enablement.common.options
+  - hardware.enablement.common.proving
   - hardware.enablement.common.run
 seealso:
   - module: hardware.enablement.state_validate
@@ -133,6 +149,11 @@ states:
       type: list
       elements: dict
       sample: [{"action": "create", "object": "DaemonSet nvidia-gpu/nvidia-driver"}]
+    waiting:
+      description: What is not done yet, since what it requires is not proven.
+      type: list
+      elements: dict
+      sample: [{"action": "create", "object": "Deployment nvidia-gpu/grafana", "requires": ["monitoring"]}]
     skipped:
       description: Files that were left out, and why.
       type: list

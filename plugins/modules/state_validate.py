@@ -40,35 +40,8 @@ options:
     description: Wait until every state is ready, failed, or past its deadline on every node. Else look once.
     type: bool
     default: true
-  failure_grace:
-    description: Seconds that a failure (a crashing pod, an image that cannot be pulled) has to last to count.
-    type: int
-    default: 30
-  timeout:
-    description: Seconds for each state and node, from when its requirements hold, instead of what the recipe says.
-    type: int
-  on_regress:
-    description:
-      - What happens to the gate of a state that was proven before and fails. V(keep) marks it C(degraded), which stops
-        no pod. V(withdraw) takes it away, and with it the pods of states that require this one directly.
-    type: str
-    choices: [keep, withdraw]
-    default: keep
   allow_empty:
     description: Take our labels off nodes without the hardware even where no node has it any more.
-    type: bool
-    default: false
-  require_ready:
-    description: Fail where a state is not ready on a node in the end.
-    type: bool
-    default: true
-  report:
-    description: Whether the result lists every node or only the problems.
-    type: str
-    choices: [problems, all]
-    default: problems
-  show:
-    description: Print the table while the task runs, where the action plugin runs in the controller process.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -77,6 +50,7 @@ extends_documentation_fragment:
   - hardware.enablement.common.writes
   - hardware.enablement.common.recipe
   - hardware.enablement.common.options
+  - hardware.enablement.common.proving
   - hardware.enablement.common.run
 seealso:
   - module: hardware.enablement.state_apply

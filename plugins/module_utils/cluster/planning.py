@@ -8,7 +8,7 @@ Users without write rights get a comparison made here, and are told so."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from typing import Any
 
@@ -53,14 +53,16 @@ def plan(
     adopt: bool,
     owner: str,
     recreate: bool,
+    awaited: Set[ObjectKey] = frozenset(),
 ) -> list[Change]:
     """What applying desired would do, in the same order; sends nothing but dry runs and reads.
 
     live: objects that are known to be there, to save reading them. owner: the value of PART_OF_LABEL that makes an
     object ours; others are refused unless adopt. recreate: replace an object whose immutable fields would change.
+    awaited: objects whose kind need not be served yet.
     Raises EnablementError for objects that are not ours (all of them in one message), UnknownKind, Invalid, ...
     """
-    served = {key_of(obj): _is_served(client, obj, desired) for obj in desired}
+    served = {key_of(obj): _is_served(client, obj, desired, awaited) for obj in desired}
     planner = _Planner(client, live, adopt, owner, recreate)
     planner.namespaces = {obj["metadata"]["name"] for obj in desired if obj["kind"] == "Namespace"}
     planner.roles = {(obj["kind"], obj["metadata"]["name"]) for obj in desired if obj["kind"].endswith("Role")}
@@ -202,13 +204,13 @@ class _Planner:
         return self._client.get(self._client.kind(key.api_version, key.kind), key.name, key.namespace)
 
 
-def _is_served(client: Client, obj: Obj, desired: Sequence[Obj]) -> bool:
-    """Whether the kind is served; False when its CRD is among desired; else UnknownKind."""
+def _is_served(client: Client, obj: Obj, desired: Sequence[Obj], awaited: Set[ObjectKey]) -> bool:
+    """Whether the kind is served; False when its CRD is among desired or it is awaited; else UnknownKind."""
     key = key_of(obj)
     try:
         client.kind(key.api_version, key.kind)
     except UnknownKind as error:
-        if any(_brings(other, key) for other in desired):
+        if key in awaited or any(_brings(other, key) for other in desired):
             return False
         error.what = f"Cannot apply {key}: {error.what[0].lower()}{error.what[1:]}"
         raise

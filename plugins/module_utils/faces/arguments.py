@@ -34,6 +34,16 @@ NFD_INFO: Spec = {
     "resources": {"type": "list", "elements": "str", "default": []},
 }
 
+# How states are proven, and what is told of it.
+PROVING: Spec = {
+    "failure_grace": {"type": "int", "default": 30},
+    "timeout": {"type": "int"},
+    "on_regress": {"type": "str", "choices": ["keep", "withdraw"], "default": "keep"},
+    "require_ready": {"type": "bool", "default": True},
+    "report": {"type": "str", "choices": ["problems", "all"], "default": "problems"},
+    "show": {"type": "bool", "default": False},
+}
+
 STATE_APPLY: Spec = {
     **CONNECTION,
     **RECIPE,
@@ -48,9 +58,11 @@ STATE_APPLY: Spec = {
     "allow_empty": {"type": "bool", "default": False},
     "recreate": {"type": "bool", "default": False},
     "force": {"type": "bool", "default": False},
+    "tags": {"type": "list", "elements": "str"},
+    "skip_tags": {"type": "list", "elements": "str"},
+    "with_requirements": {"type": "bool", "default": False},
     "wait": {"type": "bool", "default": False},
-    "failure_grace": {"type": "int", "default": 30},
-    "timeout": {"type": "int"},
+    **PROVING,
     "wait_timeout": {"type": "int", "default": 300},
 }
 
@@ -63,13 +75,8 @@ STATE_VALIDATE: Spec = {
     "images": {"type": "dict"},
     "driver_images": {"type": "list", "elements": "dict"},
     "wait": {"type": "bool", "default": True},
-    "failure_grace": {"type": "int", "default": 30},
-    "timeout": {"type": "int"},
-    "on_regress": {"type": "str", "choices": ["keep", "withdraw"], "default": "keep"},
+    **PROVING,
     "allow_empty": {"type": "bool", "default": False},
-    "require_ready": {"type": "bool", "default": True},
-    "report": {"type": "str", "choices": ["problems", "all"], "default": "problems"},
-    "show": {"type": "bool", "default": False},
 }
 
 BUILDERS = ["auto", "kubernetes", "restricted", "openshift", "controller", "none"]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 _ADVICE = {
+    "ApplyRefused": "mend what the API server names, and run again",
     "ConditionNotMet": "look at the object that the message names, and at its events",
     "CrashLoopBackOff": "read the pod's log (kubectl logs --previous), mend the cause, run again",
     "CreateContainerConfigError": "look for a missing ConfigMap or Secret in the pod's events",
@@ -47,6 +48,7 @@ _ADVICE = {
 # What a look in the middle of things may show: no trouble so far.
 _PASSING = frozenset(
     {
+        "Applying",
         "ContainerCreating",
         "NotLooked",
         "NotRead",

@@ -1,49 +1,57 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The core of state_apply: render, plan by dry run, and where something differs: lock, plan again, apply, prune."""
+"""The core of state_apply: render, plan by dry run, and where something differs: lock, plan again, apply, prune.
+
+What has to wait until something is proven is made by the walk over the nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import Change, execute, plan
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.diff import render_diff
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import UnknownKind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import STATE_LABEL, summary_label
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import group_id
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import (
     RenderedState,
-    RenderFacts,
     check_recipe,
     render_images,
-    render_state,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states import discover as discovery_core
 from ansible_collections.hardware.enablement.plugins.module_utils.states import remove, validate
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.desired import Desired
 from ansible_collections.hardware.enablement.plugins.module_utils.states.foreign import (
     refuse_foreign_plugin,
     refuse_rivals,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard, given_back
-from ansible_collections.hardware.enablement.plugins.module_utils.states.images import with_images
+from ansible_collections.hardware.enablement.plugins.module_utils.states.later_changes import LaterChanges
 from ansible_collections.hardware.enablement.plugins.module_utils.states.ownership import find_owned
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import (
-    Prepared,
     choose,
     prepare,
-    render_facts,
+    with_requirements,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prune import candidates, decide
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import spec as record_spec
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
+from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import (
+    Stage,
+    Staged,
+    acts,
+    divide,
+    members_of,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.tags import Tags
 
 Obj = dict[str, Any]
 
@@ -64,103 +72,128 @@ class Planned:
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """Apply (or remove) the chosen states of a recipe."""
     prepared = prepare(params, context)
-    chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
+    tags = Tags.of(params)
+    chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"), tags)
     client = connect(params)
     if params["state"] == "absent":
         return remove.states(client, prepared, chosen, params, context)
-    discovery, platform = discovery_core.discovery_of(client, prepared, params.get("discovery"))
-    record = store.read(client, prepared.recipe.name)
-    facts = render_facts(prepared, client, discovery, platform, params.get("images"))
-    facts, _missing = with_images(prepared.recipe, facts, params.get("driver_images"), lambda: record)
-    rendered = {state.name: render_state(prepared.recipe, state.name, facts) for state in chosen}
-    application = _Application(client, prepared, chosen, rendered, discovery, facts, params, context)
-    if not params["wait"] or not chosen:
-        return application.run(record)
+    required: Sequence[State] = ()
+    if params["with_requirements"]:
+        every = with_requirements(prepared.recipe, chosen)
+        chosen, required = every, [state for state in every if state not in chosen]
+    proven = required
+    if params["wait"] and tags.validates:
+        proven = list(prepared.recipe.states.values()) if tags.given else chosen
+    # Who proves looks at the nodes as they are; who does not may take them as the run has found them.
+    desired = Desired(client, prepared, {**params, "discovery": None} if proven else params)
+    application = _Application(desired, chosen, proven, params, context)
+    if not (params["wait"] and proven):
+        return application.run()
     with given_back(client, prepared.recipe.name, context):
-        return _with_proof(application.run(record), params, context)
-
-
-def _with_proof(result: Obj, params: Mapping[str, Any], context: RunContext) -> Obj:
-    """Wait until the states are proven on every node, as state_validate does."""
-    settings = {"on_regress": "keep", "require_ready": True, "report": "problems", "show": False}
-    report = validate.run({**params, **settings}, context)
-    ending: Obj = {key: report.pop(key) for key in ("failed", "msg") if key in report}
-    changed = report.pop("changed") or result["changed"]
-    return {**result, "changed": changed, "report": report, **ending}
+        return application.run()
 
 
 class _Application:
-    """One run of state_apply with everything that it works on."""
+    """One run of state_apply with everything that it works on. proven: the states to wait for."""
 
     def __init__(
         self,
-        client: Client,
-        prepared: Prepared,
+        desired: Desired,
         chosen: Sequence[State],
-        rendered: Mapping[str, RenderedState],
-        discovery: Discovery,
-        facts: RenderFacts,
+        proven: Sequence[State],
         params: Mapping[str, Any],
         context: RunContext,
     ) -> None:
-        self.client = client
-        self.prepared = prepared
-        self.recipe = prepared.recipe
-        self.chosen = chosen
+        self.desired = desired
+        self.client = desired.client
+        self.recipe = desired.recipe
         self.names = [state.name for state in chosen]
-        self.rendered = rendered
-        self.discovery = discovery
-        self.facts = facts
+        self.proven = proven
         self.params = params
         self.context = context
-        self.desired: list[Obj] = [item.manifest for name in self.names for item in rendered[name].objects]
-        self.guard = Guard(client, self.recipe.name, context)
+        self.rendered: Mapping[str, RenderedState] = {name: desired.rendered[name] for name in self.names}
+        self.wanted: list[Obj] = [item.manifest for name in self.names for item in self.rendered[name].objects]
+        self.members = members_of({name: item.objects for name, item in self.rendered.items()})
+        self.guard = Guard(self.client, self.recipe.name, context)
 
-    def run(self, record: Mapping[str, Any] | None) -> Obj:
-        """Plan; where something differs and this is no check: lock, plan again, write."""
+    def run(self) -> Obj:
+        """Plan; where something differs and this is no check: lock, plan again, write what can be written now. Then
+        prove, and make what had to wait for that."""
+        record = self.desired.record
         refuse_rivals(self.client, self.recipe)
         if record is None and not self.params["adopt"]:
-            refuse_foreign_plugin(self.client, self.recipe, self.discovery)
-        planned = self._plan(record)
+            refuse_foreign_plugin(self.client, self.recipe, self.desired.discovery)
+        planned, later = self._plan(record), None
         if planned.differing:
             # A mistake anywhere in the recipe, or an object in two states, is found before the first write.
-            check_recipe(self.recipe, replace(self.facts, resolved=None))
+            check_recipe(self.recipe, replace(self.desired.facts, resolved=None))
         if planned.differing and not self.context.check_mode:
             self.guard.before_write()
             record = store.read(self.client, self.recipe.name)
             planned = self._plan(record)
             self._remember(record, planned)
-            changes = execute(self.client, planned.changes, guard=self.guard.before_write)
-            planned = Planned(changes, planned.kept)
-        return self._result(planned)
+            staged = divide(planned.changes, self.members, self.desired.order)
+            planned = replace(planned, changes=execute(self.client, staged.now, guard=self.guard.before_write))
+            later = self._later(staged)
+        if self.proven:
+            report = validate.prove(self.desired, self.proven, self.params, self.context, self.guard, later)
+            return self._with_report(self._result(planned, later), report)
+        if later and later.left:
+            validate.make_due(self.desired, self.context, self.guard, later)
+        return self._result(planned, later)
 
     def _plan(self, record: Mapping[str, Any] | None) -> Planned:
-        live = find_owned(self.client, self.prepared, self.names, record, self.desired)
-        changes = plan(
-            self.client,
-            self.desired,
-            live=live,
-            adopt=bool(self.params["adopt"]),
-            owner=self.prepared.part_of,
-            recreate=bool(self.params["recreate"]),
-        )
-        unwanted = candidates(live, {key_of(obj) for obj in self.desired})
+        live = find_owned(self.client, self.desired.prepared, self.names, record, self.wanted)
+        changes = self._plan_objects(self.wanted, live, self._awaited())
+        unwanted = candidates(live, {key_of(obj) for obj in self.wanted})
         if not unwanted:
             return Planned(changes, {})
+        discovery = self.desired.discovery
         pruning = decide(
-            unwanted, live, self._groups_in_use(), bool(self.discovery.matched), bool(self.params["allow_empty"])
+            unwanted, live, self._groups_in_use(), bool(discovery.matched), bool(self.params["allow_empty"])
         )
         deletions = [Change(key, "delete", live[key], None) for key in pruning.delete]
         return Planned([*changes, *deletions], pruning.keep)
 
+    def _plan_objects(
+        self, objects: Sequence[Obj], live: Mapping[ObjectKey, Obj], awaited: Set[ObjectKey] = frozenset()
+    ) -> list[Change]:
+        return plan(
+            self.client,
+            objects,
+            live=live,
+            adopt=bool(self.params["adopt"]),
+            owner=self.desired.prepared.part_of,
+            recreate=bool(self.params["recreate"]),
+            awaited=awaited,
+        )
+
+    def _awaited(self) -> set[ObjectKey]:
+        """The objects whose kind may come with what their state requires."""
+        waiting = {name for name in self.names if self.desired.order.requires[name]}
+        found = [obj for obj in self.wanted if acts(obj)]
+        return {key_of(obj) for obj in found if self.members[key_of(obj)].state in waiting}
+
+    def _later(self, staged: Staged) -> LaterChanges:
+        guard = self.guard.before_write
+        return LaterChanges(self.client, staged.later, staged.last, self._plan_stage, guard)
+
+    def _plan_stage(self, stage: Stage) -> list[Change]:
+        """Plan a stage when its turn has come: what it requires may have brought kinds, namespaces and defaults."""
+        for key in stage.keys:
+            with suppress(UnknownKind):
+                self.client.kind(key.api_version, key.kind, refresh=True)
+        objects = [item.manifest for item in self.desired.render(stage.state).objects if item.group == stage.group]
+        return self._plan_objects([obj for obj in objects if acts(obj)], {})
+
     def _namespaces(self, record: Mapping[str, Any] | None) -> list[str]:
-        found = {obj["metadata"]["namespace"] for obj in self.desired if obj["metadata"].get("namespace")}
-        return sorted(found | {self.prepared.namespace, *record_spec.namespaces(record)})
+        found = {obj["metadata"]["namespace"] for obj in self.wanted if obj["metadata"].get("namespace")}
+        return sorted(found | {self.desired.prepared.namespace, *record_spec.namespaces(record)})
 
     def _groups_in_use(self) -> set[str]:
         """The kernel groups of our nodes, by nodeInfo; ours are also those that have lost the hardware's labels."""
         marked = self.client.list(self.client.kind("v1", "Node"), labels=summary_label(self.recipe.name)).items
-        return {group.id for group in self.discovery.groups} | {
+        return {group.id for group in self.desired.discovery.groups} | {
             group_id(NodeFacts.from_object(node)) for node in marked
         }
 
@@ -174,48 +207,65 @@ class _Application:
         made = set(record_spec.made_namespaces(record))
         created = [change.key for change in planned.changes if change.action == "create"]
         made.update(key.name for key in created if key.kind == "Namespace")
+        prepared = self.desired.prepared
         wanted = record_spec.make_record(
             name=self.recipe.name,
-            applyset_id=self.prepared.part_of,
-            spec=record_spec.make_spec(self.recipe, self.prepared.namespace, self.prepared.options),
+            applyset_id=prepared.part_of,
+            spec=record_spec.make_spec(self.recipe, prepared.namespace, prepared.options),
             kinds=kinds,
             namespaces=self._namespaces(record),
             made=made,
         )
         store.write(self.client, wanted)
 
-    def _result(self, planned: Planned) -> Obj:
+    def _result(self, planned: Planned, later: LaterChanges | None) -> Obj:
+        planned = replace(planned, changes=[*planned.changes, *(later.done if later else ())])
         differing = planned.differing
         result: Obj = {
             "changed": bool(differing),
-            "states": [self._state_result(name, planned) for name in self.names],
-            "nodes": self.discovery.matched,
+            "states": [self._state_result(name, planned, later) for name in self.names],
+            "nodes": self.desired.discovery.matched,
             "requests": dict(self.client.requests),
         }
         self._tell_skipped(result["states"])
         for name in self.names:
             if self.recipe.states[name].image or self.recipe.states[name].build:
-                result.setdefault("images", {}).update(render_images(self.recipe, name, self.facts))
+                result.setdefault("images", {}).update(render_images(self.recipe, name, self.desired.facts))
         if self.context.diff:
             result["diff"] = render_diff(differing, self.context.secrets)
         return result
 
+    @staticmethod
+    def _with_report(result: Obj, report: Obj) -> Obj:
+        """Both as one result: how the proof ended is how the task ends."""
+        ending: Obj = {key: report.pop(key) for key in ("failed", "msg") if key in report}
+        result["changed"] = report.pop("changed") or result["changed"]
+        if "diff" in report:
+            result["diff"] = [*_listed(result.get("diff")), report.pop("diff")]
+        return {**result, "report": report, **ending}
+
     def _tell_skipped(self, rows: Sequence[Obj]) -> None:
         """Show what a state does without, in a run that changes it. Nobody misses OpenShift's APIs elsewhere."""
-        everything = self.facts.cluster.get("platform") == "openshift"
+        everything = self.desired.facts.cluster.get("platform") == "openshift"
         for row in rows:
             for item in self.rendered[row["name"]].skipped if row["changes"] else ():
                 if everything or not item.needs_api.partition("/")[0].endswith(".openshift.io"):
                     self.context.progress(f"{row['name']} does without {item.source}: {item.reason}")
 
-    def _state_result(self, name: str, planned: Planned) -> Obj:
+    def _state_result(self, name: str, planned: Planned, later: LaterChanges | None) -> Obj:
         rendered = self.rendered[name]
         keys = {key_of(item.manifest) for item in rendered.objects}
+        left = [stage for stage in (later.left if later else ()) if stage.state == name]
         return {
             "name": name,
             "enabled": rendered.enabled,
             "objects": len(rendered.objects),
             "changes": [_row(change) for change in planned.differing if self._is_in(name, keys, change)],
+            "waiting": [
+                {"action": change.action, "object": str(change.key), "requires": list(stage.requires)}
+                for stage in left
+                for change in stage.changes
+            ],
             "skipped": [{"source": item.source, "reason": item.reason} for item in rendered.skipped],
             "kept": [{"object": str(key), "reason": why} for key, why in planned.kept.items()],
         }
@@ -233,3 +283,7 @@ def _row(change: Change) -> Obj:
     if change.note:
         row["note"] = change.note
     return row
+
+
+def _listed(diff: Any) -> list[Any]:
+    return list(diff) if isinstance(diff, list) else [diff] if diff else []

@@ -51,12 +51,20 @@ def platform(client: Client) -> str:
     return "openshift" if client.serves("config.openshift.io/v1", "ClusterVersion") else "kubernetes"
 
 
-def discovery_of(client: Client, prepared: Prepared, given: Mapping[str, Any] | None) -> tuple[Discovery, str]:
-    """The nodes and the platform, from a result of nfd_info where there is one."""
+def discovery_of(
+    client: Client,
+    prepared: Prepared,
+    given: Mapping[str, Any] | None,
+    nodes: Callable[[], Sequence[Obj]] | None = None,
+) -> tuple[Discovery, str]:
+    """The nodes together and the platform, from a result of nfd_info where there is one.
+
+    nodes: gives the Node objects, where the caller has them or needs them too.
+    """
     if given:
         return Discovery.from_dict(given), str((given.get("cluster") or {}).get("platform", "kubernetes"))
-    nodes = list_nodes(client, prepared.selector)
-    return discover(nodes, prepared.selector, prepared.recipe.resources), platform(client)
+    found = nodes() if nodes else list_nodes(client, prepared.selector)
+    return discover(found, prepared.selector, prepared.recipe.resources), platform(client)
 
 
 def newest_feature(client: Client) -> str | None:

@@ -26,6 +26,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requir
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import GROUP, KIND
+from ansible_collections.hardware.enablement.plugins.module_utils.states.tags import EVERYTHING, Tags
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,8 @@ def prepare(params: Mapping[str, Any], context: RunContext) -> Prepared:
     )
 
 
-def choose(recipe: Recipe, names: Sequence[str] | None, played_by: str | None) -> list[State]:
-    """The states to work on, in dependency order: by name, by the role that plays them, or all."""
+def choose(recipe: Recipe, names: Sequence[str] | None, played_by: str | None, tags: Tags = EVERYTHING) -> list[State]:
+    """The states to work on, in dependency order: by name, by the role that plays them, or all that the tags leave."""
     unknown = [name for name in names or () if name not in recipe.states]
     if unknown:
         raise InvalidInput(
@@ -84,8 +85,19 @@ def choose(recipe: Recipe, names: Sequence[str] | None, played_by: str | None) -
     return [
         state
         for state in recipe.states.values()
-        if (names is None or state.name in names) and (played_by is None or state.role == played_by)
+        if (names is None or state.name in names)
+        and (played_by is None or state.role == played_by)
+        and tags.selects(state)
     ]
+
+
+def with_requirements(recipe: Recipe, chosen: Sequence[State]) -> list[State]:
+    """The chosen states and all that they require, directly or not, in dependency order."""
+    names = {state.name for state in chosen}
+    for state in reversed(list(recipe.states.values())):
+        if state.name in names:
+            names.update(state.requires)
+    return [state for state in recipe.states.values() if state.name in names]
 
 
 def render_facts(

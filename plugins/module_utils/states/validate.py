@@ -5,26 +5,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import RECIPE_LABEL, VALIDATION_LABEL
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import discover
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import StartPod
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import seconds
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import render_pod, render_state
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import render_pod
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils.states.discover import list_nodes, platform
+from ansible_collections.hardware.enablement.plugins.module_utils.states.desired import Desired
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
-from ansible_collections.hardware.enablement.plugins.module_utils.states.images import with_images
+from ansible_collections.hardware.enablement.plugins.module_utils.states.later_changes import LaterChanges
 from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import clear_stray_marks
-from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import choose, prepare, render_facts
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
+from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import choose, prepare
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import table
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.loop import Loop
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.plan import make_plans
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.progress import Progress
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.report import summarize
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings
@@ -34,61 +33,43 @@ Obj = dict[str, Any]
 
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
-    """Validate; the result is the report, with changed, failed and msg as Ansible wants them."""
+    """state_validate: prove states; the result is the report, with changed, failed and msg as Ansible wants them."""
     prepared = prepare(params, context)
     chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
-    client = connect(params)
-    recipe = prepared.recipe
-    nodes = list_nodes(client, prepared.selector)
-    discovery = discover(nodes, prepared.selector, recipe.resources)
-    facts = render_facts(prepared, client, discovery, platform(client), params.get("images"))
-    facts, without_image = with_images(
-        recipe, facts, params.get("driver_images"), lambda: store.read(client, recipe.name)
-    )
-    rendered = {name: render_state(recipe, name, facts) for name in recipe.states}
-    # All states are planned, since a chosen one may require others; only the chosen ones are reported.
-    plans = make_plans(recipe, prepared.enabled(), rendered, without_image)
-    guard = Guard(client, recipe.name, context)
-    settings = Settings(
-        recipe=recipe.name,
-        namespace=prepared.namespace,
-        failure_grace=float(params["failure_grace"]),
-        timeout=float(params["timeout"]) if params.get("timeout") is not None else None,
-    )
-    groups = {group.id: group for group in discovery.groups}
+    desired = Desired(connect(params), prepared, params)
+    return prove(desired, chosen, params, context, Guard(desired.client, prepared.recipe.name, context))
 
-    def make_pod(start: StartPod) -> Obj:
-        proof = rendered[start.state].proofs[start.proof]
-        pod = render_pod(recipe, start.state, proof, facts, groups[loop.snapshot.groups[start.node]], start.node)
-        pod["metadata"]["name"] = start.name
-        pod["metadata"].pop("generateName", None)
-        return pod
 
-    write = not context.check_mode
-    writer = Writer(client, plans, recipe.name, guard.before_write, dry=not write)
-    looked_at = _with_requirements(plans, {state.name for state in chosen})
-    loop = Loop(
-        client=client,
-        plans=looked_at,
-        selector=prepared.selector,
-        settings=settings,
-        answers=Answers(client, make_pod),
-        writer=writer,
-        progress=Progress(context.progress, context.clock()),
-        guard=guard.keep,
-        clock=context.clock,
-        write=write,
-        withdraw=params["on_regress"] == "withdraw",
-        complete=len(looked_at) == len(plans),
-    )
-    if not loop.look_once(nodes):
-        loop.run(wait=bool(params["wait"]) and write)
+def prove(
+    desired: Desired,
+    chosen: Sequence[State],
+    params: Mapping[str, Any],
+    context: RunContext,
+    guard: Guard,
+    later: LaterChanges | None = None,
+) -> Obj:
+    """Walk the nodes until all that can be told of the chosen states is; make what had to wait for that meanwhile."""
+    recipe, plans, nodes = desired.recipe, desired.plans, desired.nodes
     names = {state.name for state in chosen}
+    # All states are planned, since a chosen one may require others; only the chosen ones are reported.
+    needed = _with_requirements(plans, names | {stage.state for stage in (later.left if later else ())})
+    write = not context.check_mode
+    writer = Writer(desired.client, plans, recipe.name, guard.before_write, dry=not write)
+    loop = _loop(desired, needed, params, context, guard, writer)
+    unsettled = later is not None and later.left
+    if later and unsettled:
+        later.announce(loop.walker)
+        loop.make_due = later.make_due
+    if unsettled or not loop.look_once(nodes):
+        loop.mirror.take_nodes(nodes)
+        loop.run(wait=bool(params["wait"]) and write)
     reported = [plan for plan in plans if plan.name in names]
-    report = summarize(reported, loop.results, discovery.groups, loop.snapshot.groups, params["report"] == "all")
-    stray = clear_stray_marks(client, prepared, guard.before_write, write, bool(nodes) or bool(params["allow_empty"]))
+    groups = desired.discovery.groups
+    report = summarize(reported, loop.results, groups, loop.snapshot.groups, params["report"] == "all")
+    known = bool(nodes) or bool(params["allow_empty"])
+    stray = clear_stray_marks(desired.client, desired.prepared, guard.before_write, write, known)
     if write:
-        _clear_validators(client, prepared.namespace, recipe.name, guard)
+        _clear_validators(desired, guard)
     if context.check_mode and params["wait"] and not report["ready"] and nodes:
         report.update(table.would_validate(report))
     else:
@@ -99,7 +80,59 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     return _result(report, writer, stray, params, context)
 
 
-def _with_requirements(plans: list[Any], names: set[str]) -> list[Any]:
+def make_due(desired: Desired, context: RunContext, guard: Guard, later: LaterChanges) -> None:
+    """Make what waits for proofs that are there already; nothing is proven for it, and nothing is waited for."""
+    writer = Writer(desired.client, desired.plans, desired.recipe.name, guard.before_write, dry=True)
+    params = {"failure_grace": 0, "on_regress": "keep", "show": False}
+    loop = _loop(desired, desired.plans, params, context, guard, writer, write=False)
+    later.announce(loop.walker)
+    loop.make_due = later.make_due
+    loop.mirror.take_nodes(desired.nodes)
+    loop.run(wait=False)
+
+
+def _loop(
+    desired: Desired,
+    plans: list[StatePlan],
+    params: Mapping[str, Any],
+    context: RunContext,
+    guard: Guard,
+    writer: Writer,
+    write: bool | None = None,
+) -> Loop:
+    recipe, groups = desired.recipe, {group.id: group for group in desired.discovery.groups}
+
+    def make_pod(start: StartPod) -> Obj:
+        proof = desired.rendered[start.state].proofs[start.proof]
+        group = groups[loop.snapshot.groups[start.node]]
+        pod = render_pod(recipe, start.state, proof, desired.facts, group, start.node)
+        pod["metadata"]["name"] = start.name
+        pod["metadata"].pop("generateName", None)
+        return pod
+
+    loop = Loop(
+        client=desired.client,
+        plans=plans,
+        selector=desired.prepared.selector,
+        settings=Settings(
+            recipe=recipe.name,
+            namespace=desired.prepared.namespace,
+            failure_grace=float(params["failure_grace"]),
+            timeout=float(params["timeout"]) if params.get("timeout") is not None else None,
+        ),
+        answers=Answers(desired.client, make_pod),
+        writer=writer,
+        progress=Progress(context.progress, context.clock()),
+        guard=guard.keep,
+        clock=context.clock,
+        write=not context.check_mode if write is None else write,
+        withdraw=params["on_regress"] == "withdraw",
+        complete=len(plans) == len(desired.plans),
+    )
+    return loop
+
+
+def _with_requirements(plans: list[StatePlan], names: set[str]) -> list[StatePlan]:
     """The plans of the named states and of everything that they require."""
     wanted = set(names)
     for plan in reversed(plans):
@@ -108,13 +141,11 @@ def _with_requirements(plans: list[Any], names: set[str]) -> list[Any]:
     return [plan for plan in plans if plan.name in wanted]
 
 
-def _clear_validators(client: Client, namespace: str, recipe: str, guard: Guard) -> None:
+def _clear_validators(desired: Desired, guard: Guard) -> None:
     """Remove the pods that have done their work, also those of a run that was killed; failed ones keep their logs."""
-    kind, labels, fields = (
-        client.kind("v1", "Pod"),
-        f"{RECIPE_LABEL}={recipe},{VALIDATION_LABEL}",
-        "status.phase=Succeeded",
-    )
+    client, namespace = desired.client, desired.prepared.namespace
+    kind, fields = client.kind("v1", "Pod"), "status.phase=Succeeded"
+    labels = f"{RECIPE_LABEL}={desired.recipe.name},{VALIDATION_LABEL}"
     if client.list(kind, namespace=namespace, labels=labels, fields=fields).items:
         guard.before_write()
         client.delete_collection(kind, namespace=namespace, labels=labels, fields=fields)

@@ -38,6 +38,7 @@ class Loop:
     """One validation run.
 
     complete: plans are all states of the recipe. write: start pods and set marks; without it the run only looks.
+    make_due: makes changes to the cluster that waited for the results so far, and says whether there were any.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Loop:
         write: bool,
         withdraw: bool,
         complete: bool,
+        make_due: Callable[[Walker], bool] = lambda _walker: False,
     ) -> None:
         self.client = client
         self.plans = plans
@@ -66,6 +68,7 @@ class Loop:
         self.write = write
         self.withdraw = withdraw
         self.complete = complete
+        self.make_due = make_due
         self.snapshot = Snapshot()
         self.mirror = Mirror(client, self.snapshot, plans, selector, settings.recipe, settings.namespace)
         self.walker = Walker(plans, settings, self.snapshot, clock())
@@ -104,6 +107,8 @@ class Loop:
                 asks = self._walk(dirty)
                 self.writer.flush(self._node_is_final)
                 dirty = self._answer(asks)
+                if self.make_due(self.walker):
+                    dirty |= {CLUSTER, *self.snapshot.nodes}
                 if not dirty and (not wait or self._all_final()):
                     break
                 if self.write:

@@ -55,7 +55,11 @@ class _Target:
 
 @dataclass
 class Walker:
-    """Everything that stays the same, or is remembered, while nodes are walked."""
+    """Everything that stays the same, or is remembered, while nodes are walked.
+
+    unapplied: (state, group) whose objects are not in the cluster yet, to why the API server refused them ("": their
+    turn has not come).
+    """
 
     plans: Sequence[StatePlan]
     settings: Settings
@@ -64,6 +68,7 @@ class Walker:
     memory: dict[tuple[str, str], Memory] = field(default_factory=dict)
     results: dict[tuple[str, str], Result] = field(default_factory=dict)
     slots: dict[str, int] = field(default_factory=dict)
+    unapplied: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def walk(
         self, node: NodeFacts, group: str, records: Mapping[str, ProofRecord], gates: frozenset[str], now: float
@@ -101,10 +106,28 @@ class Walker:
         if unmet:
             result = self._behind(plan, memory, unmet, now)
         else:
-            verdict = self._prove(plan, _Target(None, "", "", holds=False, since=now), now, walk)
+            target = _Target(None, "", "", holds=False, since=now)
+            verdict = self._unapplied(plan, "") or self._prove(plan, target, now, walk)
             result = self._judge(plan, memory, verdict, now, walk)
         self.results[("", plan.name)] = result
         return walk
+
+    def is_proven(self, states: Sequence[str], group: str) -> bool:
+        """Whether one node of a group ("": any), at least, has proven all these states, or the cluster has."""
+        if all(self._ready(state, "") for state in states):
+            return True
+        return any(
+            all(self._ready(state, node) or self._ready(state, "") for state in states)
+            for node, its_group in self.snapshot.groups.items()
+            if group in ("", its_group)
+        )
+
+    def is_proven_everywhere(self, state: str, group: str) -> bool:
+        """Whether a state is ready on all nodes of a group ("": on all), or on the cluster; not where there is none."""
+        if ("", state) in self.results:
+            return self._ready(state, "")
+        nodes = [node for node, its_group in self.snapshot.groups.items() if group in ("", its_group)]
+        return bool(nodes) and all(self._ready(state, node) for node in nodes)
 
     def _look(
         self,
@@ -126,8 +149,18 @@ class Walker:
             text = f"kernel {node.kernel} appeared during this run, and nothing was deployed for it yet"
             verdict = Verdict(Outcome.BLOCKED, "NewKernel", text)
         else:
-            verdict = self._prove(plan, target, now, walk)
+            verdict = self._unapplied(plan, target.group) or self._prove(plan, target, now, walk)
         return self._judge(plan, memory, verdict, now, walk)
+
+    def _unapplied(self, plan: StatePlan, group: str) -> Verdict | None:
+        """Why a state cannot be proven yet: its objects are still to come, or were refused."""
+        for place in ((plan.name, group), (plan.name, "")):
+            refused = self.unapplied.get(place)
+            if refused:
+                return Verdict(Outcome.TROUBLE, "ApplyRefused", refused, ran=False, heals=False)
+            if refused is not None:
+                return Verdict(Outcome.PENDING, "Applying", "its objects are about to be applied")
+        return None
 
     def _unmet(self, plan: StatePlan, node: str) -> Result | None:
         """The required state that keeps this one from being looked at on a node: one that is broken, if there is."""

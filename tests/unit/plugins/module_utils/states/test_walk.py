@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import (
     Answer,
     ReadEvents,
@@ -414,6 +415,55 @@ class TestBlocked:
         rig.walker.plans = [rig.walker.plans[0], replace(dashboard, proofs=(Proof("resource", RESOURCE),))]
         rig.walker.look_at_cluster(rig.walker.plans[1], NOW)
         assert rig.walker.results[("", "dashboard")].phase is phase
+
+
+class TestUnapplied:
+    """A state whose objects come in its turn."""
+
+    def rig(self) -> Rig:
+        rig = Rig(world.plan("driver"), world.plan("server", requires=("driver",)))
+        rig.snapshot.workloads.pop(ObjectKey("apps/v1", "DaemonSet", "demo", "server"))
+        rig.walker.unapplied = {("server", ""): ""}
+        rig.snapshot.put_pod(world.pod("driver"))
+        return rig
+
+    def test_is_not_missed_before_it_is_applied(self) -> None:
+        rig = self.rig()
+        rig.look()
+        assert (rig.look(60)["server"].reason, rig.walker.is_proven(("driver",), GROUP)) == ("Applying", True)
+        rig.walker.unapplied.clear()
+        rig.look(61)
+        assert rig.look(62)["server"].reason == "NotApplied"
+
+    def test_that_was_refused_fails_at_once_with_the_words_of_the_api_server(self) -> None:
+        rig = self.rig()
+        rig.walker.unapplied = {("server", GROUP): "Deployment x is invalid"}
+        result = rig.look()["server"]
+        assert (result.phase, result.reason, result.message) == (
+            Phase.FAILED,
+            "ApplyRefused",
+            "Deployment x is invalid",
+        )
+
+    def test_one_node_of_the_group_is_enough_to_begin_but_not_to_take_away(self) -> None:
+        rig = self.rig()
+        rig.look()
+        rig.snapshot.groups["n2"] = "other"
+        rig.walker.results["n2", "driver"] = Result("driver", Phase.WAITING)
+        assert rig.walker.is_proven(("driver",), "")
+        assert not rig.walker.is_proven(("driver",), "other")
+        assert not rig.walker.is_proven_everywhere("driver", "")
+        assert rig.walker.is_proven_everywhere("driver", GROUP)
+
+    def test_all_requirements_have_to_hold_on_one_and_the_same_node(self) -> None:
+        rig = self.rig()
+        rig.snapshot.groups["n2"] = GROUP
+        for place, phase in ((("n1", "a"), Phase.READY), (("n1", "b"), Phase.FAILED), (("n2", "b"), Phase.READY)):
+            rig.walker.results[place] = Result(place[1], phase)
+        rig.walker.results["n2", "a"] = Result("a", Phase.WAITING)
+        assert not rig.walker.is_proven(("a", "b"), GROUP)
+        rig.walker.results["", "b"] = Result("b", Phase.READY)
+        assert rig.walker.is_proven(("a", "b"), GROUP)
 
 
 class TestVersion:

@@ -1,0 +1,97 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run wants in one cluster: every state of a recipe, rendered for the nodes that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import (
+    RenderedState,
+    RenderFacts,
+    render_state,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import required_states
+from ansible_collections.hardware.enablement.plugins.module_utils.states import discover
+from ansible_collections.hardware.enablement.plugins.module_utils.states.images import with_images
+from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared, render_facts
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
+from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import Order
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.plan import make_plans
+
+Obj = dict[str, Any]
+
+
+class Desired:
+    """A recipe under a user's options in one cluster. Everything is found out once, when it is first asked for."""
+
+    def __init__(self, client: Client, prepared: Prepared, params: Mapping[str, Any]) -> None:
+        self.client = client
+        self.prepared = prepared
+        self._params = params
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe, its images' look-ups settled."""
+        return self.prepared.recipe
+
+    @cached_property
+    def record(self) -> Obj | None:
+        """The SpecialResource as it was when the task began."""
+        return store.read(self.client, self.recipe.name)
+
+    @cached_property
+    def nodes(self) -> Sequence[Obj]:
+        """The Node objects that have the hardware."""
+        return discover.list_nodes(self.client, self.prepared.selector)
+
+    @cached_property
+    def discovery(self) -> Discovery:
+        """The nodes together; as an earlier task of the run has found them, where it says so."""
+        return self._discovered[0]
+
+    @cached_property
+    def facts(self) -> RenderFacts:
+        """What templates may use."""
+        return self._facts_and_missing[0]
+
+    @cached_property
+    def rendered(self) -> Mapping[str, RenderedState]:
+        """Every state's objects and proofs, in the order of the graph."""
+        return {name: self.render(name) for name in self.recipe.states}
+
+    @cached_property
+    def plans(self) -> list[StatePlan]:
+        """What validation has to look at."""
+        return make_plans(self.recipe, self.prepared.enabled(), self.rendered, self._facts_and_missing[1])
+
+    @cached_property
+    def order(self) -> Order:
+        """The graph of the states as these options have it."""
+        enabled = self.prepared.enabled()
+        return Order(
+            {name: required_states(self.recipe, enabled, name) for name in self.recipe.states},
+            {name for name, state in self.recipe.states.items() if not enabled[name] and state.proofs(False)},
+        )
+
+    def render(self, state: str) -> RenderedState:
+        """A state's objects, as the kinds that the cluster serves by now have them."""
+        return render_state(self.recipe, state, self.facts)
+
+    @cached_property
+    def _discovered(self) -> tuple[Discovery, str]:
+        given = self._params.get("discovery")
+        return discover.discovery_of(self.client, self.prepared, given, lambda: self.nodes)
+
+    @cached_property
+    def _facts_and_missing(self) -> tuple[RenderFacts, dict[str, dict[str, str]]]:
+        discovery, platform = self._discovered
+        facts = render_facts(self.prepared, self.client, discovery, platform, self._params.get("images"))
+        return with_images(self.recipe, facts, self._params.get("driver_images"), lambda: self.record)

@@ -1,0 +1,67 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make the changes that wait for a proof, as soon as the walk over the nodes has seen it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import Change, execute
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import LockHeld
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import Stage
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Walker
+
+
+class LaterChanges:
+    """The stages of one run, and what became of them.
+
+    plan_again: what a stage takes by now, planned against the cluster as it is. done: the changes that were made.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        later: Sequence[Stage],
+        last: Sequence[Stage],
+        plan_again: Callable[[Stage], Sequence[Change]],
+        guard: Callable[[], None],
+    ) -> None:
+        self._client = client
+        self._later = list(later)
+        self._last = list(last)
+        self._plan_again = plan_again
+        self._guard = guard
+        self.done: list[Change] = []
+
+    @property
+    def left(self) -> list[Stage]:
+        """What has not been made yet: what it requires is not proven."""
+        return [*self._later, *self._last]
+
+    def announce(self, walker: Walker) -> None:
+        """Tell the walker which states have objects that are not applied yet, so that these are not missed."""
+        walker.unapplied = {(stage.state, stage.group): "" for stage in self._later}
+
+    def make_due(self, walker: Walker) -> bool:
+        """Make what is due by the walker's results; returns whether anything was tried.
+
+        What the API server refuses ends as the result of its state; the others go on.
+        """
+        due = [stage for stage in self._later if walker.is_proven(stage.requires, stage.group)]
+        over = [stage for stage in self._last if walker.is_proven_everywhere(stage.state, stage.group)]
+        for stage in due:
+            self._later.remove(stage)
+            walker.unapplied.pop((stage.state, stage.group), None)
+            try:
+                self.done += execute(self._client, self._plan_again(stage), guard=self._guard)
+            except LockHeld:
+                raise
+            except EnablementError as error:
+                walker.unapplied[stage.state, stage.group] = str(error)
+        for stage in over:
+            self._last.remove(stage)
+            self.done += execute(self._client, stage.changes, guard=self._guard)
+        return bool(due or over)

@@ -1,0 +1,83 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is done at once, what in its turn, and what last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import Change
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import GROUP_LABEL, STATE_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import key_of
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderedObject
+from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import Order, acts, divide, members_of
+
+ORDER = Order({"driver": (), "plugin": ("driver",), "host": ()}, {"host"})
+
+
+def obj(kind: str, name: str, api_version: str = "apps/v1", state: str = "", group: str = "") -> dict[str, Any]:
+    """An object, labelled as ours where a state is given."""
+    labels = {STATE_LABEL: state, **({GROUP_LABEL: group} if group else {})}
+    metadata = {"name": name, "namespace": "demo", **({"labels": labels} if state else {})}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
+
+
+def change(manifest: dict[str, Any], action: Any = "create") -> Change:
+    """A planned change."""
+    before = manifest if action == "delete" else None
+    return Change(key_of(manifest), action, before, None, desired=None if action == "delete" else manifest)
+
+
+@pytest.mark.parametrize(
+    ("kind", "api_version", "expected"),
+    [
+        ("DaemonSet", "apps/v1", False),
+        ("ConfigMap", "v1", False),
+        ("Service", "v1", False),
+        ("CustomResourceDefinition", "apiextensions.k8s.io/v1", False),
+        ("Deployment", "apps/v1", True),
+        ("Job", "batch/v1", True),
+        ("Certificate", "cert-manager.io/v1", True),
+        ("BuildConfig", "build.openshift.io/v1", True),
+        ("ValidatingWebhookConfiguration", "admissionregistration.k8s.io/v1", True),
+    ],
+)
+def test_what_acts_as_soon_as_it_exists(kind: str, api_version: str, expected: bool) -> None:
+    assert acts(obj(kind, "x", api_version)) is expected
+
+
+def test_only_what_acts_in_a_state_that_requires_others_comes_later() -> None:
+    objects = {
+        "driver": [RenderedObject(obj("Deployment", "operator"), "", "f")],
+        "plugin": [
+            RenderedObject(obj("DaemonSet", "plugin"), "", "f"),
+            RenderedObject(obj("Job", "init-a"), "a", "f"),
+            RenderedObject(obj("Job", "init-b"), "b", "f"),
+        ],
+    }
+    changes = [change(item.manifest) for found in objects.values() for item in found]
+    staged = divide(changes, members_of(objects), ORDER)
+    assert [item.key.name for item in staged.now] == ["operator", "plugin"]
+    assert [(stage.state, stage.group, stage.requires) for stage in staged.later] == [
+        ("plugin", "a", ("driver",)),
+        ("plugin", "b", ("driver",)),
+    ]
+
+
+def test_what_is_as_it_should_be_waits_for_nothing() -> None:
+    objects = {"plugin": [RenderedObject(obj("Deployment", "server"), "", "f")]}
+    staged = divide([change(objects["plugin"][0].manifest, "unchanged")], members_of(objects), ORDER)
+    assert (len(staged.now), staged.later, staged.last) == (1, (), ())
+
+
+def test_what_worked_goes_when_its_replacement_is_proven() -> None:
+    gone = [
+        change(obj("DaemonSet", "hook", state="host"), "delete"),
+        change(obj("DaemonSet", "old-kernel", state="driver", group="k"), "delete"),
+    ]
+    staged = divide(gone, {}, ORDER)
+    assert [item.key.name for item in staged.now] == ["old-kernel"]
+    assert [(stage.state, stage.requires) for stage in staged.last] == [("host", ("host",))]
