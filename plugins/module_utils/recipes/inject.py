@@ -40,7 +40,8 @@ class Context:
     """For whom a manifest is made.
 
     group: kernel group's id, "" for all. gates: node labels that must be there. label_sets: hardware and the user's
-    node selector. group_terms: nodeSelectorTerms of the group, none for all. resources: those of the recipe.
+    node selector. group_terms: nodeSelectorTerms of the group, none for all. resources: those of the recipe. anywhere:
+    workloads that serve no node in particular may run on any.
     """
 
     recipe: str
@@ -54,6 +55,7 @@ class Context:
     label_sets: Sequence[Mapping[str, str | None]]
     group_terms: Sequence[Mapping[str, Any]]
     gates: Sequence[str]
+    anywhere: bool = False
 
     @property
     def tolerations(self) -> list[Obj]:
@@ -91,11 +93,12 @@ def dress(manifest: Obj, context: Context) -> Obj:
 
 
 def place(manifest: Obj, context: Context) -> Obj:
-    """The manifest with a DaemonSet's pods kept to the nodes that they are for; other kinds as they are."""
-    if not _is_daemonset(manifest):
-        return manifest
+    """The manifest with its pods kept to the nodes that they are for: those with the hardware and all gates."""
     placed: Obj = copy_of(manifest)
-    spec = placed["spec"]["template"]["spec"]
+    template = pod_template(placed)
+    if template is None or (context.anywhere and not _is_daemonset(manifest)):
+        return manifest
+    spec = template["spec"]
     pods.add_tolerations(spec, context.tolerations)
     affinity.require(spec, affinity.hardware_terms(context.label_sets, context.group_terms, context.gates))
     return placed

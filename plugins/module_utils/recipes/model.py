@@ -100,7 +100,8 @@ class State:
     template of the image reference of a kernel group ("": the state resolves none), image_labels templates of labels
     that such an image may have, but not with another value, build how an image is made where there is none yet. lookup
     is a template of where it is looked up ("": not at all, unless it is built). no_image is a template of what a person
-    can do for a kernel that has none. timeout is in seconds per node.
+    can do for a kernel that has none. placement says where the pods of Deployments and the like run: on the nodes with
+    the "hardware", or "anywhere". timeout is in seconds per node.
     validate are the proofs of the deployed state, disabled_validate those that hold when it is disabled.
     """
 
@@ -116,6 +117,7 @@ class State:
     lookup: str = ""
     build: Build | None = None
     no_image: str = ""
+    placement: str = "hardware"
     timeout: int = 600
     validate: tuple[Proof, ...] = ()
     disabled_validate: tuple[Proof, ...] = ()

@@ -177,6 +177,7 @@ class StateRenderer:
             label_sets=self._label_sets,
             group_terms=group.terms if group else (),
             gates=self._gates,
+            anywhere=self._state.placement == "anywhere",
         )
 
     def _inject(self, step: Callable[[Obj, inject.Context], Obj], item: _Item) -> Obj:

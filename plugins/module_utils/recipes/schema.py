@@ -166,6 +166,7 @@ _STATE = record(
         "build": Key(_BUILD),
         "no_image": Key(text()),
         "assets": Key(items(_asset)),
+        "placement": Key(one_of("hardware", "anywhere")),
         "timeout": Key(SECONDS),
         "validate": Key(items(_proof)),
         "disabled_validate": Key(items(_proof)),
