@@ -14,6 +14,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import Answer, Ask
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Feed, Watched
 
 Obj = dict[str, Any]
 
@@ -22,7 +23,8 @@ Obj = dict[str, Any]
 class Snapshot:
     """Nodes by name, pods of DaemonSets by node and state, validation pods by name, workloads by key.
 
-    pods_known is false as long as only the DaemonSets' own counts have been read. answers holds what was asked.
+    pods_known is false as long as only the DaemonSets' own counts have been read. answers holds what was asked, feeds
+    what proofs look at besides.
     """
 
     nodes: dict[str, NodeFacts] = field(default_factory=dict)
@@ -32,10 +34,15 @@ class Snapshot:
     validators: dict[str, Obj] = field(default_factory=dict)
     pods_known: bool = False
     answers: dict[Ask, Answer] = field(default_factory=dict)
+    feeds: dict[Watched, Feed] = field(default_factory=dict)
     _places: dict[str, tuple[str, str]] = field(default_factory=dict)
 
+    def feed(self, what: Watched) -> Feed:
+        """What is known of all objects of a kind and namespace."""
+        return self.feeds.setdefault(what.collection, Feed())
+
     def put_workload(self, workload: Obj, deleted: bool = False) -> bool:
-        """Take in a DaemonSet, Deployment or StatefulSet; returns whether every node has to be looked at because of it.
+        """Take in a DaemonSet, Deployment, StatefulSet or Job; returns whether it makes every node worth a look.
 
         While its pods come up, a DaemonSet counts them in its status many times a second; the pods say that better.
         """
@@ -79,6 +86,15 @@ class Snapshot:
             if (pod["metadata"].get("labels") or {}).get(VALIDATION_LABEL) == state
             and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
         )
+
+    def pods_owned_by(self, uid: str) -> list[Obj]:
+        """The pods that one object has made, which is not a Deployment (whose ReplicaSets make them)."""
+        return [
+            pod
+            for pods in self.pods.values()
+            for pod in pods.values()
+            if any(owner.get("uid") == uid for owner in pod["metadata"].get("ownerReferences") or [])
+        ]
 
     def pods_of(self, node: str, state: str) -> Iterable[Obj]:
         """The pods that one state runs on one node."""

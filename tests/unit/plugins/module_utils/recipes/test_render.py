@@ -129,7 +129,7 @@ def test_proofs_are_filled_in(files: dict[str, str], facts_for: MakeFacts) -> No
 
     state = render_state(recipe, "plugin", facts_for(recipe, {"mode": "fast"}))
 
-    assert state.proofs[0].spec == {"resource": "toy.io/fast", "at_least": 2, "equals": None}
+    assert state.proofs[0].spec == {"resource": "toy.io/fast", "at_least": 2}
 
 
 def test_a_proof_that_is_turned_off_counts_for_nothing(files: dict[str, str], facts_for: MakeFacts) -> None:
