@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.advice import REASONS
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.advice import OF_OTHER_STATES, REASONS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import keys_of
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import WAIT
@@ -37,7 +37,7 @@ def reasons() -> list[str]:
     passing = ", ".join(f"`{name}`" for name in sorted(REASONS.keys() - own.keys()))
     rows = [(f"`{name}`", own[name].meaning, own[name].todo) for name in sorted(own)]
     rows += [
-        ("`Requires.STATE`", "STATE, which this one requires, is not ready on the node", "see that state's own row"),
+        *((f"`{name}.STATE`", reason.meaning, reason.todo) for name, reason in OF_OTHER_STATES.items()),
         (passing, "something is under way", WAIT),
     ]
     return _table(("reason", "what it means", "what to do"), rows)

@@ -29,6 +29,15 @@ OF_STATES: Mapping[str, Reason] = {
     ),
 }
 
+# Reasons that end with the name of another state, as in Requires.driver.
+OF_OTHER_STATES: Mapping[str, Reason] = {
+    "BlockedBy": Reason(
+        "STATE, on which this one stands, directly or not, failed on the node",
+        "mend STATE; see its own lines below the table",
+    ),
+    "Requires": Reason("STATE, which this one requires, is not ready on the node", "see that state's own row"),
+}
+
 REASONS: Mapping[str, Reason] = {
     **OF_STATES,
     **{name: reason for kind in KINDS.values() for name, reason in kind.reasons.items()},
@@ -37,5 +46,8 @@ REASONS: Mapping[str, Reason] = {
 
 def advice(reason: str) -> str:
     """One imperative half sentence for a reason."""
+    kind, _dot, state = reason.partition(".")
+    if state and kind in OF_OTHER_STATES:
+        return OF_OTHER_STATES[kind].todo.replace("STATE", state)
     known = REASONS.get(reason)
     return known.todo if known else "look at the pods and events of this state in the recipe's namespace"
