@@ -31,12 +31,12 @@ FIND_REASONS = {
 def find(look: Look[Any], what: Watched) -> Union[Obj, Verdict]:
     """A watched object, or the verdict where it cannot be looked at."""
     feed = look.watched(what)
-    found = feed.objects.get(what.name)
-    if found is not None:
-        return found
     title = f"{what.kind} {what.name}"
     if feed.error:
         return Verdict(Outcome.BLOCKED, "Unreadable", f"{title} cannot be read: {feed.error}")
+    found = feed.objects.get(what.name)
+    if found is not None:
+        return found
     if not feed.complete:
         return Verdict(Outcome.PENDING, "Reading", f"{title} is being read")
     return Verdict(Outcome.PENDING, "NotFound", f"{title} does not exist")
