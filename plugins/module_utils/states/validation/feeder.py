@@ -11,12 +11,13 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Union
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, UnknownKind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchEvent, WatchHub
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Watched
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
@@ -52,7 +53,7 @@ class Feeder:
         wanted = self._wanted(observed_only=True)
         calls = [self._reading(what, names) for what, names in wanted.items()]
         for what, found in zip(wanted, self._client.parallel(calls, workers=WORKERS), strict=True):
-            if isinstance(found, ApiError):
+            if isinstance(found, EnablementError):
                 self._snapshot.feed(what).fail(str(found))
             else:
                 self._snapshot.feed(what).put_all(found)
@@ -78,7 +79,7 @@ class Feeder:
     def _subscribe(self, hub: WatchHub, what: Watched, names: set[str]) -> set[str]:
         try:
             kind = self._client.kind(what.api_version, what.kind, refresh=True)
-        except ApiError as error:
+        except (ApiError, UnknownKind) as error:
             return self._failed(what, str(error))
         self._followed.add(what)
         self._snapshot.feed(what).begin()
@@ -112,9 +113,12 @@ class Feeder:
             if group in plan.hashes:
                 yield group, node
 
-    def _reading(self, what: Watched, names: set[str]) -> Callable[[], list[dict[str, Any]]]:
-        def read() -> list[dict[str, Any]]:
-            kind = self._client.kind(what.api_version, what.kind)
+    def _reading(self, what: Watched, names: set[str]) -> Callable[[], Union[list[dict[str, Any]], UnknownKind]]:
+        def read() -> Union[list[dict[str, Any]], UnknownKind]:
+            try:
+                kind = self._client.kind(what.api_version, what.kind)
+            except UnknownKind as error:
+                return error
             if _all(names):
                 return list(self._client.list(kind, namespace=_place(kind, what)).items)
             found = self._client.get(kind, min(names), _place(kind, what))
