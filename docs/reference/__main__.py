@@ -15,7 +15,12 @@ from docs.reference import blocks, tables
 
 DOCS = Path(__file__).resolve().parents[1]
 SCHEMA = DOCS / "recipes" / "recipe.schema.json"
-MAKERS = {"proofs": tables.proofs, "proof-settings": tables.settings, "reasons": tables.reasons}
+MAKERS = {
+    "proofs": tables.proofs,
+    "proof-settings": tables.settings,
+    "reasons": tables.reasons,
+    "standard-options": tables.standard_options,
+}
 
 
 def wanted() -> dict[Path, str]:

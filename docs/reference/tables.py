@@ -12,6 +12,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.advice 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import keys_of
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import WAIT
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import Key, Record
 
 
@@ -41,6 +42,16 @@ def reasons() -> list[str]:
         (passing, "something is under way", WAIT),
     ]
     return _table(("reason", "what it means", "what to do"), rows)
+
+
+def standard_options() -> list[str]:
+    """The options that every recipe has."""
+    rows = []
+    for option in STANDARD_OPTIONS.values():
+        choices = ", ".join(f"`{choice}`" for choice in option.choices)
+        text = f"{option.description} One of {choices}." if choices else option.description
+        rows.append((f"`{option.name}`", f"`{option.default}`", text))
+    return _table(("option", "default", "meaning"), rows)
 
 
 def _flat(keys: Mapping[str, Key], prefix: str = "") -> Iterable[tuple[str, Key]]:
