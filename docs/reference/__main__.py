@@ -16,6 +16,7 @@ from docs.reference import blocks, tables
 DOCS = Path(__file__).resolve().parents[1]
 SCHEMA = DOCS / "recipes" / "recipe.schema.json"
 MAKERS = {
+    "builders": tables.builders,
     "proofs": tables.proofs,
     "proof-settings": tables.settings,
     "reasons": tables.reasons,

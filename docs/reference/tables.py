@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.choice import BUILDERS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.advice import OF_OTHER_STATES, REASONS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import keys_of
@@ -42,6 +43,12 @@ def reasons() -> list[str]:
         (passing, "something is under way", WAIT),
     ]
     return _table(("reason", "what it means", "what to do"), rows)
+
+
+def builders() -> list[str]:
+    """The builders that work in the cluster."""
+    rows = [(f"`{each.name}`", each.how, each.needs) for each in BUILDERS.values()]
+    return _table(("`hardware_enablement_builder`", "how", "needs"), rows)
 
 
 def standard_options() -> list[str]:

@@ -12,6 +12,8 @@ from typing import Any
 import yaml
 
 from ansible_collections.hardware.enablement.plugins.doc_fragments import common
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.choice import BUILDERS
+from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs import advice
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
 from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.crd import all_definitions
@@ -69,6 +71,13 @@ def test_standard_options() -> None:
         assert row(section, option.name)[1] == f"`{option.default}`"
         for choice in option.choices:
             assert f"`{choice}`" in row(section, option.name)[2]
+
+
+def test_builders() -> None:
+    elsewhere = {"auto", "controller", "none"}
+    assert {*BUILDERS, *elsewhere} == set(arguments.BUILDERS)
+    page = (ADMIN / "driver-images.md").read_text()
+    assert all(f"`{name}`" in page for name in arguments.BUILDERS)
 
 
 def test_tags() -> None:
