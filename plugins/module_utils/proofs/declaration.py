@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Watched
@@ -110,7 +110,11 @@ class ProofKind(Generic[S]):
 
     def settings_of(self, proof: Proof, group: str = "", node: str = "") -> S:
         """The settings of a proof of this kind, for a group of nodes and a node where they differ."""
-        return make_settings(self.settings, proof.spec_for(group, node))
+        place = (group, node) if proof.varies else ("", "")
+        made = proof.settings.get(place)
+        if made is None:
+            made = proof.settings[place] = make_settings(self.settings, proof.spec_for(*place))
+        return cast(S, made)
 
     def pod_of(self, proof: Proof) -> ProofPod | None:
         """The pod that a proof of this kind runs on nodes, if it runs one."""

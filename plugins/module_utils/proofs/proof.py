@@ -24,6 +24,8 @@ class Proof:
     spec: Spec = field(default_factory=dict)
     enabled: str = ""
     render: Callable[[str, str], Spec] | None = field(default=None, compare=False, repr=False)
+    # What its kind made of spec_for(group, node): a proof is evaluated many times a second.
+    settings: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
     def varies(self) -> bool:

@@ -35,6 +35,7 @@ class Snapshot:
     pods_known: bool = False
     answers: dict[Ask, Answer] = field(default_factory=dict)
     feeds: dict[Watched, Feed] = field(default_factory=dict)
+    _by_state: dict[str, dict[str, Obj]] = field(default_factory=lambda: defaultdict(dict))
     _places: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def feed(self, what: Watched) -> Feed:
@@ -73,9 +74,11 @@ class Snapshot:
         before = self._places.pop(uid, None)
         if before is not None and (deleted or before != place):
             self.pods[before].pop(uid, None)
+            self._by_state[before[1]].pop(uid, None)
         if not deleted:
             self._places[uid] = place
             self.pods[place][uid] = pod
+            self._by_state[place[1]][uid] = pod
         return {node for node in (place[0], before[0] if before else "") if node}
 
     def running_validators(self, state: str) -> int:
@@ -87,14 +90,9 @@ class Snapshot:
             and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
         )
 
-    def pods_owned_by(self, uid: str) -> list[Obj]:
-        """The pods that one object has made, which is not a Deployment (whose ReplicaSets make them)."""
-        return [
-            pod
-            for pods in self.pods.values()
-            for pod in pods.values()
-            if any(owner.get("uid") == uid for owner in pod["metadata"].get("ownerReferences") or [])
-        ]
+    def pods_of_state(self, state: str) -> Iterable[Obj]:
+        """The pods that one state runs, wherever."""
+        return self._by_state[state].values()
 
     def pods_of(self, node: str, state: str) -> Iterable[Obj]:
         """The pods that one state runs on one node."""

@@ -9,7 +9,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import gate_label
@@ -216,7 +215,6 @@ class StateRenderer:
         if not self._names_in(proof.spec, where) & _VARYING:
             return Proof(proof.kind, self._filled_in(proof.spec, where, self._shared))
 
-        @cache
         def render(group: str, node: str) -> Mapping[str, Any]:
             facts = next((group_variables(each) for each in self._groups if each.id == group), {})
             return dict(self._filled_in(proof.spec, where, {**self._shared, **facts, "node": node}))

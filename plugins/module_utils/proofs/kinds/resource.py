@@ -23,6 +23,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.watchin
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import Anything, OneOf, Optional, Text
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.terms import GROUP_VERSION, KIND_NAME
 
+SHOWN = 100
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -71,6 +73,11 @@ def value_at(obj: dict[str, Any], path: str) -> Any:
     return value
 
 
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
 def watched(settings: Settings, namespace: str) -> Watched:
     """The object that the proof is about."""
     return Watched(settings.api_version, settings.kind, settings.namespace or namespace, settings.name)
@@ -93,7 +100,9 @@ def evaluate(look: Look[Settings]) -> Verdict:
         path, equals = settings.field.path, settings.field.equals
         value = value_at(found, path)
         if value != equals:
-            text = f"{title} has {path} = {value!r}, wanted {equals!r}"
+            text = f"{title} has {path} = {_shown(value)}, wanted {_shown(equals)}"
+            if settings.kind == "Secret":
+                text = f"{title} has another {path} (its values are not shown)"
             return Verdict(Outcome.PENDING, "FieldDiffers", text)
     return PASSED
 

@@ -36,6 +36,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_sta
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import UNDER_WAY, Reason
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.watching import pods_of
 
 
 @dataclass(frozen=True)
@@ -108,15 +109,29 @@ def _workload(look: Look[Settings], key: ObjectKey) -> Verdict:
     updated, available = int(status.get("updatedReplicas", 0)), int(status.get("availableReplicas", 0))
     if current and min(updated, available) >= wanted:
         return PASSED
-    return Verdict(Outcome.PENDING, "Progressing", f"{key} has {available} of {wanted} replicas available")
+    trouble = _trouble(look, _newest(look, workload)) if current else None
+    return trouble or Verdict(Outcome.PENDING, "Progressing", f"{key} has {available} of {wanted} replicas available")
+
+
+def _newest(look: Look[Settings], workload: Obj) -> Obj | None:
+    """The newest pod of a workload: what is wrong with older ones may be over with the version that they are of."""
+    pods = pods_of(workload, look.snapshot.pods_of_state(look.plan.name))
+    return max(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")), default=None)
+
+
+def _trouble(look: Look[Settings], pod: Obj | None) -> Verdict | None:
+    """What keeps a pod from running. One that failed is followed by another, until its controller gives up."""
+    if pod is None or is_ready(pod) or (pod.get("status") or {}).get("phase") == "Failed":
+        return None
+    verdict = judge(pod)
+    return with_last_line(look, pod, verdict) if verdict.outcome is Outcome.TROUBLE else None
 
 
 def _job(look: Look[Settings], key: ObjectKey, job: Obj) -> Verdict:
     """A Job is ready when it is complete. One that has failed stays so: no patience helps."""
     if (condition(job, "Complete") or {}).get("status") == "True":
         return PASSED
-    pods = look.snapshot.pods_owned_by(str(job["metadata"].get("uid")))
-    newest = max(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")), default=None)
+    newest = _newest(look, job)
     failed = condition(job, "Failed") or {}
     if failed.get("status") == "True":
         why = ": ".join(part for part in (failed.get("reason"), failed.get("message")) if part) or "no reason given"
@@ -124,11 +139,9 @@ def _job(look: Look[Settings], key: ObjectKey, job: Obj) -> Verdict:
             Outcome.TROUBLE, "JobFailed", f"{key} failed: {why}", seconds(failed.get("lastTransitionTime")), heals=False
         )
         return with_last_line(look, newest, verdict) if newest else verdict
-    if newest and not is_ready(newest):
-        verdict = judge(newest)
-        # A pod that failed is tried again; the Job says when it gives up.
-        if verdict.outcome is Outcome.TROUBLE and (newest.get("status") or {}).get("phase") != "Failed":
-            return with_last_line(look, newest, verdict)
+    trouble = _trouble(look, newest)
+    if trouble:
+        return trouble
     tries = int((job.get("status") or {}).get("failed", 0))
     text = f"{key} is not complete yet" + (f", {tries} of its pods failed" if tries else "")
     return Verdict(Outcome.PENDING, "Progressing", text)

@@ -45,12 +45,14 @@ class Feeder:
         self._namespace = namespace
         self._clock = clock
         self._proofs = [(plan, proof) for plan in plans for proof in plan.proofs]
+        self._groups: dict[str, str] = {}
+        self._names: Mapping[Watched, set[str]] | None = None
         self._followed: set[Watched] = set()
         self._again_at: dict[Watched, float] = {}
 
     def read(self) -> None:
-        """Read once what proofs look at in every run."""
-        wanted = self._wanted(observed_only=True)
+        """Read once what proofs look at in every run: those of the cluster keep no proof of before."""
+        wanted = self._wanted(every_run=True)
         calls = [self._reading(what, names) for what, names in wanted.items()]
         for what, found in zip(wanted, self._client.parallel(calls, workers=WORKERS), strict=True):
             if isinstance(found, EnablementError):
@@ -62,7 +64,10 @@ class Feeder:
         """Watch what is wanted and not watched yet, what failed again after a while; returns who has to look again."""
         now = self._clock()
         dirty: set[str] = set()
-        for what, names in self._wanted().items():
+        if self._names is None or self._groups != self._snapshot.groups:
+            self._groups = dict(self._snapshot.groups)
+            self._names = self._wanted()
+        for what, names in self._names.items():
             if what not in self._followed and self._again_at.get(what, now) <= now:
                 dirty |= self._subscribe(hub, what, names)
         return dirty
@@ -92,12 +97,12 @@ class Feeder:
         self._again_at[what] = self._clock() + RETRY_S
         return self._snapshot.feed(what).fail(error)
 
-    def _wanted(self, observed_only: bool = False) -> Mapping[Watched, set[str]]:
+    def _wanted(self, every_run: bool = False) -> Mapping[Watched, set[str]]:
         """The names that are looked at, by kind and namespace; ALL where they differ from node to node."""
         wanted: dict[Watched, set[str]] = defaultdict(set)
         for plan, proof in self._proofs:
             kind = KINDS[proof.kind]
-            if observed_only and not kind.observed:
+            if every_run and plan.per_node and not kind.observed:
                 continue
             for group, node in self._places(plan, proof):
                 for what in kind.watches(kind.settings_of(proof, group, node), self._namespace):

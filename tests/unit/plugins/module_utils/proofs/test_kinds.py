@@ -102,7 +102,8 @@ def test_a_job_that_gave_up_fails_at_once_with_its_reason_and_last_line() -> Non
         job({"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "limit reached"})
     )
     assert bench.look().message == "Job demo/setup failed: BackoffLimitExceeded: limit reached"
-    failed = world.pod("setup", ready=False, exit_code=2)
+    failed = world.pod("state", ready=False, exit_code=2)
+    failed["metadata"]["ownerReferences"] = [{"uid": "uid-setup"}]
     failed["status"]["phase"] = "Failed"
     bench.snapshot.put_pod(failed)
     bench.look()
@@ -118,8 +119,50 @@ def test_a_job_that_gave_up_fails_at_once_with_its_reason_and_last_line() -> Non
 def test_a_job_whose_pod_cannot_start_is_in_trouble() -> None:
     bench = Bench("rollout", workloads=(JOB,))
     bench.snapshot.put_workload(job(active=1))
-    bench.snapshot.put_pod(world.pod("setup", ready=False, waiting={"reason": "ImagePullBackOff"}))
+    pod = world.pod("state", ready=False, waiting={"reason": "ImagePullBackOff"})
+    pod["metadata"]["ownerReferences"] = [{"uid": "uid-setup"}]
+    bench.snapshot.put_pod(pod)
     assert (bench.look().outcome, bench.look().reason) == (Outcome.TROUBLE, "ImagePullBackOff")
+
+
+def deployment(available: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "server", "namespace": "demo", "uid": "uid-server", "generation": 1},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "server"}}},
+        "status": {"observedGeneration": 1, "updatedReplicas": 1, "availableReplicas": available},
+    }
+
+
+def test_a_deployment_whose_newest_pod_crashes_is_in_trouble() -> None:
+    key = ObjectKey("apps/v1", "Deployment", "demo", "server")
+    bench = Bench("rollout", workloads=(key,))
+    bench.snapshot.put_workload(deployment(available=0))
+    assert bench.look(on_node=False).reason == "Progressing"
+    pod = world.pod("state", ready=False, waiting={"reason": "CrashLoopBackOff"}, restarts=2, exit_code=3)
+    pod["metadata"]["labels"]["app"] = "server"
+    pod["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    bench.snapshot.put_pod(pod)
+    assert (bench.look(on_node=False).outcome, bench.wants) == (
+        Outcome.TROUBLE,
+        [ReadLogs("demo", "state-n1", "pod-state-n1", "main", 20, True)],
+    )
+    newer = world.pod("state", node_name="n2", ready=False)
+    newer["metadata"] |= {"labels": pod["metadata"]["labels"], "creationTimestamp": "2026-01-02T00:00:00Z"}
+    bench.snapshot.put_pod(newer)
+    assert bench.look(on_node=False).reason == "Progressing"
+    bench.snapshot.put_workload(deployment(available=1))
+    assert bench.look(on_node=False).passed
+
+
+def test_the_value_of_a_secret_is_not_told() -> None:
+    bench = Bench("resource", {**CONFIG, "kind": "Secret", "field": {"path": "data.key", "equals": "YQ=="}})
+    secret = {"metadata": {"name": "settings"}, "data": {"key": "c2VjcmV0"}}
+    bench.snapshot.feed(Watched("v1", "Secret", "demo")).put_all([secret])
+    verdict = bench.look()
+    assert verdict.reason == "FieldDiffers"
+    assert "c2VjcmV0" not in verdict.message
 
 
 def test_a_resource_is_read_from_what_is_watched() -> None:
