@@ -27,6 +27,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manife
     pod_template,
     title,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD
 
 Obj = dict[str, Any]
 
@@ -86,9 +87,7 @@ def dress(manifest: Obj, context: Context) -> Obj:
     if template is not None:
         if template is not dressed:
             _label(template.setdefault("metadata", {}), context.labels)
-        _apply_options(template["spec"], context)
-        if _is_daemonset(dressed) and context.options["priority_class"]:
-            template["spec"].setdefault("priorityClassName", context.options["priority_class"])
+        _apply_options(template["spec"], context, daemonset=_is_daemonset(dressed))
     return dressed
 
 
@@ -152,9 +151,10 @@ def _set_namespace(manifest: Obj, context: Context) -> None:
         )
 
 
-def _apply_options(spec: Obj, context: Context) -> None:
-    options = context.options
-    pods.add_pull_secrets(spec, options["image_pull_secrets"])
-    pods.add_proxy(spec, options["proxy"])
-    pods.set_environment(spec, options["env"].get(context.state) or {})
-    pods.set_resources(spec, options["resources"].get(context.state) or {})
+def _apply_options(spec: Obj, context: Context, *, daemonset: bool = False) -> None:
+    """Put the standard options into a pod's spec."""
+    for name, entry in STANDARD.items():
+        if entry.in_pods:
+            entry.in_pods(spec, context.options[name], context.state)
+        if entry.in_daemonsets and daemonset:
+            entry.in_daemonsets(spec, context.options[name], context.state)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kind_settings import DEFAULTS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.documents import parse
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import (
@@ -142,6 +141,6 @@ def _assets(raw: Sequence[str | Mapping[str, Any]], files: Mapping[str, str]) ->
 
 def _proof(raw: Mapping[str, Any]) -> Proof:
     ((kind, given),) = raw.items()
-    spec = {**DEFAULTS[kind], **(given or {})}
+    spec = dict(given or {})
     enabled = spec.pop("enabled", "")
     return Proof(kind, spec, enabled)

@@ -15,6 +15,7 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import Ask, RemovePod, StartPod
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import marks
@@ -86,6 +87,7 @@ class Loop:
         """The quick look, by nodes and the workloads' own counts: whether everything is ready, so nothing is left."""
         self.mirror.take_nodes(nodes)
         self.mirror.list_workloads()
+        self.mirror.read_feeds()
         asks = self._walk({CLUSTER, *self.snapshot.nodes})
         if any(not _writes(ask) for ask in asks):
             self._walk(self._answer(asks))
@@ -158,7 +160,8 @@ class Loop:
         """How many more validation pods each state may run at once."""
         slots = {}
         for plan in self._node_plans:
-            limits = [int(proof.spec.get("parallel", 20)) for proof in plan.proofs if proof.kind == "workload"]
+            pods = [KINDS[proof.kind].pod_of(proof) for proof in plan.proofs]
+            limits = [pod.parallel for pod in pods if pod]
             if limits:
                 running = self.snapshot.running_validators(plan.name) + self._unseen(plan.name)
                 slots[plan.name] = min(limits) - running
