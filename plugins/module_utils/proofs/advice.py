@@ -69,8 +69,13 @@ _PASSING = frozenset(
 )
 
 
+def passes_by_itself(reason: str) -> bool:
+    """Whether a reason says no more than that something is under way."""
+    return reason in _PASSING
+
+
 def advice(reason: str) -> str:
     """One imperative half sentence for a reason."""
-    if reason in _PASSING:
+    if passes_by_itself(reason):
         return "wait; this passes by itself, or becomes another reason"
     return _ADVICE.get(reason, "look at the pods and events of this state in the recipe's namespace")

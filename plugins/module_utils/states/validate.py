@@ -122,7 +122,7 @@ def _loop(
         ),
         answers=Answers(desired.client, make_pod),
         writer=writer,
-        progress=Progress(context.progress, context.clock()),
+        progress=Progress(context, recipe.name),
         guard=guard.keep,
         clock=context.clock,
         write=not context.check_mode if write is None else write,

@@ -116,6 +116,7 @@ class Loop:
                 self.progress.show(self.plans, self.results, self.clock())
                 dirty |= self.mirror.take_events(hub, 0.0 if dirty else TICK_S)
                 dirty |= self._overdue() | {CLUSTER}
+            self.progress.close(self.plans, self.results, self.clock())
             self.writer.flush(final=lambda _name: True)
         finally:
             hub.close()
