@@ -66,6 +66,8 @@ def prove(
     reported = [plan for plan in plans if plan.name in names]
     groups = desired.discovery.groups
     report = summarize(reported, loop.results, groups, loop.snapshot.groups, params["report"] == "all")
+    if not report["nodes_total"] and not nodes:
+        report["message"] = desired.discovery.nfd["message"] or report["message"]
     known = bool(nodes) or bool(params["allow_empty"])
     stray = clear_stray_marks(desired.client, desired.prepared, guard.before_write, write, known)
     if write:

@@ -24,7 +24,8 @@ Results = dict[tuple[str, str], Result]
 
 def result(state: str, phase: Phase, reason: str, since: float = NOW, final: bool = False) -> Result:
     """A result with a message."""
-    return Result(state, phase, reason, f"what is said of {reason}", since, final or phase is Phase.READY)
+    message, settled = f"what is said of {reason}", final or phase is Phase.READY
+    return Result(state, phase, reason, message, since=since, final=settled)
 
 
 def waiting(state: str, reason: str = "Pending", since: float = NOW) -> Result:
@@ -37,12 +38,15 @@ def ready(state: str) -> Result:
     return result(state, Phase.READY, "Proven")
 
 
+BLOCKED = Result("plugin", Phase.WAITING, "Requires.driver", "requires driver", cause="driver", since=NOW)
+
+
 def nodes(number: int) -> Results:
     """All states of so many nodes, waiting."""
     return {
-        (f"n{index}", state): waiting(state, reason)
+        (f"n{index}", state): result
         for index in range(number)
-        for state, reason in (("driver", "Pending"), ("plugin", "Requires.driver"))
+        for state, result in (("driver", waiting("driver")), ("plugin", BLOCKED))
     }
 
 

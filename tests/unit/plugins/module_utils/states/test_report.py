@@ -57,6 +57,10 @@ def test_all_ready() -> None:
 def test_no_nodes_is_a_result_of_its_own() -> None:
     found = summarize(PLANS, {}, [], {}, all_nodes=False)
     assert (found["phase"], found["ready"], found["acceptable"]) == ("empty", False, True)
+    assert {row["phase"] for row in found["states"]} == {"empty"}
+    lines = table.render("demo", {**found, "message": "what helps"}, NOW, seconds)
+    assert lines[-1] == "! what helps"
+    assert not any("ready" in line for line in lines)
 
 
 def test_a_failure_names_node_state_why_and_what_to_do() -> None:
