@@ -184,6 +184,8 @@ _RECIPE = record(
         "apiVersion": Key(one_of(API_VERSION), required=True),
         "name": Key(_name("a DNS label", DNS_LABEL, 30, RESERVED_RECIPES), required=True),
         "description": Key(text()),
+        "version": Key(text("a version in quotes", r"[A-Za-z0-9][A-Za-z0-9._+-]{0,62}")),
+        "driver_version": Key(text("the template of a version")),
         "namespace": Key(_name("a DNS label", DNS_LABEL, 63, ()), required=True),
         "resources": Key(items(text("example.com/device, in which * may stand", r"[a-z0-9.-]+/[A-Za-z0-9_.*-]+"))),
         "selector": Key(
