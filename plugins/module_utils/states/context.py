@@ -48,3 +48,9 @@ class RunContext:
     terminal: Terminal | None = None
     clock: Callable[[], float] = field(default=time.time)
     secrets: set[str] = field(default_factory=set)
+
+    def masked(self, text: str) -> str:
+        """The text with asterisks where it shows a secret."""
+        for secret in sorted(self.secrets, key=len, reverse=True):
+            text = text.replace(secret, "********") if secret else text
+        return text
