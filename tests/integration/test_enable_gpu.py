@@ -183,7 +183,7 @@ def test_nothing_is_pruned_when_nfds_labels_are_gone(cluster: Cluster, runner: R
         assert cluster.kubectl("get", "ds", "-n", "nvidia-gpu", "-o", "name") == before
         # One that has no node is not ready, and every playbook says what helps.
         helps = "looked for feature.node.kubernetes.io/pci-0302_10de.present=true or "
-        task = played.output.split("TASK [Find the nodes")[1].split("TASK")[0]
+        task = played.output.split(": Find the nodes]")[1].split("TASK")[0]
         assert helps in task
         table = played.output.split("nvidia-gpu: empty, 0/0 nodes")[1]
         assert helps in table
