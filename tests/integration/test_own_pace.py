@@ -13,7 +13,7 @@ from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.plays import REPO, Played, Runner
-from tests.integration.terminal import Picture, run_on_terminal
+from tests.terminal import Picture, run_on_terminal
 
 pytestmark = pytest.mark.faults
 
@@ -88,7 +88,9 @@ def test_a_terminal_gets_one_block_that_is_drawn_over_itself(cluster: Cluster, r
         "delete", "pods", "-n", "nvidia-gpu", "-l", label, "--field-selector", f"spec.nodeName={SLOW}", "--now"
     )
     command = runner.command("enable_gpu")
-    code, output = run_on_terminal(command, REPO, runner.environment(), columns=70, lines=40)
+    code, output = run_on_terminal(
+        command, REPO, {**runner.environment(), "TERM": "xterm", "CI": ""}, columns=70, lines=40
+    )
     clear_faults(cluster.kubeconfig)
     picture = Picture(columns=70).feed(output)
     assert code == 0, output

@@ -75,7 +75,7 @@ def run_on_terminal(
     process = subprocess.Popen(
         command,
         cwd=folder,
-        env={**environment, "TERM": "xterm"},
+        env={"TERM": "xterm", **environment},
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
