@@ -19,6 +19,8 @@ from tests.terminal import Picture, run_on_terminal
 
 HERE = Path(__file__).parent
 REPO = HERE.parents[3]
+# Where this collection is imported from: ansible-test has a copy of its own.
+COLLECTIONS = Path(str(screen.__file__)).parents[5]
 PLAYBOOK = Path(sys.executable).parent / "ansible-playbook"
 
 
@@ -40,6 +42,7 @@ def environment(**more: str) -> dict[str, str]:
         **kept,
         "ANSIBLE_CONFIG": str(REPO / "ansible.cfg"),
         "ANSIBLE_ACTION_PLUGINS": str(HERE / "action_plugins"),
+        "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
         **more,
     }
 
