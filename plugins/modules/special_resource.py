@@ -13,7 +13,8 @@ author: hardware.enablement contributors (@hardware-enablement)
 description:
   - A SpecialResource (C(kubectl get hwe)) says what was asked for and what was found, with the conditions Ready,
     Progressing and Degraded. This module writes it from a report of M(hardware.enablement.state_validate), and only
-    where something differs.
+    where something differs; the time of the last look is confirmed once an hour, which does not count as a change.
+  - Where the phase changes, an Event on the SpecialResource says so.
   - Removing it also takes our labels off the nodes and deletes the namespaces that enabling made.
 options:
   recipe:
