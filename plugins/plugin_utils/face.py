@@ -29,6 +29,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.faces.holder i
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.outcome import masked, outcome_of
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.plugin_utils.orphan import end_with_parent, started
+from ansible_collections.hardware.enablement.plugins.plugin_utils.screen import Screen
 
 display = Display()
 
@@ -63,7 +64,7 @@ class Face(ActionBase):  # type: ignore[misc]
         args = plain(self._task.args)
         self._complete(args, task_vars)
         if self._is_local(task_vars):
-            return self._run_here(args, secrets)
+            return self._run_here(args, secrets, task_vars)
         found: dict[str, Any] = self._execute_module(module_name=self.MODULE, module_args=args, task_vars=task_vars)
         return found
 
@@ -93,7 +94,7 @@ class Face(ActionBase):  # type: ignore[misc]
             and _client_is_here()
         )
 
-    def _run_here(self, args: dict[str, Any], secrets: set[str]) -> dict[str, Any]:
+    def _run_here(self, args: dict[str, Any], secrets: set[str], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         # The worker process is this task's own, so its environment may be the task's.
         os.environ.update(self._environment())
         validator = ArgumentSpecValidator({name: dict(spec) for name, spec in self.SPEC.items()})
@@ -101,13 +102,16 @@ class Face(ActionBase):  # type: ignore[misc]
         secrets.update(checked._no_log_values)
         if checked.error_messages:
             return {"failed": True, "msg": self._complaint(checked.errors)}
+        screen = Screen(task_vars, lambda text: str(masked(text, secrets)))
         context = RunContext(
             check_mode=bool(self._task.check_mode),
             diff=bool(self._task.diff),
             holder=args.get("holder", ""),
             holder_info=introduction(args.get("holder", "")),
             has_screen=True,
-            progress=lambda text: display.display(f"  {masked(text, secrets)}"),
+            host=screen.host,
+            progress=screen.line,
+            terminal=screen.terminal(),
             secrets=secrets,
         )
         return type(self).CORE(checked.validated_parameters, context)

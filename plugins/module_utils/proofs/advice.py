@@ -44,6 +44,11 @@ REASONS: Mapping[str, Reason] = {
 }
 
 
+def passes_by_itself(reason: str) -> bool:
+    """Whether a reason says no more than that something is under way."""
+    return reason in REASONS and REASONS[reason].passing
+
+
 def advice(reason: str) -> str:
     """One imperative half sentence for a reason."""
     kind, _dot, state = reason.partition(".")

@@ -59,6 +59,8 @@ def _recipe(raw: Mapping[str, Any], files: Mapping[str, str], source: str) -> Re
         name=raw["name"],
         namespace=raw["namespace"],
         description=raw.get("description", ""),
+        version=raw.get("version", ""),
+        driver_version=raw.get("driver_version", ""),
         resources=tuple(raw.get("resources", ())),
         selector=tuple(raw["selector"]["any_of"]),
         rivals=tuple(Rival(**rival) for rival in raw.get("rivals", ())),

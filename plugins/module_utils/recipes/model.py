@@ -145,7 +145,8 @@ class Recipe:
     """A special resource's stack.
 
     selector: label sets, any of which makes a node one of ours; a label's value None means that its presence is enough.
-    rivals: what must not run where this recipe is enabled.
+    rivals: what must not run where this recipe is enabled. version: the author's own ("" for none), driver_version the
+    template of the driver's, of which options are the only variables.
     options: those of the recipe and the standard ones. states: in dependency order. files: every file of the recipe,
     path relative to its folder -> text. source: where it came from, for messages.
     """
@@ -153,6 +154,8 @@ class Recipe:
     name: str
     namespace: str
     description: str = ""
+    version: str = ""
+    driver_version: str = ""
     resources: tuple[str, ...] = ()
     selector: tuple[Mapping[str, str | None], ...] = ()
     rivals: tuple[Rival, ...] = ()

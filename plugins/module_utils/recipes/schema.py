@@ -165,6 +165,8 @@ RECIPE = Record(
         "apiVersion": Key(OneOf((API_VERSION,)), required=True),
         "name": Key(Text("a DNS label", DNS_LABEL, 30, RESERVED_RECIPES), required=True),
         "description": Key(Text()),
+        "version": Key(Text("a version in quotes", r"[A-Za-z0-9][A-Za-z0-9._+-]{0,62}")),
+        "driver_version": Key(Text("the template of a version")),
         "namespace": Key(Text("a DNS label", DNS_LABEL, 63), required=True),
         "resources": Key(Items(Text("example.com/device, in which * may stand", r"[a-z0-9.-]+/[A-Za-z0-9_.*-]+"))),
         "selector": Key(

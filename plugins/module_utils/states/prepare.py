@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -26,6 +26,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requir
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import GROUP, KIND
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.versions import versions
 from ansible_collections.hardware.enablement.plugins.module_utils.states.tags import EVERYTHING, Tags
 
 
@@ -37,6 +38,7 @@ class Prepared:
     options: Mapping[str, Any]
     namespace: str
     part_of: str
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     def enabled(self) -> dict[str, bool]:
         """Which states are deployed, by the options."""
@@ -71,6 +73,7 @@ def prepare(params: Mapping[str, Any], context: RunContext) -> Prepared:
         options=options,
         namespace=params.get("namespace") or recipe.namespace,
         part_of=applyset_id(recipe.name, "", KIND, GROUP),
+        versions=versions(recipe, options) if complete else {},
     )
 
 
