@@ -84,11 +84,12 @@ options:
   options:
     description:
       - Values for the recipe's options; see the recipe's documentation.
+      - What is given here holds as it is, V({}) being all defaults. Without it, the options that the special resource
+        was enabled with hold, as its record has them. Secret ones are not in it, and so have to be given each time.
     type: dict
-    default: {}
   namespace:
     description:
-      - The namespace for the recipe's objects, instead of the one that the recipe names.
+      - The namespace for the recipe's objects. Without it, that of the record, else the one that the recipe names.
     type: str
 """
 

@@ -63,9 +63,15 @@ class Face(ActionBase):  # type: ignore[misc]
         args = plain(self._task.args)
         self._complete(args, task_vars)
         if self._is_local(task_vars):
-            return self._run_here(args, secrets)
+            return self._run_here(args, task_vars, secrets)
         found: dict[str, Any] = self._execute_module(module_name=self.MODULE, module_args=args, task_vars=task_vars)
+        for text in found.pop("notices", ()):
+            self._show_notice(task_vars, text)
         return found
+
+    def _show_notice(self, task_vars: Mapping[str, Any], text: str) -> None:
+        host = str(task_vars.get("inventory_hostname", "localhost"))
+        display.display(f"  {text}" if host == "localhost" else f"  {host}: {text}")
 
     def _update_module_args(
         self, module_name: str, module_args: dict[str, Any], task_vars: dict[str, Any], **more: Any
@@ -76,6 +82,9 @@ class Face(ActionBase):  # type: ignore[misc]
 
     def _complete(self, args: dict[str, Any], task_vars: Mapping[str, Any]) -> None:
         """Add what only the controller knows: the recipe's files, and the name of this run."""
+        if args.get("options") == "":
+            # A survey's empty field is not an answer; {} is one.
+            del args["options"]
         if "bundle" in self.SPEC and args.get("recipe") and not args.get("bundle"):
             folder = Path(args["recipe_dir"]).expanduser() if args.get("recipe_dir") else COLLECTION_RECIPES
             args["bundle"] = read_bundle(folder / str(args["recipe"]))
@@ -93,7 +102,7 @@ class Face(ActionBase):  # type: ignore[misc]
             and _client_is_here()
         )
 
-    def _run_here(self, args: dict[str, Any], secrets: set[str]) -> dict[str, Any]:
+    def _run_here(self, args: dict[str, Any], task_vars: Mapping[str, Any], secrets: set[str]) -> dict[str, Any]:
         # The worker process is this task's own, so its environment may be the task's.
         os.environ.update(self._environment())
         validator = ArgumentSpecValidator({name: dict(spec) for name, spec in self.SPEC.items()})
@@ -108,6 +117,7 @@ class Face(ActionBase):  # type: ignore[misc]
             holder_info=introduction(args.get("holder", "")),
             has_screen=True,
             progress=lambda text: display.display(f"  {masked(text, secrets)}"),
+            notice=lambda text: self._show_notice(task_vars, masked(text, secrets)),
             secrets=secrets,
         )
         return type(self).CORE(checked.validated_parameters, context)

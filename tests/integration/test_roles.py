@@ -109,6 +109,26 @@ def test_status_takes_options_as_text_too(runner: Runner) -> None:
     runner.play("status", **RECIPE, hardware_enablement_options=options).check()
 
 
-def test_an_empty_answer_for_options(cluster: Cluster, runner: Runner) -> None:
-    runner.play("enable", **RECIPE, hardware_enablement_options="").check()
+@pytest.mark.parametrize("answers", [{}, {"hardware_enablement_options": ""}], ids=["not given", "empty"])
+def test_options_that_are_not_given_are_those_of_the_record(
+    cluster: Cluster, runner: Runner, answers: dict[str, str]
+) -> None:
+    runner.play("enable", **RECIPE, **answers).unchanged()
+    assert daemonsets(cluster)["plugin"] == "plugin:3.1"
+
+
+def test_what_given_options_change_about_the_record_is_said_first(cluster: Cluster, runner: Runner) -> None:
+    options = {"driver_version": "2.0"}
+    played = runner.play("enable", "--check", **RECIPE, hardware_enablement_options=options).check()
+    changes = 'driver_version: "1.0" -> "2.0"; plugin_version: "3.1" -> "1.0", its default'
+    said = f"two-states differs from its record: {changes}"
+    assert played.output.count(said) == 1
+    assert played.output.index(said) < played.output.index("TASK [hardware.enablement.state : ")
+    runner.play("enable", **RECIPE, hardware_enablement_options={}).check()
     assert daemonsets(cluster)["plugin"] == "plugin:1.0"
+
+
+def test_a_namespace_that_is_not_given_is_the_records(cluster: Cluster, runner: Runner) -> None:
+    runner.play("enable", **RECIPE, hardware_enablement_namespace="elsewhere").check()
+    runner.play("enable", **RECIPE).unchanged()
+    assert cluster.kubectl("get", "daemonsets", "-n", "elsewhere", "-o", "name")

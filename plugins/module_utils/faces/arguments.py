@@ -19,7 +19,8 @@ RECIPE: Spec = {
     "recipe": {"type": "str", "required": True},
     "recipe_dir": {"type": "path"},
     "bundle": {"type": "dict"},
-    "options": {"type": "dict", "default": {}},
+    # Not given (None) is as in the record; {} is all of the recipe's defaults.
+    "options": {"type": "dict"},
     "namespace": {"type": "str"},
 }
 

@@ -39,6 +39,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.ownersh
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import (
     choose,
     prepare,
+    tell_differences,
     with_requirements,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prune import candidates, decide
@@ -71,12 +72,14 @@ class Planned:
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """Apply (or remove) the chosen states of a recipe."""
-    prepared = prepare(params, context)
+    client = connect(params)
+    prepared = prepare(params, context, client)
     tags = Tags.of(params)
     chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"), tags)
-    client = connect(params)
     if params["state"] == "absent":
         return remove.states(client, prepared, chosen, params, context)
+    if not params.get("discovery") and not tags.given:
+        tell_differences(prepared, context)
     required: Sequence[State] = ()
     if params["with_requirements"]:
         every = with_requirements(prepared.recipe, chosen)
@@ -225,6 +228,7 @@ class _Application:
             "changed": bool(differing),
             "states": [self._state_result(name, planned, later) for name in self.names],
             "nodes": self.desired.discovery.matched,
+            "differences": list(self.desired.prepared.differences),
             "requests": dict(self.client.requests),
         }
         self._tell_skipped(result["states"])

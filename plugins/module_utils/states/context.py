@@ -20,7 +20,8 @@ class RunContext:
 
     holder names the run in the run's lock: it is the same for every task of one ansible-playbook process and differs
     between processes. progress receives one short line of text at a time, which somebody sees where has_screen is
-    true. clock gives seconds since the epoch. secrets collects texts that neither result nor progress may show.
+    true. notice receives what a person has to see in any case, also where there is no screen. clock gives seconds since
+    the epoch. secrets collects texts that neither result nor progress may show.
     """
 
     check_mode: bool = False
@@ -29,5 +30,6 @@ class RunContext:
     holder_info: str = ""
     has_screen: bool = False
     progress: Callable[[str], None] = field(default=_silent)
+    notice: Callable[[str], None] = field(default=_silent)
     clock: Callable[[], float] = field(default=time.time)
     secrets: set[str] = field(default_factory=set)

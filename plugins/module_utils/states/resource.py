@@ -37,8 +37,8 @@ _OF_BUILDS = (("batch/v1", "Job"), ("build.openshift.io/v1", "BuildConfig"), ("v
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """special_resource: write the record from a validation report, or remove it and what is left of the resource."""
-    prepared = prepare(params, context)
     client = connect(params)
+    prepared = prepare(params, context, client)
     if params["state"] == "absent":
         return _remove(client, prepared, params, context)
     report = params.get("report")
@@ -52,7 +52,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
 
 
 def _write(client: Client, prepared: Prepared, report: Mapping[str, Any], context: RunContext) -> Obj:
-    live = store.read(client, prepared.recipe.name)
+    live = prepared.record
     if live is None and context.check_mode:
         return {"changed": True, "message": "the record would be created"}
     guard = Guard(client, prepared.recipe.name, context)

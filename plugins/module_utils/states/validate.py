@@ -34,10 +34,10 @@ Obj = dict[str, Any]
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """state_validate: prove states; the result is the report, with changed, failed and msg as Ansible wants them."""
-    prepared = prepare(params, context)
+    client = connect(params)
+    prepared = prepare(params, context, client)
     chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
-    desired = Desired(connect(params), prepared, params)
-    return prove(desired, chosen, params, context, Guard(desired.client, prepared.recipe.name, context))
+    return prove(Desired(client, prepared, params), chosen, params, context, Guard(client, prepared.recipe.name, context))
 
 
 def prove(

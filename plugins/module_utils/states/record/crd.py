@@ -57,6 +57,7 @@ def _schema() -> dict[str, Any]:
         recipe=TEXT,
         namespace=TEXT,
         options={"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+        secretOptions=list_of(TEXT),
     )
     spec["required"] = ["recipe", "namespace"]
     image = object_of(
