@@ -34,6 +34,15 @@ requirements:
   - jinja2 >= 3.1.0
 """
 
+    CONNECTION = r"""
+options:
+  cluster_uid:
+    description:
+      - The cluster that is meant, by the UID of its namespace C(kube-system). Another one is refused before anything
+        else is sent. M(hardware.enablement.cluster_info) shows it.
+    type: str
+"""
+
     WRITES = r"""
 options: {}
 attributes:

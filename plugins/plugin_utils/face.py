@@ -13,6 +13,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,13 @@ from ansible.utils.display import Display
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.holder import introduction, make_holder
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.outcome import masked, outcome_of
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.public_variables import (
+    CONNECTION,
+    PREFIX,
+    WHERE,
+    refuse_unknown,
+    refuse_wrong,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.plugin_utils.orphan import end_with_parent, started
 
@@ -60,8 +68,11 @@ class Face(ActionBase):  # type: ignore[misc]
 
     def _play(self, task_vars: Mapping[str, Any], secrets: set[str]) -> dict[str, Any]:
         end_with_parent()
+        variables = self._variables(task_vars)
+        refuse_wrong(variables)
         args = plain(self._task.args)
         self._complete(args, task_vars)
+        self._connect_as_told(args, variables)
         if self._is_local(task_vars):
             return self._run_here(args, task_vars, secrets)
         found: dict[str, Any] = self._execute_module(module_name=self.MODULE, module_args=args, task_vars=task_vars)
@@ -90,6 +101,26 @@ class Face(ActionBase):  # type: ignore[misc]
             args["bundle"] = read_bundle(folder / str(args["recipe"]))
         if "holder" in self.SPEC and not args.get("holder"):
             args["holder"] = holder(str(task_vars.get("inventory_hostname", "localhost")))
+
+    def _variables(self, task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        """The collection's public variables, by full name, as far as their values are known by now."""
+        refuse_unknown(task_vars)
+        found = {}
+        for name in task_vars:
+            if name.startswith(PREFIX):
+                # What refers to a later task's result is checked where it is used.
+                with suppress(AnsibleError):
+                    found[name] = plain(self._templar.template(task_vars[name]))
+        return found
+
+    def _connect_as_told(self, args: dict[str, Any], variables: Mapping[str, Any]) -> None:
+        """Fill in how to reach the cluster by its host variables, unless the task itself says which one it means."""
+        if any(args.get(name) for name in WHERE):
+            return
+        for name in CONNECTION:
+            value = variables.get(f"{PREFIX}{name}")
+            if name in self.SPEC and args.get(name) is None and value not in (None, ""):
+                args[name] = value
 
     def _is_local(self, task_vars: Mapping[str, Any]) -> bool:
         setting = C.config.get_config_value("INTERPRETER_PYTHON", variables=dict(task_vars))

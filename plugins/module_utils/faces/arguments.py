@@ -11,7 +11,12 @@ from ansible_collections.kubernetes.core.plugins.module_utils.args_common import
 
 Spec = dict[str, dict[str, Any]]
 
-CONNECTION: Spec = {name: dict(argument) for name, argument in AUTH_ARG_SPEC.items()}
+CONNECTION: Spec = {
+    **{name: dict(argument) for name, argument in AUTH_ARG_SPEC.items()},
+    "cluster_uid": {"type": "str"},
+}
+
+CLUSTER_INFO: Spec = dict(CONNECTION)
 
 # bundle and holder are filled in by the action plugin: the recipe's files are on the controller, and the run's name
 # in the lock has to be the same in every task.

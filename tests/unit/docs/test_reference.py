@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from ansible_collections.hardware.enablement.plugins.doc_fragments import common
+from ansible_collections.hardware.enablement.plugins.module_utils.faces import public_variables
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs import advice
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import TERMINAL_REASONS
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
@@ -33,7 +34,7 @@ def sources() -> str:
 
 
 def used() -> set[str]:
-    return set(VARIABLE.findall(sources()))
+    return {f"{public_variables.PREFIX}{name}" for name in public_variables.VARIABLES}
 
 
 def variables_page() -> str:
@@ -44,6 +45,12 @@ def row(text: str, name: str) -> list[str]:
     """The cells of the table row that begins with a name."""
     (line,) = [line for line in text.splitlines() if line.startswith(f"| `{name}` |")]
     return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_the_list_of_variables_is_what_playbooks_and_roles_use() -> None:
+    # Those that say how to reach a cluster are read by the modules themselves.
+    read = {f"{public_variables.PREFIX}{name}" for name in public_variables.CONNECTION}
+    assert set(VARIABLE.findall(sources())) | read == used()
 
 
 def test_documented_variables_are_used() -> None:
