@@ -36,6 +36,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.foreign
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard, given_back
 from ansible_collections.hardware.enablement.plugins.module_utils.states.later_changes import LaterChanges
 from ansible_collections.hardware.enablement.plugins.module_utils.states.ownership import find_owned
+from ansible_collections.hardware.enablement.plugins.module_utils.states.preflight import refuse_missing_rights
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import (
     choose,
     prepare,
@@ -131,6 +132,7 @@ class _Application:
             # A mistake anywhere in the recipe, or an object in two states, is found before the first write.
             check_recipe(self.recipe, replace(self.desired.facts, resolved=None))
         if planned.differing and not self.context.check_mode:
+            refuse_missing_rights(self.client, self.desired, planned.changes, proves=bool(self.proven))
             self.guard.before_write()
             record = store.read(self.client, self.recipe.name)
             planned = self._plan(record)

@@ -37,7 +37,9 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     client = connect(params)
     prepared = prepare(params, context, client)
     chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
-    return prove(Desired(client, prepared, params), chosen, params, context, Guard(client, prepared.recipe.name, context))
+    return prove(
+        Desired(client, prepared, params), chosen, params, context, Guard(client, prepared.recipe.name, context)
+    )
 
 
 def prove(
