@@ -141,6 +141,12 @@ options:
     description: Print the table while the task runs, where the action plugin runs in the controller process.
     type: bool
     default: false
+  record:
+    description:
+      - Write what was found into the special resource's record, as M(hardware.enablement.special_resource) does. So of
+        many clusters each is recorded when it is done, and not when the slowest is.
+    type: bool
+    default: false
 """
 
     RMD = r"""

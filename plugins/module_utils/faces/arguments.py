@@ -48,6 +48,7 @@ PROVING: Spec = {
     "require_ready": {"type": "bool", "default": True},
     "report": {"type": "str", "choices": ["problems", "all"], "default": "problems"},
     "show": {"type": "bool", "default": False},
+    "record": {"type": "bool", "default": False},
 }
 
 STATE_APPLY: Spec = {
@@ -151,6 +152,12 @@ RUN_LOCK: Spec = {
     "recipe": {"type": "str", "required": True},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "force": {"type": "bool", "default": False},
+}
+
+FLEET_REPORT: Spec = {
+    "clusters": {"type": "dict", "required": True},
+    "recipe": {"type": "str", "default": ""},
+    "require_ready": {"type": "bool", "default": False},
 }
 
 RMD_CERTIFICATES: Spec = {

@@ -65,6 +65,10 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "build_auth_file": arguments.IMAGE_BUILD["auth_file"],
     "delete_crd": arguments.SPECIAL_RESOURCE["delete_crd"],
     "status_file": _TEXT,
+    "fleet_file": _TEXT,
+    "strategy": _TEXT,
+    # A number, a percentage, or a list of these, as Ansible's serial.
+    "serial": {"type": "raw"},
     "rmd_image": _TEXT,
     "rmd_certificates": arguments.RMD_CERTIFICATES["source"],
     "rmd_renew": arguments.RMD_CERTIFICATES["renew"],

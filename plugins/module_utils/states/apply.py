@@ -247,7 +247,7 @@ class _Application:
         ending: Obj = {key: report.pop(key) for key in ("failed", "msg") if key in report}
         result["changed"] = report.pop("changed") or result["changed"]
         if "diff" in report:
-            result["diff"] = [*_listed(result.get("diff")), report.pop("diff")]
+            result["diff"] = [*_listed(result.get("diff")), *_listed(report.pop("diff"))]
         return {**result, "report": report, **ending}
 
     def _tell_skipped(self, rows: Sequence[Obj]) -> None:

@@ -42,7 +42,7 @@ class Prepared:
     options: Mapping[str, Any]
     namespace: str
     part_of: str
-    record: Mapping[str, Any] | None = None
+    record: dict[str, Any] | None = None
     differences: tuple[str, ...] = ()
 
     def enabled(self) -> dict[str, bool]:

@@ -48,11 +48,13 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
             why="report is not a result of state_validate",
             todo="register one and pass it",
         )
-    return _write(client, prepared, report, context)
+    return write_report(client, prepared, prepared.record, report, context)
 
 
-def _write(client: Client, prepared: Prepared, report: Mapping[str, Any], context: RunContext) -> Obj:
-    live = prepared.record
+def write_report(
+    client: Client, prepared: Prepared, live: Obj | None, report: Mapping[str, Any], context: RunContext
+) -> Obj:
+    """Make the record say what a validation found. live: the record as it is."""
     if live is None and context.check_mode:
         return {"changed": True, "message": "the record would be created"}
     guard = Guard(client, prepared.recipe.name, context)

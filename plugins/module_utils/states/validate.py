@@ -20,6 +20,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.guard i
 from ansible_collections.hardware.enablement.plugins.module_utils.states.later_changes import LaterChanges
 from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import clear_stray_marks
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import choose, prepare
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
+from ansible_collections.hardware.enablement.plugins.module_utils.states.resource import write_report
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import table
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.loop import Loop
@@ -79,7 +81,18 @@ def prove(
     if params["show"]:
         for line in report["table"]:
             context.progress(line)
-    return _result(report, writer, stray, params, context)
+    result = _result(report, writer, stray, params, context)
+    return _recorded(desired, result, context) if params["record"] else result
+
+
+def _recorded(desired: Desired, result: Obj, context: RunContext) -> Obj:
+    """The result, once the record says the same."""
+    live = store.read(desired.client, desired.recipe.name)
+    written = write_report(desired.client, desired.prepared, live, result, context)
+    result["changed"] = result["changed"] or written["changed"]
+    if "diff" in written:
+        result["diff"] = [result["diff"], written["diff"]]
+    return result
 
 
 def make_due(desired: Desired, context: RunContext, guard: Guard, later: LaterChanges) -> None:
