@@ -34,6 +34,15 @@ requirements:
   - jinja2 >= 3.1.0
 """
 
+    CONNECTION = r"""
+options:
+  cluster_uid:
+    description:
+      - The cluster that is meant, by the UID of its namespace C(kube-system). Another one is refused before anything
+        else is sent. M(hardware.enablement.cluster_info) shows it.
+    type: str
+"""
+
     WRITES = r"""
 options: {}
 attributes:
@@ -84,11 +93,12 @@ options:
   options:
     description:
       - Values for the recipe's options; see the recipe's documentation.
+      - What is given here holds as it is, V({}) being all defaults. Without it, the options that the special resource
+        was enabled with hold, as its record has them. Secret ones are not in it, and so have to be given each time.
     type: dict
-    default: {}
   namespace:
     description:
-      - The namespace for the recipe's objects, instead of the one that the recipe names.
+      - The namespace for the recipe's objects. Without it, that of the record, else the one that the recipe names.
     type: str
 """
 
@@ -129,6 +139,12 @@ options:
     default: problems
   show:
     description: Print the table while the task runs, where the action plugin runs in the controller process.
+    type: bool
+    default: false
+  record:
+    description:
+      - Write what was found into the special resource's record, as M(hardware.enablement.special_resource) does. So of
+        many clusters each is recorded when it is done, and not when the slowest is.
     type: bool
     default: false
 """

@@ -18,6 +18,7 @@ description:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - hardware.enablement.common
+  - hardware.enablement.common.connection
   - hardware.enablement.common.reads
   - hardware.enablement.common.rmd
   - hardware.enablement.common.rmd_nodes

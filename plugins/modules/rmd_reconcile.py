@@ -79,6 +79,7 @@ options:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - hardware.enablement.common
+  - hardware.enablement.common.connection
   - hardware.enablement.common.writes
   - hardware.enablement.common.run
   - hardware.enablement.common.rmd

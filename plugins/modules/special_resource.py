@@ -38,6 +38,7 @@ options:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - hardware.enablement.common
+  - hardware.enablement.common.connection
   - hardware.enablement.common.writes
   - hardware.enablement.common.recipe
   - hardware.enablement.common.options

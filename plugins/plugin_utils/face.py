@@ -13,6 +13,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,13 @@ from ansible.utils.display import Display
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.holder import introduction, make_holder
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.outcome import masked, outcome_of
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.public_variables import (
+    CONNECTION,
+    PREFIX,
+    WHERE,
+    refuse_unknown,
+    refuse_wrong,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.plugin_utils.orphan import end_with_parent, started
 from ansible_collections.hardware.enablement.plugins.plugin_utils.screen import Screen
@@ -61,11 +69,16 @@ class Face(ActionBase):  # type: ignore[misc]
 
     def _play(self, task_vars: Mapping[str, Any], secrets: set[str]) -> dict[str, Any]:
         end_with_parent()
+        variables = self._variables(task_vars)
+        refuse_wrong(variables)
         args = plain(self._task.args)
         self._complete(args, task_vars)
+        self._connect_as_told(args, variables)
         if self._is_local(task_vars):
-            return self._run_here(args, secrets, task_vars)
+            return self._run_here(args, task_vars, secrets)
         found: dict[str, Any] = self._execute_module(module_name=self.MODULE, module_args=args, task_vars=task_vars)
+        for text in found.pop("notices", ()):
+            Screen(task_vars, lambda shown: str(masked(shown, secrets))).line(text)
         return found
 
     def _update_module_args(
@@ -77,11 +90,34 @@ class Face(ActionBase):  # type: ignore[misc]
 
     def _complete(self, args: dict[str, Any], task_vars: Mapping[str, Any]) -> None:
         """Add what only the controller knows: the recipe's files, and the name of this run."""
+        if args.get("options") == "":
+            # A survey's empty field is not an answer; {} is one.
+            del args["options"]
         if "bundle" in self.SPEC and args.get("recipe") and not args.get("bundle"):
             folder = Path(args["recipe_dir"]).expanduser() if args.get("recipe_dir") else COLLECTION_RECIPES
             args["bundle"] = read_bundle(folder / str(args["recipe"]))
         if "holder" in self.SPEC and not args.get("holder"):
             args["holder"] = holder(str(task_vars.get("inventory_hostname", "localhost")))
+
+    def _variables(self, task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        """The collection's public variables, by full name, as far as their values are known by now."""
+        refuse_unknown(task_vars)
+        found = {}
+        for name in task_vars:
+            if name.startswith(PREFIX):
+                # What refers to a later task's result is checked where it is used.
+                with suppress(AnsibleError):
+                    found[name] = plain(self._templar.template(task_vars[name]))
+        return found
+
+    def _connect_as_told(self, args: dict[str, Any], variables: Mapping[str, Any]) -> None:
+        """Fill in how to reach the cluster by its host variables, unless the task itself says which one it means."""
+        if any(args.get(name) for name in WHERE):
+            return
+        for name in CONNECTION:
+            value = variables.get(f"{PREFIX}{name}")
+            if name in self.SPEC and args.get(name) is None and value not in (None, ""):
+                args[name] = value
 
     def _is_local(self, task_vars: Mapping[str, Any]) -> bool:
         setting = C.config.get_config_value("INTERPRETER_PYTHON", variables=dict(task_vars))
@@ -94,7 +130,7 @@ class Face(ActionBase):  # type: ignore[misc]
             and _client_is_here()
         )
 
-    def _run_here(self, args: dict[str, Any], secrets: set[str], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+    def _run_here(self, args: dict[str, Any], task_vars: Mapping[str, Any], secrets: set[str]) -> dict[str, Any]:
         # The worker process is this task's own, so its environment may be the task's.
         os.environ.update(self._environment())
         validator = ArgumentSpecValidator({name: dict(spec) for name, spec in self.SPEC.items()})
@@ -112,6 +148,7 @@ class Face(ActionBase):  # type: ignore[misc]
             host=screen.host,
             progress=screen.line,
             terminal=screen.terminal(),
+            notice=screen.line,
             secrets=secrets,
         )
         return type(self).CORE(checked.validated_parameters, context)

@@ -1,10 +1,13 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Roles used alone, tags, and options as command lines and surveys give them. The tests build on each other."""
+"""Roles used alone, tags, options as command lines and surveys give them, and what is refused before the first write.
+
+The tests build on each other."""
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,8 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults, set_fault
-from tests.integration.plays import PLAYBOOKS, Runner
+from tests.integration.conftest import grant
+from tests.integration.plays import PLAYBOOKS, REVIEWS, Runner
 
 RECIPE = {
     "hardware_enablement_recipe": "two-states",
@@ -109,6 +113,127 @@ def test_status_takes_options_as_text_too(runner: Runner) -> None:
     runner.play("status", **RECIPE, hardware_enablement_options=options).check()
 
 
-def test_an_empty_answer_for_options(cluster: Cluster, runner: Runner) -> None:
-    runner.play("enable", **RECIPE, hardware_enablement_options="").check()
+@pytest.mark.parametrize("answers", [{}, {"hardware_enablement_options": ""}], ids=["not given", "empty"])
+def test_options_that_are_not_given_are_those_of_the_record(
+    cluster: Cluster, runner: Runner, answers: dict[str, str]
+) -> None:
+    runner.play("enable", **RECIPE, **answers).unchanged()
+    assert daemonsets(cluster)["plugin"] == "plugin:3.1"
+
+
+def test_what_given_options_change_about_the_record_is_said_first(cluster: Cluster, runner: Runner) -> None:
+    options = {"driver_version": "2.0"}
+    played = runner.play("enable", "--check", **RECIPE, hardware_enablement_options=options).check()
+    changes = 'driver_version: "1.0" -> "2.0"; plugin_version: "3.1" -> "1.0", its default'
+    said = f"two-states differs from its record: {changes}"
+    assert played.output.count(said) == 1
+    assert played.output.index(said) < played.output.index("TASK [hardware.enablement.state : ")
+    runner.play("enable", **RECIPE, hardware_enablement_options={}).check()
     assert daemonsets(cluster)["plugin"] == "plugin:1.0"
+
+
+def test_a_namespace_that_is_not_given_is_the_records(cluster: Cluster, runner: Runner) -> None:
+    runner.play("enable", **RECIPE, hardware_enablement_namespace="elsewhere").check()
+    runner.play("enable", **RECIPE).unchanged()
+    assert cluster.kubectl("get", "daemonsets", "-n", "elsewhere", "-o", "name")
+
+
+def refused(runner: Runner, playbook: str = "enable", **variables: Any) -> str:
+    """The sentence of a run that was refused, which has written nothing."""
+    mark = runner.cluster.mark()
+    played = runner.play(playbook, **variables)
+    assert played.code != 0
+    assert "Traceback" not in played.output
+    assert runner.writes(mark) == []
+    (text,) = [line for line in played.output.splitlines() if line.startswith("fatal:")]
+    return text
+
+
+def asked(runner: Runner, since: int, what: str) -> list[str]:
+    """The requests of the user whose path holds a text."""
+    events = runner.cluster.audit(user=runner.user, since=since)
+    return [event["requestURI"] for event in events if what in event["requestURI"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("hardware_enablement_on_regres", "keep", "did you mean hardware_enablement_on_regress?"),
+        ("hardware_enablement_on_regress", "shrug", "must be one of: keep, withdraw, got: shrug"),
+        ("hardware_enablement_rmd_pod_form", "v9", "must be one of: v0.1, v0.3, got: v9"),
+    ],
+)
+def test_variables_are_checked_before_the_first_request(runner: Runner, name: str, value: str, said: str) -> None:
+    mark = runner.cluster.mark()
+    assert said in refused(runner, **RECIPE, **{name: value})
+    assert asked(runner, mark, "/") == []
+
+
+def test_a_run_says_which_cluster_it_speaks_to_and_refuses_another_one(cluster: Cluster, runner: Runner) -> None:
+    uid = cluster.kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
+    played = runner.play("status", **RECIPE, hardware_enablement_cluster_uid=uid).check()
+    assert f"UID {uid}" in played.output.partition("TASK [Read what is enabled]")[0]
+    text = refused(runner, **RECIPE, hardware_enablement_cluster_uid="2f8fdd9d-3a0c-4d43-9b4e-2c0a3b3f1a55")
+    assert "This is not the cluster that was meant" in text
+    assert uid in text
+
+
+def test_host_and_token_as_variables_win_over_the_environment(cluster: Cluster, runner: Runner) -> None:
+    cluster.kubectl("create", "serviceaccount", "robot", "-n", "default")
+    binding = ("clusterrolebinding", "robot", "--clusterrole=hardware-enablement-viewer")
+    cluster.kubectl("create", *binding, "--serviceaccount=default:robot")
+    token = cluster.kubectl("create", "token", "robot", "-n", "default")
+    (server,) = json.loads(cluster.kubectl("config", "view", "--raw", "--minify", "-o", "json"))["clusters"]
+    elsewhere = runner.without_kubeconfig()
+    elsewhere.settings = {"K8S_AUTH_HOST": "https://127.0.0.1:1", "K8S_AUTH_API_KEY": "another"}
+    ca = runner.folder / "ca.crt"
+    ca.write_bytes(base64.b64decode(server["cluster"]["certificate-authority-data"]))
+    mark = cluster.mark()
+    played = elsewhere.play(
+        "status",
+        **RECIPE,
+        hardware_enablement_host=server["cluster"]["server"],
+        hardware_enablement_api_key=token,
+        hardware_enablement_ca_cert=str(ca),
+    ).check()
+    assert token not in played.output
+    assert cluster.audit(user="system:serviceaccount:default:robot", since=mark)
+
+
+def test_missing_rights_are_named_together_before_the_first_write(cluster: Cluster, runner: Runner) -> None:
+    limited = Runner(cluster, "limited", runner.folder)
+    grant(cluster, "limited", "hardware-enablement-viewer")
+    text = refused(limited, **RECIPE, hardware_enablement_options={"plugin_version": "4.0"})
+    for words in ("patch daemonsets.apps in elsewhere", "patch nodes", "patch specialresources/status.hardware"):
+        assert words in text
+    assert "manifests/rbac.yaml" in text
+
+
+def test_an_unchanged_run_asks_for_no_rights_and_a_changed_one_once_for_each(cluster: Cluster, runner: Runner) -> None:
+    mark = cluster.mark()
+    runner.play("enable", **RECIPE).unchanged()
+    assert asked(runner, mark, REVIEWS) == []
+    mark = cluster.mark()
+    runner.play("enable", **RECIPE, hardware_enablement_options={"plugin_version": "4.0"}).check()
+    # The lock's three verbs, the record and its status, nodes, and the one DaemonSet that differs.
+    assert len(asked(runner, mark, REVIEWS)) == 7
+
+
+def test_a_rival_by_kind_alone_is_refused(cluster: Cluster, runner: Runner) -> None:
+    names = {"plural": "clusterpolicies", "singular": "clusterpolicy", "kind": "ClusterPolicy"}
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": schema}
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "clusterpolicies.nvidia.com"},
+        "spec": {"group": "nvidia.com", "scope": "Cluster", "names": names, "versions": [version]},
+    }
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(definition))
+    cluster.kubectl("wait", "--for=condition=Established", "crd/clusterpolicies.nvidia.com")
+    policy = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": "cluster-policy"}}
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(policy))
+    text = refused(runner, "enable_gpu")
+    assert "does what nvidia-gpu is to do (ClusterPolicy cluster-policy)" in text
+    cluster.kubectl("delete", "clusterpolicy", "cluster-policy")
+    runner.play("enable_gpu", "--check").check()

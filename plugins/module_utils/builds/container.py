@@ -39,6 +39,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare
     choose,
     prepare,
     render_facts,
+    tell_differences,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import images as record_images
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import spec as record_spec
@@ -54,15 +55,17 @@ _THERE = (Source.PREBUILT, Source.BUILT_BEFORE)
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """Find or build the images of the chosen states, and write down what was found."""
-    prepared = prepare(params, context)
+    client = connect(params)
+    prepared = prepare(params, context, client)
     chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
     looked_up = [state for state in chosen if is_looked_up(state)]
     if not looked_up:
         return dict(_NOTHING)
-    client = connect(params)
+    if not params.get("discovery"):
+        tell_differences(prepared, context)
     discovery, platform = discovery_of(client, prepared, params.get("discovery"))
     facts = render_facts(prepared, client, discovery, platform, params.get("images"))
-    record = store.read(client, prepared.recipe.name)
+    record = prepared.record
     for name in ("build_timeout", "parallel"):
         if int(params[name]) < 1:
             raise InvalidInput(f"{name} cannot be {params[name]}", todo="set it to at least 1")

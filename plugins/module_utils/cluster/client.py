@@ -18,6 +18,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     NotFound,
     Unreachable,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.identity import refuse_other
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import FIELD_MANAGER
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
@@ -211,8 +212,14 @@ class Client(Reader):
 
 
 def connect(params: Mapping[str, Any]) -> Client:
-    """A client from a task's connection options (kubernetes.core's names) and K8S_AUTH_* variables; sends nothing."""
-    return Client(Transport(open_connection(params)))
+    """A client from a task's connection options (kubernetes.core's names) and K8S_AUTH_* variables.
+
+    Sends nothing, unless cluster_uid says which cluster it has to be: raises EnablementError where it is another one.
+    """
+    client = Client(Transport(open_connection(params)))
+    if params.get("cluster_uid"):
+        refuse_other(client, str(params["cluster_uid"]))
+    return client
 
 
 def _dry(dry_run: bool) -> dict[str, str]:

@@ -15,7 +15,8 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from multiprocessing import util as process_util
 from pathlib import Path
 from typing import Any
@@ -34,11 +35,19 @@ except ImportError:
     kubernetes = None
 
 try:
-    from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
+    from ansible_collections.kubernetes.core.plugins.module_utils.args_common import (
+        AUTH_ARG_MAP,
+        AUTH_ARG_SPEC,
+    )
     from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client as core
 except ImportError:
     core = None
 
+# What says which cluster is spoken to, and as whom, by the names of the kubernetes client.
+_WHERE_AND_WHO = {
+    *("kubeconfig", "context", "host", "api_key", "username", "password"),
+    *("cert_file", "key_file", "ssl_ca_cert", "verify_ssl"),
+}
 # Worker threads, watches and the main thread each keep a connection.
 POOL_SIZE = 24
 _TODO = "check kubeconfig, context and host, or the variables K8S_AUTH_KUBECONFIG, K8S_AUTH_CONTEXT and K8S_AUTH_HOST"
@@ -50,11 +59,12 @@ _HANDSHAKE = re.compile(r"Handshake status (\d{3})")
 class Connection:
     """host: the API server's URL without a slash at its end. pool: a urllib3 PoolManager that knows TLS and proxy."""
 
-    def __init__(self, configuration: Any, headers: Mapping[str, Any]) -> None:
+    def __init__(self, configuration: Any, headers: Mapping[str, Any], context: Callable[[], str]) -> None:
         configuration.connection_pool_maxsize = POOL_SIZE
         api_client = kubernetes.client.ApiClient(configuration)
         for name, value in headers.items():
             core._set_header(api_client, name, value)
+        self._context = context
         self.host: str = configuration.host.rstrip("/")
         self.pool: Any = api_client.rest_client.pool_manager
         self._configuration = configuration
@@ -62,6 +72,11 @@ class Connection:
         if configuration.username and configuration.password:
             self._fixed["authorization"] = configuration.get_basic_auth_token()
         self._refresh_lock = threading.Lock()
+
+    @property
+    def context(self) -> str:
+        """The context of the kubeconfig that is used, "" where there is none; reads the file again."""
+        return self._context()
 
     def headers(self) -> dict[str, str]:
         """The headers of a request: user agent, impersonation, and a token that is renewed when it has to be."""
@@ -99,6 +114,7 @@ def open_connection(params: Mapping[str, Any]) -> Connection:
     given = {name: value for name, value in params.items() if name in names and value is not None}
     # Job runners tend to export variables that are empty; the client would take those for values.
     auth = {name: value for name, value in core._create_auth_spec(**given).items() if value != ""}
+    _drop_ambient(auth, given)
     _complete(auth)
     source = _describe(auth)
     _check_files(auth, source)
@@ -110,7 +126,7 @@ def open_connection(params: Mapping[str, Any]) -> Connection:
             kubernetes.client.Configuration.set_default(None)
             _remove_files_at_exit()
         _check(configuration, auth, source, log)
-        return Connection(configuration, core._create_headers(**given))
+        return Connection(configuration, core._create_headers(**given), partial(_context_of, auth))
 
 
 def _refused_stream(reason: str, host: str, target: str) -> ApiError:
@@ -123,6 +139,33 @@ def _refused_stream(reason: str, host: str, target: str) -> ApiError:
     with contextlib.suppress(SyntaxError, ValueError):
         body = ast.literal_eval(reason.rpartition("-+-+-")[2].strip())
     return error_from_body(int(status[1]), body or b"", where=host, verb="forward", target=target)
+
+
+def _drop_ambient(auth: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Where the task says which cluster and as whom, variables of the environment about another one do not count.
+
+    A job's own K8S_AUTH_HOST would otherwise win over the kubeconfig of each of a fleet's hosts.
+    """
+    explicit = {name for name in auth if given.get(AUTH_ARG_MAP[name]) is not None or given.get(name) is not None}
+    alone = {"host", "api_key"}, {"host", "username", "password"}, {"host", "cert_file", "key_file"}
+    if not explicit & {"kubeconfig", "context"} and not any(needed <= explicit for needed in alone):
+        return
+    # A context is looked for in the kubeconfig that the environment names.
+    kept = {"kubeconfig"} if "context" in explicit else set()
+    for name in _WHERE_AND_WHO - explicit - kept:
+        auth.pop(name, None)
+
+
+def _context_of(auth: Mapping[str, Any]) -> str:
+    if auth.get("context"):
+        return str(auth["context"])
+    kubeconfig = auth.get("kubeconfig")
+    if isinstance(kubeconfig, Mapping):
+        return str(kubeconfig.get("current-context") or "")
+    if not kubeconfig and (auth.get("host") or "KUBERNETES_SERVICE_HOST" in os.environ):
+        return ""
+    _contexts, current = kubernetes.config.list_kube_config_contexts(config_file=kubeconfig)
+    return str(current["name"])
 
 
 def _complete(auth: dict[str, Any]) -> None:

@@ -45,6 +45,11 @@ class Reader:
         return self.transport.host
 
     @property
+    def context(self) -> str:
+        """The context of the kubeconfig that is used, "" where there is none."""
+        return self.transport.context
+
+    @property
     def requests(self) -> dict[str, int]:
         """How many requests were sent, by verb; dry runs count as "apply (dry run)" and so on."""
         return dict(self.transport.requests)

@@ -81,6 +81,11 @@ class Transport:
         self._count_lock = threading.Lock()
         self._answered = False
 
+    @property
+    def context(self) -> str:
+        """The context of the kubeconfig that is used, "" where there is none."""
+        return self._connection.context
+
     def send(self, call: Call) -> Answer:
         """Send a call, again where that is safe, for patience_s seconds; raises an ApiError."""
         patience = call.patience_s if self._answered else min(call.patience_s, FIRST_PATIENCE_S)

@@ -11,7 +11,12 @@ from ansible_collections.kubernetes.core.plugins.module_utils.args_common import
 
 Spec = dict[str, dict[str, Any]]
 
-CONNECTION: Spec = {name: dict(argument) for name, argument in AUTH_ARG_SPEC.items()}
+CONNECTION: Spec = {
+    **{name: dict(argument) for name, argument in AUTH_ARG_SPEC.items()},
+    "cluster_uid": {"type": "str"},
+}
+
+CLUSTER_INFO: Spec = dict(CONNECTION)
 
 # bundle and holder are filled in by the action plugin: the recipe's files are on the controller, and the run's name
 # in the lock has to be the same in every task.
@@ -19,7 +24,8 @@ RECIPE: Spec = {
     "recipe": {"type": "str", "required": True},
     "recipe_dir": {"type": "path"},
     "bundle": {"type": "dict"},
-    "options": {"type": "dict", "default": {}},
+    # Not given (None) is as in the record; {} is all of the recipe's defaults.
+    "options": {"type": "dict"},
     "namespace": {"type": "str"},
 }
 
@@ -42,6 +48,7 @@ PROVING: Spec = {
     "require_ready": {"type": "bool", "default": True},
     "report": {"type": "str", "choices": ["problems", "all"], "default": "problems"},
     "show": {"type": "bool", "default": False},
+    "record": {"type": "bool", "default": False},
 }
 
 STATE_APPLY: Spec = {
@@ -145,6 +152,12 @@ RUN_LOCK: Spec = {
     "recipe": {"type": "str", "required": True},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "force": {"type": "bool", "default": False},
+}
+
+FLEET_REPORT: Spec = {
+    "clusters": {"type": "dict", "required": True},
+    "recipe": {"type": "str", "default": ""},
+    "require_ready": {"type": "bool", "default": False},
 }
 
 RMD_CERTIFICATES: Spec = {

@@ -13,7 +13,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.holder import introduction
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.outcome import outcome_of
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.outcome import masked, outcome_of
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 
 Core = Callable[[Mapping[str, Any], RunContext], dict[str, Any]]
@@ -23,11 +23,13 @@ def run_module(module: AnsibleModule, core: Core) -> None:
     """Run a core with a module's parameters, and end the process with its result."""
     params = dict(module.params)
     secrets: set[str] = set()
+    notices: list[str] = []
     context = RunContext(
         check_mode=bool(module.check_mode),
         diff=bool(getattr(module, "_diff", False)),
         holder=params.get("holder") or "",
         holder_info=introduction(params.get("holder") or ""),
+        notice=notices.append,
         secrets=secrets,
     )
 
@@ -37,6 +39,9 @@ def run_module(module: AnsibleModule, core: Core) -> None:
         return core(params, context)
 
     found = outcome_of(work, secrets=secrets, verbosity=int(getattr(module, "_verbosity", 0)))
+    if notices:
+        # The action plugin shows them.
+        found["notices"] = masked(notices, secrets)
     if found.get("failed"):
         module.fail_json(**found)
     module.exit_json(**found)

@@ -131,7 +131,8 @@ class State:
 class Rival:
     """Something that runs in a cluster where somebody else does what a recipe does.
 
-    It is found by its name, by labels (as a selector has them), or both, in whatever namespace.
+    It is found by its name, by labels (as a selector has them), or both, in whatever namespace. With neither, any
+    object of the kind is one.
     """
 
     api_version: str

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import builtin
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values import (
@@ -26,13 +27,18 @@ def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems:
     """Take down names and files that do not exist, defaults that do not fit their option, and cycles."""
     options, states = _dict(raw.get("options")), _dict(raw.get("states"))
     for index, rival in enumerate(_list(raw.get("rivals"))):
-        if isinstance(rival, dict) and not (rival.get("name") or rival.get("labels")):
-            problems.add(f"rivals[{index}]", "name or labels, by which it is found", "neither")
+        if isinstance(rival, dict) and not (rival.get("name") or rival.get("labels")) and _is_everywhere(rival):
+            problems.add(f"rivals[{index}]", "name or labels, since every cluster has objects of this kind", "neither")
     for name, option in options.items():
         _check_option(str(name), _dict(option), join("options", name), problems)
     for name, state in states.items():
         _check_state(str(name), _dict(state), states, options, files, problems)
     _check_cycles(states, problems)
+
+
+def _is_everywhere(rival: Mapping[str, Any]) -> bool:
+    """Whether a rival's kind is one of Kubernetes' own."""
+    return builtin(str(rival.get("api_version")), str(rival.get("kind"))) is not None
 
 
 def files_of(pattern: str, files: Mapping[str, str]) -> tuple[str, ...]:

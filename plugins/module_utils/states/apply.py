@@ -36,9 +36,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.foreign
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard, given_back
 from ansible_collections.hardware.enablement.plugins.module_utils.states.later_changes import LaterChanges
 from ansible_collections.hardware.enablement.plugins.module_utils.states.ownership import find_owned
+from ansible_collections.hardware.enablement.plugins.module_utils.states.preflight import refuse_missing_rights
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import (
     choose,
     prepare,
+    tell_differences,
     with_requirements,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prune import candidates, decide
@@ -71,12 +73,14 @@ class Planned:
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """Apply (or remove) the chosen states of a recipe."""
-    prepared = prepare(params, context)
+    client = connect(params)
+    prepared = prepare(params, context, client)
     tags = Tags.of(params)
     chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"), tags)
-    client = connect(params)
     if params["state"] == "absent":
         return remove.states(client, prepared, chosen, params, context)
+    if not params.get("discovery") and not tags.given:
+        tell_differences(prepared, context)
     required: Sequence[State] = ()
     if params["with_requirements"]:
         every = with_requirements(prepared.recipe, chosen)
@@ -128,6 +132,7 @@ class _Application:
             # A mistake anywhere in the recipe, or an object in two states, is found before the first write.
             check_recipe(self.recipe, replace(self.desired.facts, resolved=None))
         if planned.differing and not self.context.check_mode:
+            refuse_missing_rights(self.client, self.desired, planned.changes, proves=bool(self.proven))
             self.guard.before_write()
             record = store.read(self.client, self.recipe.name)
             planned = self._plan(record)
@@ -225,6 +230,7 @@ class _Application:
             "changed": bool(differing),
             "states": [self._state_result(name, planned, later) for name in self.names],
             "nodes": self.desired.discovery.matched,
+            "differences": list(self.desired.prepared.differences),
             "requests": dict(self.client.requests),
         }
         self._tell_skipped(result["states"])
@@ -241,7 +247,7 @@ class _Application:
         ending: Obj = {key: report.pop(key) for key in ("failed", "msg") if key in report}
         result["changed"] = report.pop("changed") or result["changed"]
         if "diff" in report:
-            result["diff"] = [*_listed(result.get("diff")), report.pop("diff")]
+            result["diff"] = [*_listed(result.get("diff")), *_listed(report.pop("diff"))]
         return {**result, "report": report, **ending}
 
     def _tell_skipped(self, rows: Sequence[Obj]) -> None:

@@ -21,7 +21,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requir
 from ansible_collections.hardware.enablement.plugins.module_utils.states import discover
 from ansible_collections.hardware.enablement.plugins.module_utils.states.images import with_images
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared, render_facts
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
 from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import Order
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.plan import make_plans
@@ -42,10 +41,10 @@ class Desired:
         """The recipe, its images' look-ups settled."""
         return self.prepared.recipe
 
-    @cached_property
-    def record(self) -> Obj | None:
+    @property
+    def record(self) -> Mapping[str, Any] | None:
         """The SpecialResource as it was when the task began."""
-        return store.read(self.client, self.recipe.name)
+        return self.prepared.record
 
     @cached_property
     def nodes(self) -> Sequence[Obj]:

@@ -16,7 +16,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discover
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.empty import gather
-from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared, prepare
+from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import (
+    Prepared,
+    prepare,
+    tell_differences,
+)
 
 Obj = dict[str, Any]
 Selector = Sequence[Mapping[str, Optional[str]]]
@@ -96,15 +100,18 @@ def discover_nothing(client: Client, selector: Selector, newest: str | None = No
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """nfd_info: facts about the nodes that a selector, or a recipe's, matches. Reads only."""
-    if params.get("recipe"):
-        prepared = prepare(params, context)
-        selector: Selector = prepared.selector
-        resources: Sequence[str] = prepared.recipe.resources
-    elif params.get("selector"):
-        selector, resources = params["selector"], params.get("resources") or []
-    else:
+    if not params.get("recipe") and not params.get("selector"):
         raise InvalidInput("no nodes can be found", why="neither selector nor recipe is given", todo="give one of them")
     client = connect(params)
+    differences: tuple[str, ...] = ()
+    if params.get("recipe"):
+        prepared = prepare(params, context, client)
+        tell_differences(prepared, context)
+        differences = prepared.differences
+        selector: Selector = prepared.selector
+        resources: Sequence[str] = prepared.recipe.resources
+    else:
+        selector, resources = params["selector"], params.get("resources") or []
     settle = float(params.get("settle") or 0)
     nodes = list_settled_nodes(client, selector, settle) if settle else list_nodes(client, selector)
     newest = newest_feature(client) if params.get("nfd_age") else None
@@ -113,4 +120,9 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     else:
         discovery = discover_nothing(client, selector, newest)
         context.progress(discovery.nfd["message"])
-    return {"changed": False, **discovery.to_dict(), "cluster": {"platform": platform(client)}}
+    return {
+        "changed": False,
+        **discovery.to_dict(),
+        "cluster": {"platform": platform(client)},
+        "differences": list(differences),
+    }

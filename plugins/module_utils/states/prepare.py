@@ -25,6 +25,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requir
     node_label_sets,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.intent import make_intent
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import GROUP, KIND
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.versions import versions
 from ansible_collections.hardware.enablement.plugins.module_utils.states.tags import EVERYTHING, Tags
@@ -32,13 +34,19 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.tags im
 
 @dataclass(frozen=True)
 class Prepared:
-    """A recipe with everything that a person may set, before the cluster is asked."""
+    """A recipe with everything that a person may set.
+
+    versions: of the collection, the recipe and the driver, as far as they are known. record: as it stood when the task
+    began. differences: what the options change about it, in words.
+    """
 
     recipe: Recipe
     options: Mapping[str, Any]
     namespace: str
     part_of: str
     versions: Mapping[str, str] = field(default_factory=dict)
+    record: dict[str, Any] | None = None
+    differences: tuple[str, ...] = ()
 
     def enabled(self) -> dict[str, bool]:
         """Which states are deployed, by the options."""
@@ -54,8 +62,11 @@ class Prepared:
         return any(fnmatchcase(resource, pattern) for pattern in self.recipe.resources)
 
 
-def prepare(params: Mapping[str, Any], context: RunContext) -> Prepared:
-    """Check recipe and options; raises InvalidInput before anything was sent. The context learns what is secret."""
+def prepare(params: Mapping[str, Any], context: RunContext, client: Client) -> Prepared:
+    """Recipe and options; the options and the namespace that are not given (None) are those of the record.
+
+    What is given is checked before anything is sent: raises InvalidInput. The context learns what is secret.
+    """
     bundle = params.get("bundle")
     if not bundle:
         raise InvalidInput(
@@ -66,15 +77,27 @@ def prepare(params: Mapping[str, Any], context: RunContext) -> Prepared:
     recipe = load(bundle, str(params["recipe"]))
     # What is removed is found by its labels: nobody need know any more how it was enabled.
     complete = params.get("state") != "absent"
-    options = resolve(recipe, params.get("options") or {}, complete=complete)
-    context.secrets.update(secret_texts(recipe, options))
+    given = None
+    if params.get("options") is not None:
+        given = resolve(recipe, params["options"], complete=complete)
+        context.secrets.update(secret_texts(recipe, given))
+    record = store.read(client, recipe.name)
+    intent = make_intent(recipe, given, params.get("namespace"), record, complete=complete)
     return Prepared(
-        recipe=settled(recipe, options) if complete else recipe,
-        options=options,
-        namespace=params.get("namespace") or recipe.namespace,
+        recipe=settled(recipe, intent.options) if complete else recipe,
+        options=intent.options,
+        namespace=intent.namespace,
         part_of=applyset_id(recipe.name, "", KIND, GROUP),
-        versions=versions(recipe, options) if complete else {},
+        versions=versions(recipe, intent.options) if complete else {},
+        record=record,
+        differences=intent.differences,
     )
+
+
+def tell_differences(prepared: Prepared, context: RunContext) -> None:
+    """Say what this run changes about what was asked for before; the task that looks at the cluster first does."""
+    if prepared.differences:
+        context.notice(f"{prepared.recipe.name} differs from its record: {'; '.join(prepared.differences)}")
 
 
 def choose(recipe: Recipe, names: Sequence[str] | None, played_by: str | None, tags: Tags = EVERYTHING) -> list[State]:

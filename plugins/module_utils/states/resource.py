@@ -42,8 +42,8 @@ _OF_BUILDS = (("batch/v1", "Job"), ("build.openshift.io/v1", "BuildConfig"), ("v
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """special_resource: write the record from a validation report, or remove it and what is left of the resource."""
-    prepared = prepare(params, context)
     client = connect(params)
+    prepared = prepare(params, context, client)
     if params["state"] == "absent":
         return _remove(client, prepared, params, context)
     report = params.get("report")
@@ -53,11 +53,13 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
             why="report is not a result of state_validate",
             todo="register one and pass it",
         )
-    return _write(client, prepared, report, context)
+    return write_report(client, prepared, prepared.record, report, context)
 
 
-def _write(client: Client, prepared: Prepared, report: Mapping[str, Any], context: RunContext) -> Obj:
-    live = store.read(client, prepared.recipe.name)
+def write_report(
+    client: Client, prepared: Prepared, live: Obj | None, report: Mapping[str, Any], context: RunContext
+) -> Obj:
+    """Make the record say what a validation found. live: the record as it is."""
     if live is None and context.check_mode:
         return {"changed": True, "message": "the record would be created"}
     guard = Guard(client, prepared.recipe.name, context)

@@ -21,6 +21,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.guard i
 from ansible_collections.hardware.enablement.plugins.module_utils.states.later_changes import LaterChanges
 from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import clear_stray_marks
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import choose, prepare
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
+from ansible_collections.hardware.enablement.plugins.module_utils.states.resource import write_report
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import table
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.loop import Loop
@@ -35,10 +37,12 @@ Obj = dict[str, Any]
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """state_validate: prove states; the result is the report, with changed, failed and msg as Ansible wants them."""
-    prepared = prepare(params, context)
+    client = connect(params)
+    prepared = prepare(params, context, client)
     chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
-    desired = Desired(connect(params), prepared, params)
-    return prove(desired, chosen, params, context, Guard(desired.client, prepared.recipe.name, context))
+    return prove(
+        Desired(client, prepared, params), chosen, params, context, Guard(client, prepared.recipe.name, context)
+    )
 
 
 def prove(
@@ -83,7 +87,18 @@ def prove(
     if params["show"]:
         for line in report["table"]:
             context.progress(line)
-    return _result(report, writer, stray, params, context)
+    result = _result(report, writer, stray, params, context)
+    return _recorded(desired, result, context) if params["record"] else result
+
+
+def _recorded(desired: Desired, result: Obj, context: RunContext) -> Obj:
+    """The result, once the record says the same."""
+    live = store.read(desired.client, desired.recipe.name)
+    written = write_report(desired.client, desired.prepared, live, result, context)
+    result["changed"] = result["changed"] or written["changed"]
+    if "diff" in written:
+        result["diff"] = [result["diff"], written["diff"]]
+    return result
 
 
 def make_due(desired: Desired, context: RunContext, guard: Guard, later: LaterChanges) -> None:

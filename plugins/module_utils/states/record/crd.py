@@ -167,6 +167,7 @@ def _schema() -> Obj:
             "description": "The options that differ from the recipe's defaults; secret ones are left out.",
             "x-kubernetes-preserve-unknown-fields": True,
         },
+        secretOptions=described(list_of(TEXT), "Names of the secret options that were given."),
     )
     spec["required"] = ["recipe", "namespace"]
     root = object_of("An enabled special resource: hardware and what makes it usable.", spec=spec, status=_status())

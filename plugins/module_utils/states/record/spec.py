@@ -27,13 +27,19 @@ MADE_NAMESPACES_ANNOTATION = f"{DOMAIN}/made-namespaces"
 
 
 def make_spec(recipe: Recipe, namespace: str, options: Mapping[str, Any]) -> Obj:
-    """The spec: only options that differ from the recipe's defaults, and never one that is secret."""
+    """The spec: only options that differ from the recipe's defaults; of those that are secret, only the names."""
     secret = {option.name for option in recipe.options.values() if option.no_log}
     defaults = {option.name: option.default for option in recipe.options.values()}
-    asked = {
-        name: value for name, value in sorted(options.items()) if name not in secret and value != defaults.get(name)
+    asked = {name: value for name, value in sorted(options.items()) if value != defaults.get(name)}
+    spec: Obj = {
+        "recipe": recipe.name,
+        "namespace": namespace,
+        "options": {name: value for name, value in asked.items() if name not in secret},
     }
-    return {"recipe": recipe.name, "namespace": namespace, "options": asked}
+    hidden = [name for name in asked if name in secret]
+    if hidden:
+        spec["secretOptions"] = hidden
+    return spec
 
 
 def state_kinds(record: Mapping[str, Any] | None) -> dict[str, list[str]]:

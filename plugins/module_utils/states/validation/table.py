@@ -31,7 +31,7 @@ def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Any) -> 
             nodes = f"{state['ready']}/{state['total']}" if state["scope"] == "node" else "-"
             kernel = "all" if state["scope"] == "node" else "-"
             rows.append((state["name"], kernel, nodes, state["phase"], state["reason"]))
-    lines += _aligned(rows)
+    lines += aligned(rows)
     if not report["nodes_total"]:
         lines.append(f"! {report['message']}")
     for cause in report["causes"][:MAX_CAUSES]:
@@ -71,6 +71,7 @@ def duration(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines, columns below each other."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

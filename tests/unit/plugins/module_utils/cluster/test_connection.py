@@ -22,7 +22,7 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster import connection
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Unreachable
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 
 Write = Callable[..., str]
 
@@ -76,6 +76,78 @@ def test_empty_variables_are_no_values(fake: Any, kubeconfig: Write, monkeypatch
         monkeypatch.setenv(f"K8S_AUTH_{name}", "")
     connect({"kubeconfig": kubeconfig({"token": "t"})}).version()
     assert fake.asked[0].headers["Authorization"] == "Bearer t"
+
+
+AMBIENT = {
+    "KUBECONFIG": "/no/such/file",
+    "K8S_AUTH_KUBECONFIG": "/no/such/file",
+    "K8S_AUTH_CONTEXT": "elsewhere",
+    "K8S_AUTH_HOST": "https://127.0.0.1:1",
+    "K8S_AUTH_API_KEY": "theirs",
+    "K8S_AUTH_USERNAME": "them",
+    "K8S_AUTH_PASSWORD": "theirs",
+    "K8S_AUTH_SSL_CA_CERT": "/no/such/ca",
+}
+
+
+@pytest.fixture
+def ambient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment of a job that has a credential for another cluster."""
+    for name, value in AMBIENT.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.mark.usefixtures("ambient")
+def test_a_kubeconfig_that_is_given_wins_over_the_environment(fake: Any, kubeconfig: Write) -> None:
+    client = connect({"kubeconfig": kubeconfig({"token": "t"})})
+    client.version()
+    assert fake.asked[0].headers["Authorization"] == "Bearer t"
+    assert (client.host, client.context) == (fake.url, "x")
+
+
+@pytest.mark.usefixtures("ambient")
+def test_a_host_with_a_token_wins_over_the_environment(fake: Any) -> None:
+    client = connect({"host": fake.url, "api_key": "mine"})
+    client.version()
+    assert fake.asked[0].headers["Authorization"] == "Bearer mine"
+    assert client.context == ""
+
+
+@pytest.mark.usefixtures("ambient")
+@pytest.mark.parametrize("name", ["KUBECONFIG", "K8S_AUTH_KUBECONFIG"])
+def test_a_context_that_is_given_is_looked_for_in_the_environments_kubeconfig(
+    fake: Any, kubeconfig: Write, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.delenv("K8S_AUTH_KUBECONFIG")
+    monkeypatch.setenv(name, kubeconfig({"token": "t"}))
+    client = connect({"context": "x"})
+    client.version()
+    assert fake.asked[0].headers["Authorization"] == "Bearer t"
+    assert client.context == "x"
+
+
+def test_a_host_alone_takes_the_environments_token(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("K8S_AUTH_API_KEY", "mine")
+    connect({"host": fake.url}).version()
+    assert fake.asked[0].headers["Authorization"] == "Bearer mine"
+
+
+def test_the_cluster_that_is_meant_and_another_one(fake: Any) -> None:
+    where = {"host": fake.url, "api_key": "mine"}
+    fake.script((200, {}, {"kind": "Namespace", "metadata": {"name": "kube-system", "uid": "1-2"}}))
+    connect({**where, "cluster_uid": "1-2"})
+    assert fake.asked[0].path == "/api/v1/namespaces/kube-system"
+    fake.script((200, {}, {"kind": "Namespace", "metadata": {"name": "kube-system", "uid": "3-4"}}))
+    with pytest.raises(
+        EnablementError, match=r"not the cluster that was meant \(cluster http.*UID 3-4\).* is 1-2; correct"
+    ):
+        connect({**where, "cluster_uid": "1-2"})
+
+
+def test_a_cluster_that_does_not_say_which_it_is(fake: Any) -> None:
+    fake.script((403, {}, {"kind": "Status", "reason": "Forbidden", "code": 403}))
+    with pytest.raises(EnablementError, match=r"cannot be told from others .*UID unknown.*allow this user to get"):
+        connect({"host": fake.url, "api_key": "mine", "cluster_uid": "1-2"})
 
 
 def test_user_and_password(fake: Any) -> None:

@@ -368,17 +368,22 @@ def test_all_mistakes_are_said_at_once_but_not_more_than_ten(files: dict[str, st
 def test_rivals(files: dict[str, str]) -> None:
     files["recipe.yml"] += "rivals:\n  - {api_version: apps/v1, kind: Deployment, name: other-operator}\n"
     files["recipe.yml"] += "  - {api_version: v1, kind: Pod, labels: {app: other, theirs: null}}\n"
+    files["recipe.yml"] += "  - {api_version: example.com/v1, kind: OtherPolicy}\n"
 
     assert load(files, "toy").rivals == (
         Rival("apps/v1", "Deployment", name="other-operator"),
         Rival("v1", "Pod", labels={"app": "other", "theirs": None}),
+        Rival("example.com/v1", "OtherPolicy"),
     )
 
 
 @pytest.mark.parametrize(
     ("rival", "said"),
     [
-        ("{api_version: v1, kind: Pod}", "rivals[0]: expected name or labels, by which it is found, found neither"),
+        (
+            "{api_version: v1, kind: Pod}",
+            "rivals[0]: expected name or labels, since every cluster has objects of this kind, found neither",
+        ),
         ("{kind: Pod, name: a}", "rivals[0].api_version: expected a value, found nothing"),
         ("{api_version: v1, kind: Pod, label: {a: b}}", "rivals[0]: expected only known keys, found label"),
     ],

@@ -1,0 +1,94 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is asked before the first write of a run: whether its user may do all of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.authorization import Right, missing, right
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import Change
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import UnknownKind
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import LOCK_NAMESPACE
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.lock import LEASE
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils.states.desired import Desired
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import NAME, RECORD
+
+Rights = dict[Right, set[str]]
+
+# By what is done to an object; server-side apply creates by a patch, and is asked for both.
+_VERBS: Mapping[str, tuple[str, ...]] = {
+    "create": ("create", "patch"),
+    "update": ("patch",),
+    "replace": ("create", "delete", "patch"),
+    "delete": ("delete",),
+}
+
+
+def refuse_missing_rights(client: Client, desired: Desired, changes: Iterable[Change], *, proves: bool) -> None:
+    """Raise EnablementError that names every right that these changes, the run's own objects and its proofs lack."""
+    rights = _of_changes(client, changes)
+    for entry, names in _of_run(client, desired, proves=proves).items():
+        rights.setdefault(entry, set()).update(names)
+    lacking = missing(client, rights)
+    if not lacking:
+        return
+    raise EnablementError(
+        f"The user of this run lacks rights to enable {desired.recipe.name}",
+        where=client.host,
+        why=f"may not {in_words(lacking)}; nothing was written",
+        todo="have an admin grant them: kubectl apply -f manifests/rbac.yaml, and bind the ClusterRole"
+        " hardware-enablement-runner to the user (docs/admin/rights.md)",
+    )
+
+
+def in_words(rights: Iterable[Right]) -> str:
+    """Rights by what they are about: "create, patch daemonsets.apps in gpu; patch nodes"."""
+    verbs: dict[str, list[str]] = defaultdict(list)
+    for entry in sorted(rights):
+        verbs[entry.on].append(entry.verb)
+    return "; ".join(f"{', '.join(found)} {on}" for on, found in verbs.items())
+
+
+def _of_changes(client: Client, changes: Iterable[Change]) -> Rights:
+    rights: Rights = defaultdict(set)
+    for change in changes:
+        key = change.key
+        try:
+            kind = client.kind(key.api_version, key.kind)
+        except UnknownKind:
+            # Its definition comes with these very changes.
+            continue
+        for verb in _VERBS.get(change.action, ()):
+            rights[right(kind, key.namespace, verb)].add(key.name)
+    return rights
+
+
+def _of_run(client: Client, desired: Desired, *, proves: bool) -> Rights:
+    """The lock, the record, and with proofs the labels on nodes and the pods that are started for them."""
+    name, namespace = desired.recipe.name, desired.prepared.namespace
+    rights: Rights = {right(LEASE, LOCK_NAMESPACE, verb): {name} for verb in ("get", "create", "patch")}
+    recorded = ("patch",) if desired.record else ("create", "patch")
+    rights |= {right(RECORD, None, verb): {name} for verb in recorded}
+    if not client.serves(RECORD.api_version, RECORD.kind):
+        definitions = client.kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+        rights |= {right(definitions, None, verb): {NAME} for verb in _VERBS["create"]}
+    if not proves:
+        return rights
+    rights[right(RECORD, None, "patch", "status")] = {name}
+    rights[right(client.kind("v1", "Node"), None, "patch")] = set()
+    if _starts_pods(desired):
+        pods = client.kind("v1", "Pod")
+        rights |= {right(pods, namespace, verb): set() for verb in ("create", "delete", "deletecollection")}
+    return rights
+
+
+def _starts_pods(desired: Desired) -> bool:
+    enabled: Mapping[str, Any] = desired.prepared.enabled()
+    states = desired.recipe.states.values()
+    return any(proof.kind == "workload" for state in states for proof in state.proofs(bool(enabled[state.name])))

@@ -1,0 +1,110 @@
+#!/usr/bin/python
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: fleet_report
+short_description: Show how a run over many clusters ended
+version_added: 0.2.0
+author: hardware.enablement contributors (@hardware-enablement)
+description:
+  - Makes one table of clusters and recipes from what the tasks of each cluster have registered. Sends nothing.
+options:
+  clusters:
+    description:
+      - For each cluster (host of the inventory) the registered results of its tasks, in their order. A result of
+        M(hardware.enablement.state_apply) with a report, of M(hardware.enablement.state_validate) in a loop over
+        records, and one that failed, each make rows.
+    type: dict
+    required: true
+  recipe:
+    description: The recipe that results without a name are about.
+    type: str
+    default: ""
+  require_ready:
+    description: Whether all that is not ready is a problem, as for status, and a cluster where nothing is enabled.
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - hardware.enablement.common.reads
+attributes:
+  action:
+    description: Runs inside the controller process where the connection is local, else as a module on the target.
+    support: full
+  async:
+    description: Supports being used with the C(async) keyword.
+    support: none
+  platform:
+    description: Where it runs.
+    support: full
+    platforms: posix
+requirements:
+  - python >= 3.10
+"""
+
+EXAMPLES = r"""
+- name: Show how all clusters stand
+  hardware.enablement.fleet_report:
+    clusters: "{{ dict(ansible_play_hosts_all | zip(results)) }}"
+    recipe: nvidia-gpu
+  vars:
+    results: "{{ ansible_play_hosts_all | map('extract', hostvars, 'my_results') }}"
+  run_once: true
+"""
+
+RETURN = r"""
+rows:
+  description: A row for each cluster and recipe.
+  type: list
+  elements: dict
+  returned: success
+  contains:
+    cluster:
+      description: The inventory's name of the cluster.
+      type: str
+    recipe:
+      description: Name of the recipe.
+      type: str
+    phase:
+      description: As in the record; C(error) where the run did not come that far, C(-) where there is nothing to tell.
+      type: str
+    nodes_ready:
+      description: Number of nodes that are ready.
+      type: int
+    nodes_total:
+      description: Number of nodes with the hardware.
+      type: int
+    message:
+      description: One sentence.
+      type: str
+    failed:
+      description: Whether this is a problem.
+      type: bool
+table:
+  description: The same as lines of text.
+  type: list
+  elements: str
+  returned: success
+problems:
+  description: One sentence for each cluster that has a problem.
+  type: dict
+  returned: success
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
+from ansible_collections.hardware.enablement.plugins.module_utils.states import fleet
+
+
+def main() -> None:
+    """Run the module face."""
+    run_module(AnsibleModule(argument_spec=arguments.FLEET_REPORT, supports_check_mode=True), fleet.run)
+
+
+if __name__ == "__main__":
+    main()
