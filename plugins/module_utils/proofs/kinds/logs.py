@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Annotated, Any, Union
 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import ReadLogs
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import ProofKind, Scope, setting
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import ProofKind, Scope, Setting
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Watched
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import NO_POD, last_line, name
@@ -36,26 +36,32 @@ READ_EVERY_S = 5.0
 class Settings:
     """Whose log, and what has to be in it."""
 
-    match: str = setting(Regex(), "regular expression that a part of the log has to match; `^` and `$` are a line's")
-    container: str | None = setting(Optional(Text()), "the container, where a pod has several", default=None)
-    tail: int = setting(Integer(1, 10_000), "how many of the last lines are read", default=50)
-    api_version: str | None = setting(Optional(GROUP_VERSION), "with `kind`: its `apiVersion`", default=None)
-    kind: str | None = setting(
-        Optional(KIND_NAME),
-        "a kind that has pods (Deployment, StatefulSet, Job, Pod, a custom one); its pods count instead of the state's"
-        " own on the node",
-        default=None,
-    )
-    name: str | None = setting(Optional(Text()), "with `kind`: the object's name", default=None)
-    namespace: str | None = setting(
-        Optional(Text()), "with `kind`: its namespace; the recipe's where nothing is said", default=None
-    )
-    scope: str | None = setting(
-        Optional(OneOf(("cluster", "node"))),
-        "with `kind`: `node` where each node's own pods count; so it is anyway where a text uses `{{ node }}` or facts"
-        " of its group",
-        default=None,
-    )
+    match: Annotated[
+        str, Setting(Regex(), "regular expression that a part of the log has to match; `^` and `$` are a line's")
+    ]
+    container: Annotated[str | None, Setting(Optional(Text()), "the container, where a pod has several")] = None
+    tail: Annotated[int, Setting(Integer(1, 10_000), "how many of the last lines are read")] = 50
+    api_version: Annotated[str | None, Setting(Optional(GROUP_VERSION), "with `kind`: its `apiVersion`")] = None
+    kind: Annotated[
+        str | None,
+        Setting(
+            Optional(KIND_NAME),
+            "a kind that has pods (Deployment, StatefulSet, Job, Pod, a custom one); its pods count instead of the"
+            " state's own on the node",
+        ),
+    ] = None
+    name: Annotated[str | None, Setting(Optional(Text()), "with `kind`: the object's name")] = None
+    namespace: Annotated[
+        str | None, Setting(Optional(Text()), "with `kind`: its namespace; the recipe's where nothing is said")
+    ] = None
+    scope: Annotated[
+        str | None,
+        Setting(
+            Optional(OneOf(("cluster", "node"))),
+            "with `kind`: `node` where each node's own pods count; so it is anyway where a text uses `{{ node }}` or"
+            " facts of its group",
+        ),
+    ] = None
 
 
 def evaluate(look: Look[Settings]) -> Verdict:
