@@ -17,7 +17,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_sta
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import UNDER_WAY, Reason
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import node_of
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.watching import FIND_REASONS, find, pods_of
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.watching import (
+    FIND_REASONS,
+    find,
+    find_all,
+    pods_of,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import (
     Integer,
     OneOf,
@@ -107,7 +112,12 @@ def _pods(look: Look[Settings]) -> Union[list[Obj], Verdict]:
     owner = find(look, targets[0])
     if isinstance(owner, Verdict):
         return owner
-    found = [owner] if len(targets) == 1 else pods_of(owner, look.watched(targets[1]).objects.values())
+    found = [owner]
+    if len(targets) > 1:
+        pods = find_all(look, targets[1], f"the pods in {targets[1].namespace}")
+        if isinstance(pods, Verdict):
+            return pods
+        found = pods_of(owner, pods.values())
     if node and _per_node(look.settings):
         found = [pod for pod in found if node_of(pod) == node]
     return [pod for pod in found if not _over(pod)] or found
