@@ -129,7 +129,7 @@ def test_what_is_refused_in_its_turn_is_the_result_of_its_state(cluster: Cluster
     assert played.code != 0
     assert "Traceback" not in played.output
     assert "certificates failed" in played.output
-    assert "should be greater than or equal to 1" in played.output
+    assert "should be greater than or equal to 1" in played.output, played.output
     assert "behind it: server, client" in played.output
     assert set(deployments(cluster)) == {"authority"}
 

@@ -17,6 +17,10 @@ OF_STATES: Mapping[str, Reason] = {
         "mend what the API server names, and run again",
     ),
     "Applying": UNDER_WAY,
+    "KindNotServed": Reason(
+        "a state brings objects of a kind that the API server does not serve, although what it requires is ready",
+        "wait, or look at the log of what is to bring this kind",
+    ),
     "NewKernel": Reason(
         "a kernel appeared while the run was under way, and nothing is deployed for it yet; `unknown`",
         "run the playbook again",

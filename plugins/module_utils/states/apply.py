@@ -181,7 +181,7 @@ class _Application:
 
     def _later(self, staged: Staged) -> LaterChanges:
         guard = self.guard.before_write
-        return LaterChanges(self.client, staged.later, staged.last, self._plan_stage, guard)
+        return LaterChanges(self.client, staged, self._plan_stage, guard, self.context.clock)
 
     def _plan_stage(self, stage: Stage) -> list[Change]:
         """Plan a stage when its turn has come: what it requires may have brought kinds, namespaces and defaults."""

@@ -9,31 +9,38 @@ from collections.abc import Callable, Sequence
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import Change, execute
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import LockHeld
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import LockHeld, UnknownKind
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
-from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import Stage
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Outcome, Verdict
+from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import Stage, Staged
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Walker
+
+RETRY_S = 1.0
+_TO_COME = Verdict(Outcome.PENDING, "Applying", "its objects are about to be applied")
 
 
 class LaterChanges:
     """The stages of one run, and what became of them.
 
-    plan_again: what a stage takes by now, planned against the cluster as it is. done: the changes that were made.
+    plan_again: what a stage takes by now, planned against the cluster as it is. clock: seconds since the epoch. done:
+    the changes that were made.
     """
 
     def __init__(
         self,
         client: Client,
-        later: Sequence[Stage],
-        last: Sequence[Stage],
+        staged: Staged,
         plan_again: Callable[[Stage], Sequence[Change]],
         guard: Callable[[], None],
+        clock: Callable[[], float],
     ) -> None:
         self._client = client
-        self._later = list(later)
-        self._last = list(last)
+        self._later = list(staged.later)
+        self._last = list(staged.last)
         self._plan_again = plan_again
         self._guard = guard
+        self._clock = clock
+        self._not_before: dict[tuple[str, str], float] = {}
         self.done: list[Change] = []
 
     @property
@@ -43,25 +50,39 @@ class LaterChanges:
 
     def announce(self, walker: Walker) -> None:
         """Tell the walker which states have objects that are not applied yet, so that these are not missed."""
-        walker.unapplied = {(stage.state, stage.group): "" for stage in self._later}
+        walker.unapplied = {stage.place: _TO_COME for stage in self._later}
 
     def make_due(self, walker: Walker) -> bool:
         """Make what is due by the walker's results; returns whether anything was tried.
 
         What the API server refuses ends as the result of its state; the others go on.
         """
-        due = [stage for stage in self._later if walker.is_proven(stage.requires, stage.group)]
+        now = self._clock()
+        due = [
+            stage
+            for stage in self._later
+            if self._not_before.get(stage.place, now) <= now and walker.is_proven(stage.requires, stage.group)
+        ]
         over = [stage for stage in self._last if walker.is_proven_everywhere(stage.state, stage.group)]
         for stage in due:
-            self._later.remove(stage)
-            walker.unapplied.pop((stage.state, stage.group), None)
-            try:
-                self.done += execute(self._client, self._plan_again(stage), guard=self._guard)
-            except LockHeld:
-                raise
-            except EnablementError as error:
-                walker.unapplied[stage.state, stage.group] = str(error)
+            self._make(stage, walker)
         for stage in over:
             self._last.remove(stage)
             self.done += execute(self._client, stage.changes, guard=self._guard)
         return bool(due or over)
+
+    def _make(self, stage: Stage, walker: Walker) -> None:
+        try:
+            self.done += execute(self._client, self._plan_again(stage), guard=self._guard)
+        except UnknownKind as error:
+            # What brings a kind may be ready a moment before the API server serves it: until the state's time is over.
+            self._not_before[stage.place] = self._clock() + RETRY_S
+            walker.unapplied[stage.place] = Verdict(Outcome.PENDING, "KindNotServed", error.what)
+            return
+        except LockHeld:
+            raise
+        except EnablementError as error:
+            walker.unapplied[stage.place] = Verdict(Outcome.TROUBLE, "ApplyRefused", str(error), ran=False, heals=False)
+        else:
+            del walker.unapplied[stage.place]
+        self._later.remove(stage)

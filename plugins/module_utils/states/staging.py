@@ -37,6 +37,11 @@ class Stage:
     changes: tuple[Change, ...]
 
     @property
+    def place(self) -> tuple[str, str]:
+        """(state, group), of which a run has one such stage."""
+        return self.state, self.group
+
+    @property
     def keys(self) -> frozenset[ObjectKey]:
         """The objects."""
         return frozenset(change.key for change in self.changes)

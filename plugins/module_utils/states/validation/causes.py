@@ -80,7 +80,8 @@ def place(cause: Mapping[str, Any]) -> str:
 def _cause(entries: Sequence[Mapping[str, Any]], behind: Mapping[tuple[str, str], Sequence[str]]) -> Obj:
     first = entries[0]
     nodes = sorted(entry["node"] for entry in entries if entry["node"])
-    counts = Counter(state for entry in entries for state in behind.get((entry["node"], first["state"]), ()))
+    # What serves the cluster stands on what its nodes have in common.
+    counts = Counter(state for place in (*nodes, "") for state in behind.get((place, first["state"]), ()))
     return {
         **{key: first[key] for key in ("state", "phase", "reason", "message", "since", "todo")},
         "nodes": len(nodes),
@@ -94,6 +95,5 @@ def _behind(results: Results) -> dict[tuple[str, str], list[str]]:
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for (node, state), result in results.items():
         if result.cause:
-            place = node if (node, result.cause) in results else ""
-            found[place, result.cause].append(state)
+            found[node if (node, result.cause) in results else "", result.cause].append(state)
     return found

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import Scope
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manifests import pod_template
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderedState
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
@@ -77,7 +78,7 @@ def _make_plan(
         daemonsets={group: tuple(keys) for group, keys in daemonsets.items()},
         workloads=tuple(workloads),
         gated=bool(dependants),
-        unlocks=any(item.manifest["kind"] == "DaemonSet" for other in dependants for item in other.objects),
+        unlocks=any(pod_template(item.manifest) is not None for other in dependants for item in other.objects),
         per_node=per_node,
         without_image=without_image,
     )

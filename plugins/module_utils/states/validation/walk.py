@@ -57,8 +57,7 @@ class _Target:
 class Walker:
     """Everything that stays the same, or is remembered, while nodes are walked.
 
-    unapplied: (state, group) whose objects are not in the cluster yet, to why the API server refused them ("": their
-    turn has not come).
+    unapplied: what to say of a (state, group) whose objects are not in the cluster yet.
     """
 
     plans: Sequence[StatePlan]
@@ -68,7 +67,7 @@ class Walker:
     memory: dict[tuple[str, str], Memory] = field(default_factory=dict)
     results: dict[tuple[str, str], Result] = field(default_factory=dict)
     slots: dict[str, int] = field(default_factory=dict)
-    unapplied: dict[tuple[str, str], str] = field(default_factory=dict)
+    unapplied: dict[tuple[str, str], Verdict] = field(default_factory=dict)
 
     def walk(
         self, node: NodeFacts, group: str, records: Mapping[str, ProofRecord], gates: frozenset[str], now: float
@@ -154,13 +153,7 @@ class Walker:
 
     def _unapplied(self, plan: StatePlan, group: str) -> Verdict | None:
         """Why a state cannot be proven yet: its objects are still to come, or were refused."""
-        for place in ((plan.name, group), (plan.name, "")):
-            refused = self.unapplied.get(place)
-            if refused:
-                return Verdict(Outcome.TROUBLE, "ApplyRefused", refused, ran=False, heals=False)
-            if refused is not None:
-                return Verdict(Outcome.PENDING, "Applying", "its objects are about to be applied")
-        return None
+        return self.unapplied.get((plan.name, group)) or self.unapplied.get((plan.name, ""))
 
     def _unmet(self, plan: StatePlan, node: str) -> Result | None:
         """The required state that keeps this one from being looked at on a node: one that is broken, if there is."""

@@ -114,6 +114,12 @@ def test_one_cause_on_many_nodes_is_told_once() -> None:
     assert "  behind it: plugin on 4 nodes" in table.render("demo", found, NOW, seconds)
 
 
+def test_what_serves_the_cluster_is_behind_what_fails_on_its_nodes() -> None:
+    dashboard = Result("plugin", Phase.BLOCKED, "BlockedBy.driver", "stands on driver", "driver", NOW, final=True)
+    found = summarize(PLANS, {("n1", "driver"): CRASH, ("", "plugin"): dashboard}, [], {"n1": "old"}, all_nodes=False)
+    assert found["causes"][0]["blocked"] == [{"state": "plugin", "nodes": 1}]
+
+
 def test_a_report_of_some_states_names_the_cause_that_lies_in_another() -> None:
     results = {("n1", "driver"): CRASH, ("n1", "plugin"): BLOCKED}
     found = summarize(PLANS[1:], results, [], {"n1": "old"}, all_nodes=False)

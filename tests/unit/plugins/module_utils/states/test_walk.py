@@ -22,6 +22,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds i
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Outcome, Verdict
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
     Phase,
     ProofRecord,
@@ -424,7 +425,7 @@ class TestUnapplied:
     def rig(self) -> Rig:
         rig = Rig(world.plan("driver"), world.plan("server", requires=("driver",)))
         rig.snapshot.workloads.pop(ObjectKey("apps/v1", "DaemonSet", "demo", "server"))
-        rig.walker.unapplied = {("server", ""): ""}
+        rig.walker.unapplied = {("server", ""): Verdict(Outcome.PENDING, "Applying")}
         rig.snapshot.put_pod(world.pod("driver"))
         return rig
 
@@ -438,7 +439,8 @@ class TestUnapplied:
 
     def test_that_was_refused_fails_at_once_with_the_words_of_the_api_server(self) -> None:
         rig = self.rig()
-        rig.walker.unapplied = {("server", GROUP): "Deployment x is invalid"}
+        refused = Verdict(Outcome.TROUBLE, "ApplyRefused", "Deployment x is invalid", ran=False, heals=False)
+        rig.walker.unapplied = {("server", GROUP): refused}
         result = rig.look()["server"]
         assert (result.phase, result.reason, result.message) == (
             Phase.FAILED,
