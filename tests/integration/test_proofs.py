@@ -82,7 +82,7 @@ def test_a_change_of_a_watched_object_is_seen_at_once(cluster: Cluster, runner: 
     wrong = configs(cluster)[0]
     apply(cluster, {**wrong, "data": {"kernel": "other"}})
     running = runner.start("enable", **{**RECIPE, "hardware_enablement_failure_grace": 60})
-    sight.eventually(lambda: "agent FieldDiffers" in (runner.folder / "enable.log").read_text())
+    sight.eventually(lambda: "agent on gpu-old-1: FieldDiffers" in (runner.folder / "enable.log").read_text())
     apply(cluster, wrong)
     assert running.wait(timeout=20) == 0, (runner.folder / "enable.log").read_text()
 
@@ -112,7 +112,7 @@ def test_a_kind_that_is_not_served_or_may_not_be_listed_is_one_sentence(cluster:
 def test_what_becomes_readable_during_a_run_is_read(cluster: Cluster, runner: Runner) -> None:
     options = {**RECIPE, "hardware_enablement_failure_grace": 60, "hardware_enablement_options": {"things": True}}
     running = runner.start("enable", **options)
-    sight.eventually(lambda: "things Unreadable" in (runner.folder / "enable.log").read_text())
+    sight.eventually(lambda: "things: Unreadable" in (runner.folder / "enable.log").read_text())
     apply(cluster, THING)
     cluster.kubectl("create", "clusterrole", "things", "--verb=get,list,watch", "--resource=things.toy.example")
     cluster.kubectl("create", "clusterrolebinding", "things", "--clusterrole=things", f"--user={runner.user}")
