@@ -72,7 +72,7 @@ def test_a_required_config_map_is_proven_once_and_for_all(cluster: Cluster, runn
     began = time.monotonic()
     played = runner.play("enable", **RECIPE).check()
     # The agents take 5 s, and their clocks run on: what they stand on stays proven meanwhile.
-    assert time.monotonic() - began < 25, played.output
+    assert time.monotonic() - began < 60, played.output
     for node in GPU_NODES:
         assert sight.nodes(cluster)[node]["metadata"]["labels"]["hardware-enablement.io/proven"] == "ready"
     runner.play("enable", **RECIPE).unchanged()
