@@ -13,7 +13,7 @@ LINT_STEPS := ruff mypy layers yamllint ansible-lint changelog
 TEST_STEPS := units ansible-units sanity docs-lint build integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade demo lint test cluster-up cluster-down test-core molecule-kind e2e-faults e2e-kubelet e2e-builds e2e-rmd test-scale bench clean \
+.PHONY: help venv venv-upgrade demo lint test cluster-up cluster-down test-core molecule-kind e2e-faults e2e-kubelet e2e-builds e2e-rmd test-scale bench reference clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -70,6 +70,9 @@ venv: ## .venv with the pinned packages and collections; does nothing while they
 
 venv-upgrade: ## newest versions of what the pinned packages pull in, written to requirements/constraints.txt
 	@$(PYTHON) tests/bootstrap.py --renew-constraints
+
+reference: venv ## tables and the JSON Schema in docs, made from the code
+	@PYTHONPATH=.venv/collections $(VENV_PYTHON) -m docs.reference
 
 clean: ## remove what was built here (caches in the home folder stay)
 	rm -rf .build .venv .venv-core-* .ansible

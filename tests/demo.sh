@@ -34,7 +34,7 @@ kubectl=$("$python" -c 'from tests.cluster.programs import ensure_programs; prin
 
 step "enable the GPUs" ansible-playbook hardware.enablement.enable_gpu -e @tests/scenes/simulated.yml
 step "status" ansible-playbook hardware.enablement.status
-step "the cluster's own record" "$kubectl" --kubeconfig "$K8S_AUTH_KUBECONFIG" get sr
+step "the cluster's own record" "$kubectl" --kubeconfig "$K8S_AUTH_KUBECONFIG" get hwe -o wide
 
 cat <<EOF
 
@@ -43,7 +43,7 @@ Look further:
     export PATH=\$PATH:$(dirname "$kubectl")
     kubectl get nodes --show-labels
     kubectl get all -n nvidia-gpu -o wide
-    kubectl get sr nvidia-gpu -o yaml
+    kubectl get hwe nvidia-gpu -o yaml
 Run it again, nothing changes:  make demo
 Tear it down:                   make cluster-down CLUSTER=$cluster
 EOF

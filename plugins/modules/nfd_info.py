@@ -143,7 +143,9 @@ nfd:
       description: When NFD last told something new, with O(nfd_age=true).
       type: str
     message:
-      description: What is missing, in one sentence.
+      description:
+        - What is missing, in one sentence. Where no node matches, it says which labels were looked for, whether NFD
+          runs, which similar labels there are and what to do.
       type: str
 cluster:
   description: The platform, C(kubernetes) or C(openshift).

@@ -11,9 +11,10 @@ short_description: Write or remove the cluster's record of an enabled recipe
 version_added: 0.1.0
 author: hardware.enablement contributors (@hardware-enablement)
 description:
-  - A SpecialResource (C(kubectl get sr)) says what was asked for and what was found, with the conditions Ready,
+  - A SpecialResource (C(kubectl get hwe)) says what was asked for and what was found, with the conditions Ready,
     Progressing and Degraded. This module writes it from a report of M(hardware.enablement.state_validate), and only
-    where something differs.
+    where something differs; the time of the last look is confirmed once an hour, which does not count as a change.
+  - Where the phase changes, an Event on the SpecialResource says so.
   - Removing it also takes our labels off the nodes and deletes the namespaces that enabling made.
 options:
   recipe:

@@ -37,6 +37,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.faces.public_v
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.plugin_utils.orphan import end_with_parent, started
+from ansible_collections.hardware.enablement.plugins.plugin_utils.screen import Screen
 
 display = Display()
 
@@ -51,6 +52,8 @@ class Face(ActionBase):  # type: ignore[misc]
     _supports_check_mode = True
 
     MODULE = ""
+    # Whether what it shows is about all hosts of a play together.
+    OF_ALL_HOSTS = False
     SPEC: Mapping[str, Mapping[str, Any]] = {}
     CORE: Callable[[Mapping[str, Any], RunContext], dict[str, Any]]
 
@@ -74,15 +77,12 @@ class Face(ActionBase):  # type: ignore[misc]
         self._complete(args, task_vars)
         self._connect_as_told(args, variables)
         if self._is_local(task_vars):
-            return self._run_here(args, task_vars, secrets)
+            return self._run_here(args, secrets, task_vars)
         found: dict[str, Any] = self._execute_module(module_name=self.MODULE, module_args=args, task_vars=task_vars)
+        screen = Screen(task_vars, str)
         for text in found.pop("notices", ()):
-            self._show_notice(task_vars, text)
+            (screen.plain if self.OF_ALL_HOSTS else screen.line)(text)
         return found
-
-    def _show_notice(self, task_vars: Mapping[str, Any], text: str) -> None:
-        host = str(task_vars.get("inventory_hostname", "localhost"))
-        display.display(f"  {text}" if host == "localhost" else f"  {host}: {text}")
 
     def _update_module_args(
         self, module_name: str, module_args: dict[str, Any], task_vars: dict[str, Any], **more: Any
@@ -133,7 +133,7 @@ class Face(ActionBase):  # type: ignore[misc]
             and _client_is_here()
         )
 
-    def _run_here(self, args: dict[str, Any], task_vars: Mapping[str, Any], secrets: set[str]) -> dict[str, Any]:
+    def _run_here(self, args: dict[str, Any], secrets: set[str], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         # The worker process is this task's own, so its environment may be the task's.
         os.environ.update(self._environment())
         validator = ArgumentSpecValidator({name: dict(spec) for name, spec in self.SPEC.items()})
@@ -141,14 +141,17 @@ class Face(ActionBase):  # type: ignore[misc]
         secrets.update(checked._no_log_values)
         if checked.error_messages:
             return {"failed": True, "msg": self._complaint(checked.errors)}
+        screen = Screen(task_vars, lambda text: str(masked(text, secrets)))
         context = RunContext(
             check_mode=bool(self._task.check_mode),
             diff=bool(self._task.diff),
             holder=args.get("holder", ""),
             holder_info=introduction(args.get("holder", "")),
             has_screen=True,
-            progress=lambda text: display.display(f"  {masked(text, secrets)}"),
-            notice=lambda text: self._show_notice(task_vars, masked(text, secrets)),
+            host=screen.host,
+            progress=screen.line,
+            terminal=screen.terminal(),
+            notice=screen.plain if self.OF_ALL_HOSTS else screen.line,
             secrets=secrets,
         )
         return type(self).CORE(checked.validated_parameters, context)

@@ -47,6 +47,16 @@ def gates(cluster: Cluster, node: str) -> dict[str, str]:
     return {key.removeprefix(prefix) if key.startswith(prefix) else "": value for key, value in carried.items()}
 
 
+def phase_events(cluster: Cluster) -> list[tuple[str, str, int]]:
+    """(object, reason, how often) of the Events that runs have written, as people read them."""
+    items = json.loads(cluster.kubectl("get", "events", "-A", "-o", "json"))["items"]
+    return sorted(
+        (event["involvedObject"]["name"], event["reason"], (event.get("series") or {}).get("count", 1))
+        for event in items
+        if event["reportingComponent"] == DOMAIN
+    )
+
+
 def proofs(cluster: Cluster, node: str) -> dict[str, Any]:
     """A node's proofs by state."""
     return dict(json.loads(marks(cluster)[node].get("nvidia-gpu.proofs", "{}")))

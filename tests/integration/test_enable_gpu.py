@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cluster import Cluster
+from tests.integration import sight
 from tests.integration.conftest import grant
 from tests.integration.plays import Runner
 
@@ -90,12 +92,47 @@ def test_the_record_says_so(cluster: Cluster) -> None:
     }
 
 
+def test_what_did_it_and_when_is_in_the_record(cluster: Cluster) -> None:
+    status = json.loads(cluster.kubectl("get", "hwe", "nvidia-gpu", "-o", "json"))["status"]
+    assert status["versions"].keys() == {"collection", "recipe", "driver"}
+    assert status["versions"]["driver"] == "595"
+    assert abs(sight.seconds(status["lastChecked"]) - time.time()) < 120
+    assert (status["causes"], status["phaseSince"]) == ([], status["lastChecked"])
+    head, row = cluster.kubectl("get", "hwe", "-o", "wide").splitlines()
+    assert head.split()[4:] == ["AGE", "DRIVER", "SINCE", "CHECKED", "MESSAGE"]
+    assert row.endswith("all 3 nodes are ready")
+    explained = cluster.kubectl("explain", "specialresources.status.causes.blocked.state")
+    assert "Name of the state." in explained
+
+
+READY_EVENTS = [(name, "HardwareReady", 1) for name in ("gpu-new-1", "gpu-old-1", "gpu-old-2", "nvidia-gpu")]
+
+
+def test_each_change_of_phase_is_an_event_on_its_object(cluster: Cluster) -> None:
+    assert sight.phase_events(cluster) == READY_EVENTS
+    assert "nvidia-gpu is ready" in cluster.kubectl("describe", "node", "gpu-new-1")
+    assert "all 3 nodes are ready" in cluster.kubectl("describe", "hwe", "nvidia-gpu").split("Events:")[1]
+
+
 def test_second_run_changes_nothing(cluster: Cluster, runner: Runner) -> None:
     before, mark = cluster.dump(), cluster.mark()
     played = runner.play("enable_gpu").check()
     played.unchanged()
     assert runner.writes(mark) == []
     assert cluster.dump() == before
+    assert sight.phase_events(cluster) == READY_EVENTS
+
+
+def test_an_old_look_is_noted_anew_without_a_lock_or_a_change(cluster: Cluster, runner: Runner) -> None:
+    patch = '{"status":{"lastChecked":"2026-01-01T00:00:00Z"}}'
+    cluster.kubectl("patch", "hwe", "nvidia-gpu", "--subresource=status", "--type=merge", "-p", patch)
+    mark = cluster.mark()
+    runner.play("enable_gpu").unchanged()
+    (write,) = runner.writes(mark)
+    assert "specialresources/nvidia-gpu/status" in write
+    status = json.loads(cluster.kubectl("get", "hwe", "nvidia-gpu", "-o", "json"))["status"]
+    assert abs(sight.seconds(status["lastChecked"]) - time.time()) < 120
+    assert (status["phase"], status["kernelCount"]) == ("ready", 2)
 
 
 def test_check_and_diff_on_a_converged_cluster_show_nothing(runner: Runner) -> None:
@@ -142,8 +179,21 @@ def test_nothing_is_pruned_when_nfds_labels_are_gone(cluster: Cluster, runner: R
         labels = ("pci-0302_10de.present-", "kernel-version.full-")
         for name in ("gpu-old-1", "gpu-old-2", "gpu-new-1"):
             cluster.kubectl("label", "node", name, *(f"feature.node.kubernetes.io/{label}" for label in labels))
-        runner.play("enable_gpu").check()
+        played = runner.play("enable_gpu").check()
         assert cluster.kubectl("get", "ds", "-n", "nvidia-gpu", "-o", "name") == before
+        # One that has no node is not ready, and every playbook says what helps.
+        helps = "looked for feature.node.kubernetes.io/pci-0302_10de.present=true or "
+        task = played.output.split(": Find the nodes]")[1].split("TASK")[0]
+        assert helps in task
+        table = played.output.split("nvidia-gpu: empty, 0/0 nodes")[1]
+        assert helps in table
+        rows = [row.split() for row in table.split(helps)[0].splitlines() if " 0/0 " in row]
+        assert {row[-1] for row in rows} == {"empty"}
+        status = runner.play("status")
+        assert status.code != 0
+        assert helps in status.output.split("TASK [Stop where something is not ready]")[1]
+        assert cluster.kubectl("get", "hwe", "nvidia-gpu", "--no-headers").split()[:3] == ["nvidia-gpu", "empty", "0/0"]
+        assert ("nvidia-gpu", "HardwareAbsent", 1) in sight.phase_events(cluster)
     finally:
         cluster.start_daemon("nfd-master")
 
@@ -160,6 +210,8 @@ def test_disable_refuses_while_a_pod_holds_a_gpu(cluster: Cluster, runner: Runne
     for name in ("gpu-old-1", "gpu-old-2", "gpu-new-1"):
         cluster.relabel(name)
     runner.play("enable_gpu").check()
+    # The second time that it has become ready is the same Event once more.
+    assert ("nvidia-gpu", "HardwareReady", 2) in sight.phase_events(cluster)
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
     cluster.kubectl("wait", "--for=condition=Ready", "pod/user", "--timeout=30s")
     mark = cluster.mark()

@@ -249,6 +249,13 @@ class TestProven:
         conditions = {item["type"]: item for item in sight.record(cluster)["conditions"]}
         assert (conditions["Degraded"]["status"], conditions["Degraded"]["reason"]) == ("True", "Regressed")
         assert conditions["Ready"]["status"] == "False"
+        assert sight.record(cluster)["causes"][0]["state"] in {case.state for case in PROVEN}
+
+    @pytest.mark.usefixtures("second")
+    @pytest.mark.parametrize("case", PROVEN, ids=lambda case: str(case.play))
+    def test_one_event_on_its_node_says_so(self, cluster: Cluster, case: Case) -> None:
+        found = [event for event in sight.phase_events(cluster) if event[:2] == (case.node, "HardwareDegraded")]
+        assert found == [(case.node, "HardwareDegraded", 1)]
 
     @pytest.mark.usefixtures("second")
     def test_after_the_cause_is_mended_a_run_makes_ready(self, cluster: Cluster, runner: Runner) -> None:

@@ -12,7 +12,8 @@ import pytest
 from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
-from tests.integration.plays import Played, Runner
+from tests.integration.plays import REPO, Played, Runner
+from tests.terminal import Picture, run_on_terminal
 
 pytestmark = pytest.mark.faults
 
@@ -64,7 +65,40 @@ def test_monitoring_and_feature_discovery_run_side_by_side(cluster: Cluster) -> 
     assert discovery - sight.proven_at(cluster, SLOW_EXPORTER, "device_plugin_validation") < EXPORTER_S - 6
 
 
-def test_progress_names_the_slow_node_and_does_not_flood(played: Played) -> None:
-    lines = [line for line in played.output.splitlines() if re.match(r"\s*\[ *\d+ s\]", line)]
-    assert 2 <= len(lines) <= 6
-    assert any(f"slowest: {SLOW} driver" in line or f", {SLOW} driver" in line for line in lines)
+def told(output: str) -> list[str]:
+    """The lines of progress."""
+    return [line for line in output.splitlines() if re.match(r"\[localhost\] nvidia-gpu \d+ s: ", line)]
+
+
+def test_a_log_gets_short_lines_that_name_the_slow_node_and_each_thing_once(played: Played) -> None:
+    lines = told(played.output)
+    assert 2 <= len(lines) <= 20
+    assert max(map(len, lines)) <= 140
+    assert any(f"driver on {SLOW}: " in line for line in lines)
+    said = [line.partition(" s: ")[2] for line in lines]
+    assert len(set(said)) == len(said), "two lines differ in nothing but their time"
+    assert "\x1b" not in played.output
+
+
+@pytest.mark.usefixtures("played")
+def test_a_terminal_gets_one_block_that_is_drawn_over_itself(cluster: Cluster, runner: Runner) -> None:
+    set_fault(cluster.kubeconfig, SLOW, "exporter", "slow", seconds=12)
+    label = "hardware-enablement.io/state=monitoring"
+    cluster.kubectl(
+        "delete", "pods", "-n", "nvidia-gpu", "-l", label, "--field-selector", f"spec.nodeName={SLOW}", "--now"
+    )
+    command = runner.command("enable_gpu")
+    code, output = run_on_terminal(
+        command, REPO, {**runner.environment(), "TERM": "xterm", "CI": ""}, columns=70, lines=40
+    )
+    clear_faults(cluster.kubeconfig)
+    picture = Picture(columns=70).feed(output)
+    assert code == 0, output
+    assert picture.drawn >= 4
+    assert picture.highest >= len(STATES) + 1
+    # Of all drawings one is left: each state has one line with a bar, and these are followed by the table.
+    bars = [row for row in picture.rows if "#" in row or "----" in row]
+    assert [row.split()[1] for row in bars if row.startswith("[localhost]   ")].count("monitoring") == 1
+    assert any(re.fullmatch(r"\[localhost\]   monitoring +##########  3/3", row) for row in bars), picture.rows
+    assert all(len(row) < 70 for row in bars)
+    assert told(output) == []

@@ -21,6 +21,11 @@ GENERATION: Obj = {"type": "integer", "format": "int64"}
 MOMENT: Obj = {"type": "string", "format": "date-time"}
 
 
+def described(schema: Mapping[str, Any], description: str) -> Obj:
+    """A schema with what `kubectl explain` says of it."""
+    return {**schema, "description": description}
+
+
 def object_of(description: str, **properties: Any) -> Obj:
     """The schema of an object."""
     return {"type": "object", "description": description, "properties": properties}
@@ -36,15 +41,15 @@ def conditions(names: str) -> Obj:
     """The schema of a list of metav1.Condition; names says which there are ("Ready and Degraded")."""
     condition = object_of(
         f"One of {names}, as metav1.Condition.",
-        type=TEXT,
-        status={"type": "string", "enum": ["True", "False", "Unknown"]},
-        reason=TEXT,
-        message=TEXT,
-        lastTransitionTime=MOMENT,
-        observedGeneration=GENERATION,
+        type=described(TEXT, "Name of the condition."),
+        status=described({"type": "string", "enum": ["True", "False", "Unknown"]}, "Whether it holds."),
+        reason=described(TEXT, "Why, in one word for programs."),
+        message=described(TEXT, "Why, in a sentence for people."),
+        lastTransitionTime=described(MOMENT, "Since when it has this status."),
+        observedGeneration=described(GENERATION, "The generation of the object that this was found for."),
     )
     condition["required"] = ["type", "status", "reason", "message", "lastTransitionTime"]
-    return list_of(condition, "type")
+    return described(list_of(condition, "type"), f"The conditions {names}.")
 
 
 def definition(
@@ -52,12 +57,13 @@ def definition(
     schema: Mapping[str, Any],
     columns: Sequence[tuple[str, str, str]],
     *,
+    wide: Sequence[tuple[str, str, str]] = (),
     short_names: Sequence[str] = (),
     labels: Mapping[str, str],
 ) -> Obj:
     """The CRD of a kind with one version, whose status is a subresource.
 
-    columns: (name, type, JSON path) of what `kubectl get` shows.
+    columns: (name, type, JSON path) of what `kubectl get` shows. wide: the same of what it adds with -o wide.
     """
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -81,7 +87,8 @@ def definition(
                     "storage": True,
                     "subresources": {"status": {}},
                     "additionalPrinterColumns": [
-                        {"name": name, "type": shape, "jsonPath": path} for name, shape, path in columns
+                        *({"name": name, "type": shape, "jsonPath": path} for name, shape, path in columns),
+                        *({"name": name, "type": shape, "jsonPath": path, "priority": 1} for name, shape, path in wide),
                     ],
                     "schema": {"openAPIV3Schema": dict(schema)},
                 }

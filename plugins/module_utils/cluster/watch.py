@@ -32,10 +32,15 @@ _PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 @dataclass(frozen=True)
 class WatchEvent:
-    """type: ADDED, MODIFIED, DELETED or BOOKMARK. object: the object, with apiVersion and kind."""
+    """type: ADDED, MODIFIED, DELETED or BOOKMARK. object: the object, with apiVersion and kind.
+
+    source: what the subscription was made with. Such a one also tells SYNCED, when everything was handed out once, and
+    ERROR, which ends it; its object is {"message": one sentence}.
+    """
 
     type: str
     object: Obj
+    source: Any = None
 
 
 class WatchStream(Iterator[WatchEvent]):
@@ -67,6 +72,7 @@ class _Subscription:
     namespace: str | None
     labels: str | None
     fields: str | None
+    source: Any = None
     known: dict[tuple[str, str], Obj] = field(default_factory=dict)
     resource_version: str = ""
     synced: bool = False
@@ -76,6 +82,8 @@ class _Subscription:
 @dataclass(frozen=True)
 class _Synced:
     """Goes through the queue behind the first list, so that synced means: everything was handed out."""
+
+    source: Any = None
 
 
 class WatchHub:
@@ -102,10 +110,16 @@ class WatchHub:
         return self._unsynced == 0
 
     def subscribe(
-        self, kind: Kind, *, namespace: str | None = None, labels: str | None = None, fields: str | None = None
+        self,
+        kind: Kind,
+        *,
+        namespace: str | None = None,
+        labels: str | None = None,
+        fields: str | None = None,
+        source: Any = None,
     ) -> None:
-        """Start to list and watch."""
-        subscription = _Subscription(kind, namespace, labels, fields)
+        """Start to list and watch. With a source, an error is an event, which ends this subscription alone."""
+        subscription = _Subscription(kind, namespace, labels, fields, source)
         self._subscriptions.append(subscription)
         self._unsynced += 1
         threading.Thread(target=self._run, args=(subscription,), name=f"watch-{kind.plural}", daemon=True).start()
@@ -141,6 +155,8 @@ class WatchHub:
             events.append(item)
         elif isinstance(item, _Synced):
             self._unsynced -= 1
+            if item.source is not None:
+                events.append(WatchEvent("SYNCED", {}, item.source))
         else:
             self._failure = item
 
@@ -162,14 +178,15 @@ class WatchHub:
                 lost_at = lost_at or started
                 failures += 1
                 if time.monotonic() - lost_at > self._patience_s:
-                    self._queue.put(error)
+                    self._fail(subscription, error)
                     return
             except EnablementError as error:
-                self._queue.put(error)
+                self._fail(subscription, error)
                 return
             except Exception as error:  # noqa: BLE001 (nobody else would see that this thread has died)
                 why = f"{type(error).__name__}: {error}"
-                self._queue.put(EnablementError(f"Cannot watch {subscription.kind.plural}", why=why, todo="report it"))
+                what = f"Cannot watch {subscription.kind.plural}"
+                self._fail(subscription, EnablementError(what, why=why, todo="report it"))
                 return
             if failures or time.monotonic() - started < 1.0:
                 # The second: a proxy may end each watch at once.
@@ -199,7 +216,7 @@ class WatchHub:
         subscription.resource_version = listing.resource_version
         if not subscription.synced:
             subscription.synced = True
-            self._queue.put(_Synced())
+            self._queue.put(_Synced(subscription.source))
 
     def _open(self, subscription: _Subscription) -> WatchStream:
         stream = self._client.watch(
@@ -227,7 +244,16 @@ class WatchHub:
             subscription.known.pop(_place(obj), None)
         else:
             subscription.known[_place(obj)] = _slim(obj)
-        self._queue.put(WatchEvent(type_, obj))
+        self._queue.put(WatchEvent(type_, obj, subscription.source))
+
+    def _fail(self, subscription: _Subscription, error: EnablementError) -> None:
+        """The end of a subscription: of all where it has no source."""
+        if subscription.source is None:
+            self._queue.put(error)
+            return
+        if not subscription.synced:
+            self._queue.put(_Synced())
+        self._queue.put(WatchEvent("ERROR", {"message": str(error)}, subscription.source))
 
 
 def _place(obj: Obj) -> tuple[str, str]:

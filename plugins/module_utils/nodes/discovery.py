@@ -89,11 +89,13 @@ def discover(
     nodes_total: int | None = None,
     nfd_present: bool | None = None,
     newest: str | None = None,
+    absence: str = "",
 ) -> Discovery:
     """Discovery of those Node objects that match any of the label sets; an object seen twice counts once.
 
     resources: names of extended resources, which may hold *. nodes_total, nfd_present, newest (time of the newest
     NodeFeature): what the caller knows from elsewhere; without nfd_present the labels of the given nodes tell.
+    absence: why no node matches, where the caller has found out.
     """
     seen = {str(node["metadata"]["name"]): node for node in nodes}
     labelled = any(_has_features(node["metadata"].get("labels") or {}) for node in seen.values())
@@ -116,7 +118,7 @@ def discover(
             for node in matched
             if node.in_transition
         ),
-        nfd=_nfd(matched, labelled if nfd_present is None else nfd_present, newest),
+        nfd=_nfd(matched, labelled if nfd_present is None else nfd_present, newest, absence),
         facts=matched,
     )
 
@@ -149,7 +151,7 @@ def _resources(nodes: Sequence[NodeFacts], patterns: Sequence[str]) -> dict[str,
     }
 
 
-def _nfd(nodes: Sequence[NodeFacts], present: bool, newest: str | None) -> dict[str, Any]:
+def _nfd(nodes: Sequence[NodeFacts], present: bool, newest: str | None, absence: str) -> dict[str, Any]:
     by_label = [node for node in nodes if node.kernel_label]
     if present and nodes and len(by_label) == len(nodes):
         source, message = "labels", ""
@@ -163,7 +165,7 @@ def _nfd(nodes: Sequence[NodeFacts], present: bool, newest: str | None) -> dict[
         message = "no node carries labels of Node Feature Discovery; kernel and OS are what the kubelets report"
     else:
         source = "nodeinfo"
-        message = "no node matches; if the hardware is there, see whether Node Feature Discovery runs and labels it"
+        message = absence or "no node matches the selector"
     return {"present": present, "source": source, "newest": newest, "message": message}
 
 

@@ -53,16 +53,6 @@ class ReadMetrics:
 
 
 @dataclass(frozen=True)
-class ReadObject:
-    """One object, or None where it is not there."""
-
-    api_version: str
-    kind: str
-    namespace: str | None
-    name: str
-
-
-@dataclass(frozen=True)
 class ReadEvents:
     """The newest warning about an object, or an empty text."""
 
@@ -81,7 +71,7 @@ class ReadRevision:
     generation: int
 
 
-Ask = Union[StartPod, RemovePod, ReadLogs, ReadMetrics, ReadObject, ReadEvents, ReadRevision]
+Ask = Union[StartPod, RemovePod, ReadLogs, ReadMetrics, ReadEvents, ReadRevision]
 
 
 @dataclass(frozen=True)

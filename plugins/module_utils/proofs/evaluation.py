@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import Answer, Ask
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Feed, Watched
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
+
+S = TypeVar("S")
 
 
 class PlannedState(Protocol):
@@ -21,9 +23,6 @@ class PlannedState(Protocol):
 
     @property
     def name(self) -> str: ...
-
-    @property
-    def proofs(self) -> tuple[Proof, ...]: ...
 
     @property
     def workloads(self) -> tuple[ObjectKey, ...]: ...
@@ -34,15 +33,25 @@ class PlannedState(Protocol):
     def daemonsets_for(self, group: str) -> tuple[ObjectKey, ...]: ...
 
 
+@dataclass(frozen=True)
+class Siblings:
+    """The nodes of a node's group on which the state may be proven, the proven ones first; whether there is one."""
+
+    names: tuple[str, ...] = ()
+    proven: bool = False
+
+
 @dataclass
-class Look:
+class Look(Generic[S]):
     """One look at one proof: of a node, or of the cluster where node is None.
 
-    wants collects the questions, again_at the next moment (seconds since the epoch) at which looking again may help.
+    settings are the kind's own, from the recipe. wants collects the questions, again_at the next moment (seconds since
+    the epoch) at which looking again may help.
     """
 
     plan: PlannedState
     index: int
+    settings: S
     node: NodeFacts | None
     group: str
     subject: str
@@ -52,25 +61,23 @@ class Look:
     started: float
     runnable_since: float
     slots: Mapping[str, int]
-    siblings: tuple[str, ...] = ()
-    sibling_proven: bool = False
+    siblings: Callable[[], Siblings] = Siblings
     wants: list[Ask] = field(default_factory=list)
     again_at: float | None = None
 
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        """The proof's own settings from the recipe."""
-        return self.plan.proofs[self.index].spec
-
     def ask(self, question: Ask, max_age: float | None = None) -> Answer | None:
-        """The answer if there is one that is young enough (seconds), else None, and the question goes out."""
+        """The last answer, or None where there is none yet. The question goes out where there is none, and again where
+        the answer is older than max_age (seconds); until the next one comes, the last one stays valid."""
         answer = self.snapshot.answers.get(question)
-        if answer is not None and (max_age is None or self.now - answer.at < max_age):
-            if max_age is not None:
-                self.look_again(answer.at + max_age)
-            return answer
-        self.wants.append(question)
-        return None
+        if answer is not None and max_age is not None:
+            self.look_again(answer.at + max_age)
+        if answer is None or (max_age is not None and self.now - answer.at >= max_age):
+            self.wants.append(question)
+        return answer
+
+    def watched(self, what: Watched) -> Feed:
+        """What is known of objects that the kind of proof declares to watch."""
+        return self.snapshot.feed(what).read_by(what.name, self.node.name if self.node else "")
 
     def look_again(self, moment: float) -> None:
         """Ask for another look at the latest then, even if nothing in the cluster changes."""

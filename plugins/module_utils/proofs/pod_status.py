@@ -9,6 +9,7 @@ import re
 from datetime import datetime, timezone
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import UNDER_WAY, Reason
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Outcome, Verdict
 
 Obj = dict[str, Any]
@@ -28,6 +29,64 @@ TERMINAL_REASONS = frozenset(
         "RunContainerError",
         "SignatureValidationFailed",
     }
+)
+# What judge() says of a pod. A pod's own words ("Evicted") may come besides.
+POD_REASONS = {
+    "ContainerCreating": UNDER_WAY,
+    "CrashLoopBackOff": Reason(
+        "a container ends again and again; exit code and last log line are in the message",
+        "read the pod's log (kubectl logs --previous), mend the cause, run again",
+    ),
+    "CreateContainerConfigError": Reason(
+        "the kubelet misses something that the container refers to",
+        "look for a missing ConfigMap or Secret in the pod's events",
+    ),
+    "CreateContainerError": Reason(
+        "the container runtime could not make the container",
+        "look at the pod's events (kubectl describe), mend the cause, run again",
+    ),
+    "ErrImageNeverPull": Reason(
+        "the image is not on the node, and the pod forbids to pull it",
+        "put the image on the node, or let the kubelet pull it",
+    ),
+    "ErrImagePull": Reason(
+        "the image could not be pulled",
+        "check the image's name, that the node reaches the registry, and image_pull_secrets",
+    ),
+    "ImageInspectError": Reason(
+        "the container runtime cannot read the image",
+        "look at the pod's events (kubectl describe), mend the cause, run again",
+    ),
+    "ImagePullBackOff": Reason(
+        "the image could not be pulled several times",
+        "check the image's name, that the node reaches the registry, and image_pull_secrets",
+    ),
+    "InvalidImageName": Reason("the image's name is no valid reference", "correct the image's name in the options"),
+    "NoLongerReady": Reason(
+        "the container runs, but its readiness probe fails since",
+        "look at the pod's log and its readiness probe; deleting the pod starts it anew",
+    ),
+    "Pending": UNDER_WAY,
+    "PodInitializing": UNDER_WAY,
+    "Restarted": UNDER_WAY,
+    "RunContainerError": Reason(
+        "the container runtime could not start the container",
+        "look at the pod's events (kubectl describe), mend the cause, run again",
+    ),
+    "Running": UNDER_WAY,
+    "SignatureValidationFailed": Reason(
+        "the node's policy refuses the image's signature",
+        "use a signed image, or trust its signer in the node's policy",
+    ),
+    "Terminating": UNDER_WAY,
+    "Unschedulable": Reason(
+        "the scheduler finds no place for a pod; its words are in the message",
+        "free room on the node or remove what keeps the pod away (taint, cordon, quota), then run again",
+    ),
+}
+NO_POD = Reason(
+    "there is no pod where one should be; an event that says why is in the message",
+    "look at the events of what makes it (DaemonSet, Deployment, Job) and at the node's labels and taints",
 )
 IMAGE_REASONS = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
 NO_LONGER_READY = "NoLongerReady"
@@ -98,6 +157,12 @@ def name(pod: Obj) -> str:
     """A pod as a person names it."""
     metadata = pod["metadata"]
     return f"pod {metadata.get('namespace', 'default')}/{metadata['name']}"
+
+
+def last_line(text: str) -> str:
+    """The last line that says something, at most 300 characters."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else ""
 
 
 def judge(pod: Obj) -> Verdict:

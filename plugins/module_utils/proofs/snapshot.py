@@ -14,6 +14,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import Answer, Ask
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Feed, Watched
 
 Obj = dict[str, Any]
 
@@ -22,7 +23,8 @@ Obj = dict[str, Any]
 class Snapshot:
     """Nodes by name, pods of DaemonSets by node and state, validation pods by name, workloads by key.
 
-    pods_known is false as long as only the DaemonSets' own counts have been read. answers holds what was asked.
+    pods_known is false as long as only the DaemonSets' own counts have been read. answers holds what was asked, feeds
+    what proofs look at besides.
     """
 
     nodes: dict[str, NodeFacts] = field(default_factory=dict)
@@ -32,10 +34,16 @@ class Snapshot:
     validators: dict[str, Obj] = field(default_factory=dict)
     pods_known: bool = False
     answers: dict[Ask, Answer] = field(default_factory=dict)
+    feeds: dict[Watched, Feed] = field(default_factory=dict)
+    _by_state: dict[str, dict[str, Obj]] = field(default_factory=lambda: defaultdict(dict))
     _places: dict[str, tuple[str, str]] = field(default_factory=dict)
 
+    def feed(self, what: Watched) -> Feed:
+        """What is known of all objects of a kind and namespace."""
+        return self.feeds.setdefault(what.collection, Feed())
+
     def put_workload(self, workload: Obj, deleted: bool = False) -> bool:
-        """Take in a DaemonSet, Deployment or StatefulSet; returns whether every node has to be looked at because of it.
+        """Take in a DaemonSet, Deployment, StatefulSet or Job; returns whether it makes every node worth a look.
 
         While its pods come up, a DaemonSet counts them in its status many times a second; the pods say that better.
         """
@@ -66,9 +74,11 @@ class Snapshot:
         before = self._places.pop(uid, None)
         if before is not None and (deleted or before != place):
             self.pods[before].pop(uid, None)
+            self._by_state[before[1]].pop(uid, None)
         if not deleted:
             self._places[uid] = place
             self.pods[place][uid] = pod
+            self._by_state[place[1]][uid] = pod
         return {node for node in (place[0], before[0] if before else "") if node}
 
     def running_validators(self, state: str) -> int:
@@ -79,6 +89,10 @@ class Snapshot:
             if (pod["metadata"].get("labels") or {}).get(VALIDATION_LABEL) == state
             and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
         )
+
+    def pods_of_state(self, state: str) -> Iterable[Obj]:
+        """The pods that one state runs, wherever."""
+        return self._by_state[state].values()
 
     def pods_of(self, node: str, state: str) -> Iterable[Obj]:
         """The pods that one state runs on one node."""

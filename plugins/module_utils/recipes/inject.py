@@ -27,6 +27,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manife
     pod_template,
     title,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD
 
 Obj = dict[str, Any]
 
@@ -40,7 +41,8 @@ class Context:
     """For whom a manifest is made.
 
     group: kernel group's id, "" for all. gates: node labels that must be there. label_sets: hardware and the user's
-    node selector. group_terms: nodeSelectorTerms of the group, none for all. resources: those of the recipe.
+    node selector. group_terms: nodeSelectorTerms of the group, none for all. resources: those of the recipe. anywhere:
+    workloads that serve no node in particular may run on any.
     """
 
     recipe: str
@@ -54,6 +56,7 @@ class Context:
     label_sets: Sequence[Mapping[str, str | None]]
     group_terms: Sequence[Mapping[str, Any]]
     gates: Sequence[str]
+    anywhere: bool = False
 
     @property
     def tolerations(self) -> list[Obj]:
@@ -84,18 +87,17 @@ def dress(manifest: Obj, context: Context) -> Obj:
     if template is not None:
         if template is not dressed:
             _label(template.setdefault("metadata", {}), context.labels)
-        _apply_options(template["spec"], context)
-        if _is_daemonset(dressed) and context.options["priority_class"]:
-            template["spec"].setdefault("priorityClassName", context.options["priority_class"])
+        _apply_options(template["spec"], context, daemonset=_is_daemonset(dressed))
     return dressed
 
 
 def place(manifest: Obj, context: Context) -> Obj:
-    """The manifest with a DaemonSet's pods kept to the nodes that they are for; other kinds as they are."""
-    if not _is_daemonset(manifest):
-        return manifest
+    """The manifest with its pods kept to the nodes that they are for: those with the hardware and all gates."""
     placed: Obj = copy_of(manifest)
-    spec = placed["spec"]["template"]["spec"]
+    template = pod_template(placed)
+    if template is None or (context.anywhere and not _is_daemonset(manifest)):
+        return manifest
+    spec = template["spec"]
     pods.add_tolerations(spec, context.tolerations)
     affinity.require(spec, affinity.hardware_terms(context.label_sets, context.group_terms, context.gates))
     return placed
@@ -149,9 +151,10 @@ def _set_namespace(manifest: Obj, context: Context) -> None:
         )
 
 
-def _apply_options(spec: Obj, context: Context) -> None:
-    options = context.options
-    pods.add_pull_secrets(spec, options["image_pull_secrets"])
-    pods.add_proxy(spec, options["proxy"])
-    pods.set_environment(spec, options["env"].get(context.state) or {})
-    pods.set_resources(spec, options["resources"].get(context.state) or {})
+def _apply_options(spec: Obj, context: Context, *, daemonset: bool = False) -> None:
+    """Put the standard options into a pod's spec."""
+    for name, entry in STANDARD.items():
+        if entry.in_pods:
+            entry.in_pods(spec, context.options[name], context.state)
+        if entry.in_daemonsets and daemonset:
+            entry.in_daemonsets(spec, context.options[name], context.state)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kind_settings import DEFAULTS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.documents import parse
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import (
@@ -60,6 +59,8 @@ def _recipe(raw: Mapping[str, Any], files: Mapping[str, str], source: str) -> Re
         name=raw["name"],
         namespace=raw["namespace"],
         description=raw.get("description", ""),
+        version=raw.get("version", ""),
+        driver_version=raw.get("driver_version", ""),
         resources=tuple(raw.get("resources", ())),
         selector=tuple(raw["selector"]["any_of"]),
         rivals=tuple(Rival(**rival) for rival in raw.get("rivals", ())),
@@ -102,6 +103,7 @@ def _state(name: str, raw: Mapping[str, Any], files: Mapping[str, str]) -> State
         lookup=raw.get("lookup", ""),
         build=_build(raw["build"]) if "build" in raw else None,
         no_image=raw.get("no_image", ""),
+        placement=raw.get("placement", State.placement),
         timeout=raw.get("timeout", State.timeout),
         validate=tuple(_proof(proof) for proof in raw.get("validate", ())),
         disabled_validate=tuple(_proof(proof) for proof in raw.get("disabled_validate", ())),
@@ -141,6 +143,6 @@ def _assets(raw: Sequence[str | Mapping[str, Any]], files: Mapping[str, str]) ->
 
 def _proof(raw: Mapping[str, Any]) -> Proof:
     ((kind, given),) = raw.items()
-    spec = {**DEFAULTS[kind], **(given or {})}
+    spec = dict(given or {})
     enabled = spec.pop("enabled", "")
     return Proof(kind, spec, enabled)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kinds import image
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Facts, Templates
 
@@ -31,7 +32,8 @@ def _settled(recipe: Recipe, state: State, options: Mapping[str, Any]) -> State:
     lookup = _lookup(recipe, state, options)
     if lookup != NEVER:
         return replace(state, lookup=lookup)
-    return replace(state, lookup=lookup, validate=tuple(proof for proof in state.validate if proof.kind != "image"))
+    proofs = tuple(proof for proof in state.validate if proof.kind != image.KIND.name)
+    return replace(state, lookup=lookup, validate=proofs)
 
 
 def _lookup(recipe: Recipe, state: State, options: Mapping[str, Any]) -> str:

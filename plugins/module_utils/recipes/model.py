@@ -100,7 +100,8 @@ class State:
     template of the image reference of a kernel group ("": the state resolves none), image_labels templates of labels
     that such an image may have, but not with another value, build how an image is made where there is none yet. lookup
     is a template of where it is looked up ("": not at all, unless it is built). no_image is a template of what a person
-    can do for a kernel that has none. timeout is in seconds per node.
+    can do for a kernel that has none. placement says where the pods of Deployments and the like run: on the nodes with
+    the "hardware", or "anywhere". timeout is in seconds per node.
     validate are the proofs of the deployed state, disabled_validate those that hold when it is disabled.
     """
 
@@ -116,6 +117,7 @@ class State:
     lookup: str = ""
     build: Build | None = None
     no_image: str = ""
+    placement: str = "hardware"
     timeout: int = 600
     validate: tuple[Proof, ...] = ()
     disabled_validate: tuple[Proof, ...] = ()
@@ -144,7 +146,8 @@ class Recipe:
     """A special resource's stack.
 
     selector: label sets, any of which makes a node one of ours; a label's value None means that its presence is enough.
-    rivals: what must not run where this recipe is enabled.
+    rivals: what must not run where this recipe is enabled. version: the author's own ("" for none), driver_version the
+    template of the driver's, of which options are the only variables.
     options: those of the recipe and the standard ones. states: in dependency order. files: every file of the recipe,
     path relative to its folder -> text. source: where it came from, for messages.
     """
@@ -152,6 +155,8 @@ class Recipe:
     name: str
     namespace: str
     description: str = ""
+    version: str = ""
+    driver_version: str = ""
     resources: tuple[str, ...] = ()
     selector: tuple[Mapping[str, str | None], ...] = ()
     rivals: tuple[Rival, ...] = ()

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Option, Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values import NotOfTypeError, convert
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems, describe, suggest
 
-PROXY_KEYS = ("http", "https", "no")
 # A shorter line of a longer secret (a brace, a word) would mask half of every result.
 SHORTEST_LINE = 8
 
@@ -40,7 +40,9 @@ def resolve(recipe: Recipe, given: Mapping[str, Any] | None, *, complete: bool =
             if option.required and complete:
                 problems.add(name, f"a value ({option.description or option.type})", "nothing")
     if not problems:
-        _check_standard(recipe, resolved, problems)
+        for name, entry in STANDARD.items():
+            if entry.check:
+                entry.check(name, resolved[name], recipe.states, problems)
     problems.refuse(f"the options of recipe {recipe.name} cannot be used")
     return resolved
 
@@ -79,27 +81,3 @@ def _value(option: Option, value: Any, problems: Problems) -> Any:
     if option.choices and any(choice not in option.choices for choice in chosen):
         problems.add(option.name, f"one of {', '.join(str(choice) for choice in option.choices)}", shown)
     return converted
-
-
-def _check_standard(recipe: Recipe, resolved: Mapping[str, Any], problems: Problems) -> None:
-    for name in ("resources", "env"):
-        for state, value in resolved[name].items():
-            if state not in recipe.states:
-                problems.add(name, "names of states", f"{state}{suggest(state, recipe.states)}")
-            elif not isinstance(value, dict):
-                problems.add(f"{name}.{state}", "a mapping", describe(value))
-            elif name == "env":
-                _check_texts(f"env.{state}", value, problems)
-    for key, value in resolved["proxy"].items():
-        if key not in PROXY_KEYS:
-            problems.add("proxy", "only the keys http, https and no", f"{key}{suggest(key, PROXY_KEYS)}")
-        elif key != "no" and "@" in str(value):
-            problems.add(f"proxy.{key}", "no name and password, which pods and the record would show", "them")
-    _check_texts("proxy", resolved["proxy"], problems)
-    _check_texts("node_selector", resolved["node_selector"], problems)
-
-
-def _check_texts(path: str, values: Mapping[str, Any], problems: Problems) -> None:
-    for name, value in values.items():
-        if isinstance(value, (dict, list)) or value is None or isinstance(value, float):
-            problems.add(f"{path}.{name}", "text (in quotes)", describe(value))

@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import builtin
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values import (
     CONVERTERS,
@@ -19,6 +20,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems, describe, suggest
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import join
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.terms import RecipeFile
 
 
 def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems: Problems) -> None:
@@ -122,11 +124,18 @@ def _check_state(
     for key in ("validate", "disabled_validate"):
         for index, proof in enumerate(_list(state.get(key))):
             for kind, spec in _dict(proof).items():
-                _check_switch(_dict(spec), options, f"{path}.{key}[{index}].{kind}", problems)
-            pod = _dict(_dict(proof).get("workload")).get("pod")
-            if isinstance(pod, str) and pod not in files:
-                where = f"{path}.{key}[{index}].workload.pod"
-                problems.add(where, "a file of the recipe", f"{pod}{suggest(pod, files, listed=0)}")
+                where = f"{path}.{key}[{index}].{kind}"
+                _check_switch(_dict(spec), options, where, problems)
+                _check_files(kind, _dict(spec), files, where, problems)
+
+
+def _check_files(kind: str, spec: Mapping[str, Any], files: Mapping[str, str], path: str, problems: Problems) -> None:
+    """The files that a proof names."""
+    keys = KINDS[kind].shape.keys if kind in KINDS else {}
+    for name in [name for name, key in keys.items() if isinstance(key.shape, RecipeFile)]:
+        file = spec.get(name)
+        if isinstance(file, str) and file not in files:
+            problems.add(join(path, name), "a file of the recipe", f"{file}{suggest(file, files, listed=0)}")
 
 
 def _check_images(state: Mapping[str, Any], path: str, problems: Problems) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import gate_label
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kind_settings import CHECKS, is_template
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes import inject
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import (
@@ -46,9 +46,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variab
     image_variables,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import is_template
 
 # Stands for the node's name in what is hashed: a proof does not depend on what its node is called.
 _ANY_NODE = "node"
+# Texts of proofs that use one of these differ between nodes.
+_VARYING = (GROUP_NAMES - {"image"}) | {"node"}
 _RUNNING = frozenset(("DaemonSet", "Deployment", "StatefulSet", "Job", "CronJob"))
 
 
@@ -177,6 +180,7 @@ class StateRenderer:
             label_sets=self._label_sets,
             group_terms=group.terms if group else (),
             gates=self._gates,
+            anywhere=self._state.placement == "anywhere",
         )
 
     def _inject(self, step: Callable[[Obj, inject.Context], Obj], item: _Item) -> Obj:
@@ -193,24 +197,52 @@ class StateRenderer:
             if proof.enabled and not self._facts.options[proof.enabled]:
                 continue
             path = f"states.{self._state.name}.{key}[{index}].{proof.kind}"
-            spec = self._filled_in(proof.spec, f"recipe.yml, {path}")
-            if spec != proof.spec:
-                CHECKS[proof.kind](spec, path, problems)
-            proofs.append(Proof(proof.kind, spec))
+            made = self._proof(proof, path)
+            if made.varies and proof.spec.get("scope") == "cluster":
+                problems.add(f"{path}.scope", "node, since its texts differ between nodes", "cluster")
+            # Those that differ between nodes are tried with each group, and a name that stands for any node.
+            groups = [group.id for group in self._groups] if made.varies else [""]
+            for group in groups:
+                spec = made.spec_for(group, _ANY_NODE)
+                if spec != proof.spec:
+                    KINDS[proof.kind].shape.check(spec, path, problems)
+            proofs.append(made)
         problems.refuse("a proof cannot be used", todo="correct the recipe or its options")
         return tuple(proofs)
 
-    def _filled_in(self, value: Any, path: str) -> Any:
+    def _proof(self, proof: Proof, path: str) -> Proof:
+        """A proof with its texts filled in; where they use facts of a group or the node, that is left for later."""
+        where = f"recipe.yml, {path}"
+        if not self._names_in(proof.spec, where) & _VARYING:
+            return Proof(proof.kind, self._filled_in(proof.spec, where, self._shared))
+
+        def render(group: str, node: str) -> Mapping[str, Any]:
+            facts = next((group_variables(each) for each in self._groups if each.id == group), {})
+            return dict(self._filled_in(proof.spec, where, {**self._shared, **facts, "node": node}))
+
+        return Proof(proof.kind, proof.spec, render=render)
+
+    def _names_in(self, value: Any, path: str) -> frozenset[str]:
+        """The variables that texts ask for."""
         if isinstance(value, str):
-            return self._templates.render_text(value, path, self._shared) if is_template(value) else value
+            return self._templates.names_in_text(value, path) if is_template(value) else frozenset()
+        inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+        return frozenset().union(*(self._names_in(item, path) for item in inner))
+
+    def _filled_in(self, value: Any, path: str, variables: Mapping[str, Any]) -> Any:
+        if isinstance(value, str):
+            return self._templates.render_text(value, path, variables) if is_template(value) else value
         if isinstance(value, Mapping):
-            return {key: self._filled_in(item, f"{path}.{key}") for key, item in value.items()}
+            return {key: self._filled_in(item, f"{path}.{key}", variables) for key, item in value.items()}
         if isinstance(value, list):
-            return [self._filled_in(item, f"{path}[{index}]") for index, item in enumerate(value)]
+            return [self._filled_in(item, f"{path}[{index}]", variables) for index, item in enumerate(value)]
         return value
 
     def _bare_pod(self, proof: Proof, group: Group, node: str) -> Obj:
-        path = str(proof.spec["pod"])
+        pod = KINDS[proof.kind].pod_of(proof)
+        if pod is None:
+            raise ValueError(f"a proof {proof.kind} runs no pod")
+        path = pod.template
         variables = {**self._shared, **self._group_variables(group, self._templates.names_in(path)), "node": node}
         source = self._path(path)
         found = manifests_in(self._templates.render(path, variables), source, named=False)
@@ -220,7 +252,7 @@ class StateRenderer:
             )
         context = self._context(group)
         return self._inject(
-            lambda manifest, _: inject.dress_validator(manifest, context, proof.spec.get("resource")),
+            lambda manifest, _: inject.dress_validator(manifest, context, pod.resource),
             _Item(found[0], group, path),
         )
 
@@ -244,13 +276,14 @@ class StateRenderer:
                 )
 
     def _hashes(self, items: Sequence[_Item], proofs: Sequence[Proof]) -> dict[str, str]:
-        specs = [[proof.kind, proof.spec] for proof in proofs]
+        specs = [[proof.kind, dict(proof.spec)] for proof in proofs]
         shared = [item.manifest for item in items if item.group is None]
         hashes = {"": _hash([shared, specs])}
         for group in self._groups:
             own = [item.manifest for item in items if item.group_id == group.id]
-            validators = [self._bare_pod(proof, group, _ANY_NODE) for proof in proofs if proof.kind == "workload"]
-            hashes[group.id] = _hash([shared, own, specs, validators])
+            validators = [self._bare_pod(proof, group, _ANY_NODE) for proof in proofs if KINDS[proof.kind].pod]
+            varying = [dict(proof.spec_for(group.id, _ANY_NODE)) for proof in proofs if proof.varies]
+            hashes[group.id] = _hash([shared, own, specs, validators, *varying])
         return hashes
 
     def _path(self, path: str) -> str:

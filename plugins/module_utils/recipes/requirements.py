@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.filters import string
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
 
@@ -41,7 +42,7 @@ def gating_states(recipe: Recipe, enabled: Mapping[str, bool], name: str) -> tup
     return tuple(
         required
         for required in required_states(recipe, enabled, name)
-        if any(proof.kind != "image" for proof in recipe.states[required].proofs(enabled[required]))
+        if any(KINDS[proof.kind].gates for proof in recipe.states[required].proofs(enabled[required]))
     )
 
 

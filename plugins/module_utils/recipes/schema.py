@@ -6,24 +6,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kind_settings import CHECKS, SECONDS
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import PROOF
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values import CONVERTERS
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems, describe, suggest
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import (
-    Check,
+    Anything,
+    Either,
+    Flag,
+    Items,
     Key,
-    anything,
-    flag,
-    items,
-    mapping,
-    one_of,
-    optional,
-    record,
-    text,
+    MapOf,
+    OneOf,
+    Optional,
+    Record,
+    Shape,
+    Text,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.terms import GROUP_VERSION, KIND_NAME, SECONDS
 
 API_VERSION = "hardware-enablement.io/v1"
 DNS_LABEL = r"[a-z]([a-z0-9-]*[a-z0-9])?"
@@ -41,7 +43,7 @@ ROLES = (
     "state_grafana",
     "state",
 )
-_FOREIGN_ROLE = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){2}")
+_FOREIGN_ROLE = r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){2}"
 
 # Our own labels are hardware-enablement.io/<one of these>, so no recipe's summary label may be called the same.
 RESERVED_RECIPES = ("recipe", "state", "kernel-group", "validation")
@@ -60,143 +62,133 @@ RESERVED_STATES = (
     "node",
 )
 
-_TYPES = one_of(*CONVERTERS)
-_LABEL_VALUE = optional(
-    text("a label's value in quotes, or null for any", r"[A-Za-z0-9]?|[A-Za-z0-9][A-Za-z0-9_.-]{0,61}[A-Za-z0-9]")
+_TYPES = OneOf(tuple(CONVERTERS))
+_LABEL_VALUE = Optional(
+    Text("a label's value in quotes, or null for any", r"[A-Za-z0-9]?|[A-Za-z0-9][A-Za-z0-9_.-]{0,61}[A-Za-z0-9]")
 )
-_LABEL_NAME = text("the name of a label", r"([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
-_FILE_PATTERN = text("a path inside the recipe's folder", r"(?!/)(?!.*\.\.)\S+")
-_API = text("group/version/Kind", r"([a-z0-9.-]+/)?v[0-9][a-z0-9]*/[A-Z][A-Za-z0-9]*")
+_LABEL_NAME = Text("the name of a label", r"([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
+_FILE_PATTERN = Text("a path inside the recipe's folder", r"(?!/)(?!.*\.\.)\S+")
+_API = Text("group/version/Kind", r"([a-z0-9.-]+/)?v[0-9][a-z0-9]*/[A-Z][A-Za-z0-9]*")
 
 
-def _name(what: str, pattern: str, longest: int, reserved: Sequence[str]) -> Check:
-    matches = text(what, pattern)
-
-    def check(value: Any, path: str, problems: Problems) -> None:
-        matches(value, path, problems)
-        if isinstance(value, str) and len(value) > longest:
-            problems.add(path, f"at most {longest} characters", f"{len(value)} in {describe(value)}")
-        if value in reserved:
-            problems.add(path, "a name that is not taken", describe(value))
-
-    return check
-
-
-def _asset(value: Any, path: str, problems: Problems) -> None:
-    if isinstance(value, str):
-        _FILE_PATTERN(value, path, problems)
-    elif isinstance(value, dict):
-        _ASSET(value, path, problems)
-    else:
-        problems.add(path, "a path, or a mapping with path and needs_api", describe(value))
-
-
-def _proof(value: Any, path: str, problems: Problems) -> None:
-    if not isinstance(value, dict) or len(value) != 1:
-        problems.add(path, "a mapping with one key, the kind of proof", describe(value))
-        return
-    ((kind, spec),) = value.items()
-    if kind in CHECKS:
-        CHECKS[kind]({} if spec is None else spec, f"{path}.{kind}", problems)
-    else:
-        problems.add(path, "a kind of proof", f"{kind}{suggest(kind, CHECKS)}")
-
-
-def _role(value: Any, path: str, problems: Problems) -> None:
+@dataclass(frozen=True)
+class _Role(Shape):
     """A role of ours, or one of somebody else's by its full name, which their own playbook then has to play."""
-    if value in ROLES or (isinstance(value, str) and _FOREIGN_ROLE.fullmatch(value)):
-        return
-    hint = suggest(value, ROLES) if isinstance(value, str) else ""
-    problems.add(path, "a role of this collection, or another one's full name", describe(value) + hint)
+
+    def check(self, value: Any, path: str, problems: Problems) -> None:
+        """Take down what is neither; a close name is suggested."""
+        if value in ROLES or (isinstance(value, str) and re.fullmatch(_FOREIGN_ROLE, value)):
+            return
+        hint = suggest(value, ROLES) if isinstance(value, str) else ""
+        problems.add(path, "a role of this collection, or another one's full name", describe(value) + hint)
+
+    def json_schema(self) -> dict[str, Any]:
+        """anyOf the names and the pattern."""
+        return {"anyOf": [{"enum": list(ROLES)}, {"type": "string", "pattern": f"^{_FOREIGN_ROLE}$"}]}
 
 
-_STATE_NAME = _name("lower-case letters, digits and _, a letter first", r"[a-z][a-z0-9_]*", 30, RESERVED_STATES)
-_ASSET = record({"path": Key(_FILE_PATTERN, required=True), "needs_api": Key(_API)})
-_OPTION = record(
+_STATE_NAME = Text("lower-case letters, digits and _, a letter first", r"[a-z][a-z0-9_]*", 30, RESERVED_STATES)
+_ASSET = Either(
+    "a path, or a mapping with path and needs_api",
+    ((str, _FILE_PATTERN), (dict, Record({"path": Key(_FILE_PATTERN, required=True), "needs_api": Key(_API)}))),
+)
+_OPTION = Record(
     {
         "type": Key(_TYPES),
-        "default": Key(anything),
-        "description": Key(text()),
-        "choices": Key(items(anything, minimum=1)),
-        "required": Key(flag),
-        "elements": Key(one_of("str", "int", "bool", "dict")),
-        "no_log": Key(flag),
+        "default": Key(Anything()),
+        "description": Key(Text()),
+        "choices": Key(Items(Anything(), minimum=1)),
+        "required": Key(Flag()),
+        "elements": Key(OneOf(("str", "int", "bool", "dict"))),
+        "no_log": Key(Flag()),
     }
 )
-_GIT = record(
+_GIT = Record(
     {
-        "url": Key(text(), required=True),
-        "ref": Key(text(), required=True),
-        "folder": Key(text()),
-        "containerfile": Key(text()),
+        "url": Key(Text(), required=True),
+        "ref": Key(Text(), required=True),
+        "folder": Key(Text()),
+        "containerfile": Key(Text()),
     }
 )
-_COMPILE = record(
+_COMPILE = Record(
     {
         # One line, since a Containerfile may refer to it.
-        "command": Key(text("a shell command on one line, or a template of it", r"[^\n]+"), required=True),
-        "output": Key(text("a folder of the context", r"(?!/)(?!.*\.\.)[A-Za-z0-9._/-]+"), required=True),
-        "into": Key(text("an absolute path in the image", r"(?!.*\.\.)/[A-Za-z0-9._/-]+"), required=True),
-        "unsupported": Key(text("the template of a reason")),
+        "command": Key(Text("a shell command on one line, or a template of it", r"[^\n]+"), required=True),
+        "output": Key(Text("a folder of the context", r"(?!/)(?!.*\.\.)[A-Za-z0-9._/-]+"), required=True),
+        "into": Key(Text("an absolute path in the image", r"(?!.*\.\.)/[A-Za-z0-9._/-]+"), required=True),
+        "unsupported": Key(Text("the template of a reason")),
     }
 )
-_BUILD = record(
+_BUILD = Record(
     {
-        "repository": Key(text("the template of a repository, without tag"), required=True),
+        "repository": Key(Text("the template of a repository, without tag"), required=True),
         "containerfile": Key(_FILE_PATTERN),
-        "base": Key(text("the template of an image reference")),
-        "base_arg": Key(text("the name of a build argument, or a template of it")),
+        "base": Key(Text("the template of an image reference")),
+        "base_arg": Key(Text("the name of a build argument, or a template of it")),
         "context": Key(_FILE_PATTERN),
         "git": Key(_GIT),
-        "args": Key(mapping(text(), text("the name of a build argument", r"[A-Za-z_][A-Za-z0-9_]*"))),
+        "args": Key(MapOf(Text(), Text("the name of a build argument", r"[A-Za-z_][A-Za-z0-9_]*"))),
         "compile": Key(_COMPILE),
-        "enabled": Key(text("the name of a bool option")),
+        "enabled": Key(Text("the name of a bool option")),
     }
 )
-_STATE = record(
+_STATE = Record(
     {
-        "role": Key(_role, required=True),
-        "description": Key(text()),
-        "requires": Key(items(text("the name of a state"))),
-        "per": Key(one_of("cluster", "kernel")),
-        "enabled": Key(text("the name of a bool option")),
-        "image": Key(text("the template of an image reference")),
-        "image_labels": Key(mapping(text())),
-        "lookup": Key(text("never, controller, imagestream or node, or a template of it")),
+        "role": Key(_Role(), required=True),
+        "description": Key(Text()),
+        "requires": Key(Items(Text("the name of a state"))),
+        "per": Key(OneOf(("cluster", "kernel"))),
+        "enabled": Key(Text("the name of a bool option")),
+        "image": Key(Text("the template of an image reference")),
+        "image_labels": Key(MapOf(Text())),
+        "lookup": Key(Text("never, controller, imagestream or node, or a template of it")),
         "build": Key(_BUILD),
-        "no_image": Key(text()),
-        "assets": Key(items(_asset)),
+        "no_image": Key(Text()),
+        "assets": Key(Items(_ASSET)),
+        "placement": Key(OneOf(("hardware", "anywhere"))),
         "timeout": Key(SECONDS),
-        "validate": Key(items(_proof)),
-        "disabled_validate": Key(items(_proof)),
+        "validate": Key(Items(PROOF)),
+        "disabled_validate": Key(Items(PROOF)),
     }
 )
-_RIVAL = record(
+_RIVAL = Record(
     {
-        "api_version": Key(text("group/version, or v1", r"([a-z0-9.-]+/)?v[0-9][a-z0-9]*"), required=True),
-        "kind": Key(text("a kind", r"[A-Z][A-Za-z0-9]*"), required=True),
-        "name": Key(text()),
-        "labels": Key(mapping(_LABEL_VALUE, _LABEL_NAME, 1)),
+        "api_version": Key(GROUP_VERSION, required=True),
+        "kind": Key(KIND_NAME, required=True),
+        "name": Key(Text()),
+        "labels": Key(MapOf(_LABEL_VALUE, _LABEL_NAME, 1)),
     }
 )
-_RECIPE = record(
+RECIPE = Record(
     {
-        "apiVersion": Key(one_of(API_VERSION), required=True),
-        "name": Key(_name("a DNS label", DNS_LABEL, 30, RESERVED_RECIPES), required=True),
-        "description": Key(text()),
-        "namespace": Key(_name("a DNS label", DNS_LABEL, 63, ()), required=True),
-        "resources": Key(items(text("example.com/device, in which * may stand", r"[a-z0-9.-]+/[A-Za-z0-9_.*-]+"))),
+        "apiVersion": Key(OneOf((API_VERSION,)), required=True),
+        "name": Key(Text("a DNS label", DNS_LABEL, 30, RESERVED_RECIPES), required=True),
+        "description": Key(Text()),
+        "version": Key(Text("a version in quotes", r"[A-Za-z0-9][A-Za-z0-9._+-]{0,62}")),
+        "driver_version": Key(Text("the template of a version")),
+        "namespace": Key(Text("a DNS label", DNS_LABEL, 63), required=True),
+        "resources": Key(Items(Text("example.com/device, in which * may stand", r"[a-z0-9.-]+/[A-Za-z0-9_.*-]+"))),
         "selector": Key(
-            record({"any_of": Key(items(mapping(_LABEL_VALUE, _LABEL_NAME, 1), minimum=1), required=True)}),
+            Record({"any_of": Key(Items(MapOf(_LABEL_VALUE, _LABEL_NAME, 1), minimum=1), required=True)}),
             required=True,
         ),
-        "rivals": Key(items(_RIVAL)),
-        "options": Key(mapping(_OPTION, text("lower-case letters, digits and _", r"[a-z][a-z0-9_]*"))),
-        "states": Key(mapping(_STATE, _STATE_NAME, minimum=1), required=True),
+        "rivals": Key(Items(_RIVAL)),
+        "options": Key(MapOf(_OPTION, Text("lower-case letters, digits and _", r"[a-z][a-z0-9_]*"))),
+        "states": Key(MapOf(_STATE, _STATE_NAME, minimum=1), required=True),
     }
 )
+
+
+def json_schema() -> dict[str, Any]:
+    """The format as JSON Schema, draft 2020-12. What parts of a recipe say of each other is not in it."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "recipe.yml of hardware.enablement",
+        **RECIPE.json_schema(),
+    }
 
 
 def check_shape(raw: Any, problems: Problems) -> None:
     """Take down every key of a recipe.yml that is unknown, missing or of the wrong type."""
-    _RECIPE(raw, "", problems)
+    RECIPE.check(raw, "", problems)

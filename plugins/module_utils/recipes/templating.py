@@ -88,6 +88,10 @@ class Templates:
             left += self._files if None in template.included else [each for each in template.included if each]
         return frozenset(names)
 
+    def names_in_text(self, text: str, title: str) -> frozenset[str]:
+        """The variables that a text of recipe.yml may ask for; title says which (the path of its key)."""
+        return self._parse(title, text).names
+
     def _render(self, name: str, text: str, variables: Mapping[str, Any]) -> str:
         try:
             template = self._environment.template(name, text)

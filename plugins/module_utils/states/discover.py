@@ -11,9 +11,11 @@ from typing import Any, Optional
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.absence import explain
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery, discover
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.empty import gather
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import (
     Prepared,
     prepare,
@@ -68,6 +70,8 @@ def discovery_of(
     if given:
         return Discovery.from_dict(given), str((given.get("cluster") or {}).get("platform", "kubernetes"))
     found = nodes() if nodes else list_nodes(client, prepared.selector)
+    if not found:
+        return discover_nothing(client, prepared.selector), platform(client)
     return discover(found, prepared.selector, prepared.recipe.resources), platform(client)
 
 
@@ -79,6 +83,19 @@ def newest_feature(client: Client) -> str | None:
     features = client.list(client.kind(api_version, kind), metadata_only=True).items
     fields = [entry for feature in features for entry in feature["metadata"].get("managedFields") or []]
     return max((str(entry["time"]) for entry in fields if entry.get("time")), default=None)
+
+
+def discover_nothing(client: Client, selector: Selector, newest: str | None = None) -> Discovery:
+    """The discovery where no node matches, which says what a person needs to know."""
+    evidence = gather(client)
+    return discover(
+        [],
+        selector,
+        nodes_total=len(evidence.labels),
+        nfd_present=evidence.nfd_present,
+        newest=newest,
+        absence=explain(selector, evidence),
+    )
 
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
@@ -98,7 +115,11 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     settle = float(params.get("settle") or 0)
     nodes = list_settled_nodes(client, selector, settle) if settle else list_nodes(client, selector)
     newest = newest_feature(client) if params.get("nfd_age") else None
-    discovery = discover(nodes, selector, resources, newest=newest)
+    if nodes:
+        discovery = discover(nodes, selector, resources, newest=newest)
+    else:
+        discovery = discover_nothing(client, selector, newest)
+        context.progress(discovery.nfd["message"])
     return {
         "changed": False,
         **discovery.to_dict(),

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -28,6 +28,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.context
 from ansible_collections.hardware.enablement.plugins.module_utils.states.intent import make_intent
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import GROUP, KIND
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.versions import versions
 from ansible_collections.hardware.enablement.plugins.module_utils.states.tags import EVERYTHING, Tags
 
 
@@ -44,6 +45,7 @@ class Prepared:
     part_of: str
     record: dict[str, Any] | None = None
     differences: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     def enabled(self) -> dict[str, bool]:
         """Which states are deployed, by the options."""
@@ -87,6 +89,7 @@ def prepare(params: Mapping[str, Any], context: RunContext, client: Client) -> P
         part_of=applyset_id(recipe.name, "", KIND, GROUP),
         record=record,
         differences=intent.differences,
+        versions=versions(recipe, intent.options) if complete else {},
     )
 
 

@@ -15,6 +15,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.object
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up
+from ansible_collections.hardware.enablement.plugins.module_utils.states import phase_events
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
 from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import clear_all_marks
@@ -28,10 +29,14 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.record.
     NAME,
     RECORD,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record.status import make_status
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.status import (
+    make_status,
+    with_last_look,
+)
 
 Obj = dict[str, Any]
 
+_LAST_LOOK = "lastChecked"
 _OF_BUILDS = (("batch/v1", "Job"), ("build.openshift.io/v1", "BuildConfig"), ("v1", "ConfigMap"))
 
 
@@ -68,12 +73,22 @@ def write_report(
         return {"changed": True}
     before = live.get("status") or {}
     known = {**before, "images": record_images.of_states(live, _looked_up(prepared))}
-    status = make_status(report, known, int(live["metadata"].get("generation", 1)), timestamp(context.clock()))
-    if status != before:
-        changed = True
-        if not context.check_mode:
-            guard.before_write()
-            live = store.write_status(client, prepared.recipe.name, status)
+    now = timestamp(context.clock())
+    generation = int(live["metadata"].get("generation", 1))
+    status = with_last_look(make_status(report, known, generation, now, prepared.versions), before, now)
+    news = {key for key in status.keys() | before.keys() if status.get(key) != before.get(key)}
+    changed = changed or bool(news - {_LAST_LOOK})
+    if context.check_mode:
+        pass
+    elif news == {_LAST_LOOK}:
+        store.confirm(client, prepared.recipe.name, now)
+    elif news:
+        guard.before_write()
+        # A CRD of an older version would drop what it does not know.
+        store.ensure_definition(client)
+        live = store.write_status(client, prepared.recipe.name, status)
+        said = phase_events.of_record(live, before.get("phase", ""), status["phase"], status["message"])
+        phase_events.say(client, [said] if said else [], context)
     result: Obj = {"changed": changed, "status": status}
     if context.diff and changed:
         phase = f"phase: {before['phase']}\n" if "phase" in before else ""

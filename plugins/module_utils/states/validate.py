@@ -14,6 +14,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks im
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import seconds
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import render_pod
+from ansible_collections.hardware.enablement.plugins.module_utils.states import phase_events
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.desired import Desired
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
@@ -67,9 +68,14 @@ def prove(
     if unsettled or not loop.look_once(nodes):
         loop.mirror.take_nodes(nodes)
         loop.run(wait=bool(params["wait"]) and write)
+    if write:
+        said = [phase_events.of_node(recipe.name, *change, loop.results) for change in loop.changed_summaries()]
+        phase_events.say(desired.client, [occurrence for occurrence in said if occurrence], context)
     reported = [plan for plan in plans if plan.name in names]
     groups = desired.discovery.groups
     report = summarize(reported, loop.results, groups, loop.snapshot.groups, params["report"] == "all")
+    if not report["nodes_total"] and not nodes:
+        report["message"] = desired.discovery.nfd["message"] or report["message"]
     known = bool(nodes) or bool(params["allow_empty"])
     stray = clear_stray_marks(desired.client, desired.prepared, guard.before_write, write, known)
     if write:
@@ -137,7 +143,7 @@ def _loop(
         ),
         answers=Answers(desired.client, make_pod),
         writer=writer,
-        progress=Progress(context.progress, context.clock()),
+        progress=Progress(context, recipe.name),
         guard=guard.keep,
         clock=context.clock,
         write=not context.check_mode if write is None else write,

@@ -42,7 +42,11 @@ def test_toolkit_preinstalled(nvidia_gpu: Any) -> None:
     rendering = nvidia_gpu(toolkit_enabled=False)
     assert "nvidia-container-toolkit" not in names(rendering, "DaemonSet")
     assert rendering.one("RuntimeClass", "nvidia")["handler"] == "nvidia"
-    assert rendering.pod("runtime_hook")["spec"]["containers"][0]["command"] == ["nvidia-smi", "-L"]
+    proof = rendering.pod("runtime_hook")["spec"]["containers"][0]
+    # The host's own toolkit is looked for: one of ours that is still there would serve the container just as well.
+    assert env_of(proof)["CDI_HOOK"] == "/usr/bin/nvidia-cdi-hook"
+    assert proof["args"][0].rstrip().endswith("exec nvidia-smi -L")
+    assert "/host$CDI_HOOK" in proof["args"][0]
     plugin = pod_spec(rendering, "nvidia-device-plugin")
     assert "toolkit-ready" not in plugin["initContainers"][0]["args"][0]
     assert env_of(container(plugin, "device-plugin"))["NVIDIA_CDI_HOOK_PATH"] == "/usr/bin/nvidia-cdi-hook"

@@ -14,6 +14,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.builder
     ClusterBuilder,
     Running,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.registration import Registration
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Built, Order
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
@@ -151,3 +152,15 @@ def _owner(build: Obj) -> str:
 def _goes_on(build: Obj) -> bool:
     status = build.get("status") or {}
     return status.get("phase", "New") in _UNFINISHED and not status.get("cancelled")
+
+
+BUILDER = Registration(
+    name="openshift",
+    how="a BuildConfig per kernel without triggers, instantiated once; what certificates its builds trust is the "
+    "cluster's own setting. What goes to the internal registry goes to an ImageStream, which is made where it "
+    "is missing",
+    needs="`hardware_enablement_push_secret`, but for the internal registry; "
+    "`hardware_enablement_entitlement_secret` for packages of RHEL",
+    make=lambda means: BuildConfigBuilder(means.client, means.settings, means.guard, means.clock),
+    fits=lambda client, _settings: client.serves(objects.API_VERSION, "BuildConfig"),
+)

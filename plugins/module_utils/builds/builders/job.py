@@ -18,6 +18,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.builder
     CONTAINER,
     ELSEWHERE,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.registration import Registration
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Built, Order
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
@@ -231,3 +232,12 @@ def _last_words(pod: Obj) -> str:
     """What the kubelet kept of the log of a container that ended."""
     ended = ((status.get("state") or {}).get("terminated") or {} for status in statuses(pod))
     return next((str(state["message"]) for state in ended if state.get("message")), "")
+
+
+BUILDER = Registration(
+    name="kubernetes",
+    how="a Job per kernel with buildah (chroot isolation, vfs on an emptyDir), context in a ConfigMap or from git",
+    needs="`hardware_enablement_builder_image`, `hardware_enablement_push_secret`",
+    make=lambda means: JobBuilder(means.client, means.settings, means.guard, means.clock),
+    fits=lambda _client, _settings: True,
+)

@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import compile_objects
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.job import JobBuilder
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.registration import Registration
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.layer import (
     MAX_LOG_BYTES,
     IncompleteError,
@@ -29,6 +30,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.clien
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
 
 Obj = dict[str, Any]
+
+# Of Pod Security admission: who may run in a namespace.
+_ENFORCE = "pod-security.kubernetes.io/enforce"
+_LEVELS = ("baseline", "restricted")
 
 
 class RestrictedBuilder(JobBuilder):
@@ -127,3 +132,19 @@ def compilable(order: Order) -> Compile:
 
 def _text(error: Exception) -> str:
     return str(error).rstrip(".")
+
+
+def _enforced(client: Client, settings: BuildSettings) -> bool:
+    """Whether the namespace allows no more: buildah's pod needs more than these levels give."""
+    namespace = client.get(client.kind("v1", "Namespace"), settings.namespace) or {"metadata": {}}
+    return (namespace["metadata"].get("labels") or {}).get(_ENFORCE) in _LEVELS
+
+
+BUILDER = Registration(
+    name="restricted",
+    how="a Job per kernel whose ordinary pod compiles in the base image; the machine that runs Ansible takes the "
+    "result, adds it to the base image as one layer and pushes",
+    needs="a recipe with `build.compile`; `hardware_enablement_push_secret`, which no pod sees",
+    make=lambda means: RestrictedBuilder(means.client, means.settings, means.guard, means.clock, means.registries),
+    fits=_enforced,
+)

@@ -5,24 +5,81 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import quantity
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import (
+    ProofKind,
+    Scope,
+    setting,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import Reason
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import (
+    Integer,
+    Optional,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.terms import RESOURCE_NAME
 
 
-def evaluate(look: Look) -> Verdict:
+@dataclass(frozen=True)
+class Settings:
+    """How many devices a node has to offer."""
+
+    resource: str = setting(RESOURCE_NAME, "the extended resource; `*` may stand in its name, and then the sum counts")
+    at_least: int | None = setting(Integer(0, 1_000_000), "that many or more; 1 where nothing is said", default=None)
+    equals: int | None = setting(
+        Optional(Integer(0, 1_000_000)), "exactly that many, instead of `at_least`", default=None
+    )
+
+
+REASONS = {
+    "NotAdvertised": Reason(
+        "the kubelet offers fewer devices than the recipe wants",
+        "read the device plugin's log on this node",
+    ),
+    "NotAllocatable": Reason(
+        "the node has devices but offers fewer: the plugin is gone or finds them unhealthy",
+        "read the device plugin's log on this node, and look at the devices' health",
+    ),
+    "MoreAdvertised": Reason(
+        "the kubelet offers more devices than the recipe wants",
+        "look at the device plugin's configuration (sharing, partitions), or correct the number that is wanted",
+    ),
+}
+
+
+def evaluate(look: Look[Settings]) -> Verdict:
     """The verdict for one node: the sum over the resources that match the name (which may hold *)."""
     node = look.node
     if node is None:
         return PASSED
-    resource, wanted = str(look.spec["resource"]), int(look.spec.get("at_least", 1))
+    resource, exact = look.settings.resource, look.settings.equals
+    wanted = exact if exact is not None else 1 if look.settings.at_least is None else look.settings.at_least
     offered = sum(quantity(amount) for name, amount in node.allocatable.items() if fnmatchcase(name, resource))
     known = sum(quantity(amount) for name, amount in node.capacity.items() if fnmatchcase(name, resource))
-    if offered >= wanted:
+    if offered == wanted or (offered > wanted and exact is None):
         return PASSED
+    if offered > wanted:
+        return Verdict(
+            Outcome.TROUBLE, "MoreAdvertised", f"the node offers {offered} {resource}, wanted exactly {wanted}"
+        )
     if known > offered:
         text = f"of {known} {resource} the node offers {offered}: its device plugin is gone or finds them unhealthy"
         return Verdict(Outcome.TROUBLE, "NotAllocatable", text)
-    return Verdict(Outcome.TROUBLE, "NotAdvertised", f"the node offers {offered} {resource}, wanted at least {wanted}")
+    limit = "at least" if exact is None else "exactly"
+    return Verdict(Outcome.TROUBLE, "NotAdvertised", f"the node offers {offered} {resource}, wanted {limit} {wanted}")
+
+
+KIND = ProofKind(
+    name="allocatable",
+    holds_when="the kubelet offers the extended resource on the node, in the wanted number",
+    settings=Settings,
+    evaluate=evaluate,
+    reasons=REASONS,
+    observed=True,
+    scope=lambda _settings: Scope.NODE,
+    apart=(("at_least", "equals"),),
+)

@@ -5,13 +5,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import (
+    ProofKind,
+    Scope,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import Reason
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
 
 
-def evaluate(look: Look) -> Verdict:
+@dataclass(frozen=True)
+class Settings:
+    """None."""
+
+
+REASONS = {
+    "NoImage": Reason(
+        "neither was an image found for the node's kernel, nor could one be built; the message lists what was tried",
+        "make an image for that kernel available, or one that can be built, and run again",
+    ),
+}
+
+
+def evaluate(look: Look[Settings]) -> Verdict:
     """Trouble that no patience heals: another run has to find or build the image."""
     problem = look.plan.without_image.get(look.group)
     if problem is None:
         return PASSED
     return Verdict(Outcome.TROUBLE, "NoImage", problem, ran=False, heals=False)
+
+
+KIND = ProofKind(
+    name="image",
+    holds_when="there is an image for the node's kernel. For the state that looks it up or builds it; where images are"
+    " merely named, it does not count. It costs no gate: where there is no image, nothing is deployed",
+    settings=Settings,
+    evaluate=evaluate,
+    reasons=REASONS,
+    observed=True,
+    scope=lambda _settings: Scope.NODE,
+    gates=False,
+)

@@ -1,41 +1,148 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""logs: the last lines of the state's pod on the node match a regular expression."""
+"""logs: the last lines of pods match a regular expression: the state's pods on the node, or those of a named object."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import Any, Union
 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import ReadLogs
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import ProofKind, Scope, setting
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kinds.rollout import last_line
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import name
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Watched
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import NO_POD, last_line, name
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import UNDER_WAY, Reason
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import node_of
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.watching import FIND_REASONS, find, pods_of
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import (
+    Integer,
+    OneOf,
+    Optional,
+    Regex,
+    Text,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.terms import GROUP_VERSION, KIND_NAME
+
+Obj = dict[str, Any]
 
 READ_EVERY_S = 5.0
 
 
-def evaluate(look: Look) -> Verdict:
-    """The verdict for one node: every pod of the state there has to match."""
-    if look.node is None:
-        return PASSED
-    pods = list(look.snapshot.pods_of(look.node.name, look.plan.name))
+@dataclass(frozen=True)
+class Settings:
+    """Whose log, and what has to be in it."""
+
+    match: str = setting(Regex(), "regular expression that a part of the log has to match; `^` and `$` are a line's")
+    container: str | None = setting(Optional(Text()), "the container, where a pod has several", default=None)
+    tail: int = setting(Integer(1, 10_000), "how many of the last lines are read", default=50)
+    api_version: str | None = setting(Optional(GROUP_VERSION), "with `kind`: its `apiVersion`", default=None)
+    kind: str | None = setting(
+        Optional(KIND_NAME),
+        "a kind that has pods (Deployment, StatefulSet, Job, Pod, a custom one); its pods count instead of the state's"
+        " own on the node",
+        default=None,
+    )
+    name: str | None = setting(Optional(Text()), "with `kind`: the object's name", default=None)
+    namespace: str | None = setting(
+        Optional(Text()), "with `kind`: its namespace; the recipe's where nothing is said", default=None
+    )
+    scope: str | None = setting(
+        Optional(OneOf(("cluster", "node"))),
+        "with `kind`: `node` where each node's own pods count; so it is anyway where a text uses `{{ node }}` or facts"
+        " of its group",
+        default=None,
+    )
+
+
+def evaluate(look: Look[Settings]) -> Verdict:
+    """The verdict for one node, or for the cluster: every pod has to match."""
+    pods = _pods(look)
+    if isinstance(pods, Verdict):
+        return pods
     if not pods:
         return Verdict(Outcome.PENDING, "NoPod", "there is no pod whose log could be read")
-    pattern = str(look.spec["match"])
+    settings = look.settings
     for pod in pods:
         metadata = pod["metadata"]
-        container, tail = look.spec.get("container"), int(look.spec.get("tail", 50))
         answer = look.ask(
-            ReadLogs(metadata["namespace"], metadata["name"], metadata["uid"], container, tail), READ_EVERY_S
+            ReadLogs(metadata["namespace"], metadata["name"], metadata["uid"], settings.container, settings.tail),
+            READ_EVERY_S,
         )
         if answer is None:
             return Verdict(Outcome.PENDING, "ReadingLogs", f"the log of {name(pod)} is being read")
         if answer.error:
             return Verdict(Outcome.BLOCKED, "LogsUnreadable", f"the log of {name(pod)} cannot be read: {answer.error}")
-        if not re.search(pattern, str(answer.value), re.MULTILINE):
+        if not re.search(settings.match, str(answer.value), re.MULTILINE):
             line = last_line(str(answer.value)) or "it is empty"
-            text = f"the log of {name(pod)} does not match {pattern!r} yet; its last line: {line}"
+            text = f"the log of {name(pod)} does not match {settings.match!r} yet; its last line: {line}"
             return Verdict(Outcome.PENDING, "LogMismatch", text)
     return PASSED
+
+
+def watched(settings: Settings, namespace: str) -> tuple[Watched, ...]:
+    """The object that is named, and all pods beside it."""
+    if settings.kind is None or settings.name is None or settings.api_version is None:
+        return ()
+    place = settings.namespace or namespace
+    owner = Watched(settings.api_version, settings.kind, place, settings.name)
+    return (owner,) if settings.kind == "Pod" else (owner, Watched("v1", "Pod", place))
+
+
+def _pods(look: Look[Settings]) -> Union[list[Obj], Verdict]:
+    """The pods whose logs count: those that run or have done their work. Only where none does, the failed ones."""
+    node = look.node.name if look.node else None
+    targets = watched(look.settings, look.namespace)
+    if not targets:
+        return list(look.snapshot.pods_of(node, look.plan.name)) if node else []
+    owner = find(look, targets[0])
+    if isinstance(owner, Verdict):
+        return owner
+    found = [owner] if len(targets) == 1 else pods_of(owner, look.watched(targets[1]).objects.values())
+    if node and _per_node(look.settings):
+        found = [pod for pod in found if node_of(pod) == node]
+    return [pod for pod in found if not _over(pod)] or found
+
+
+def _over(pod: Obj) -> bool:
+    return bool(pod["metadata"].get("deletionTimestamp") or (pod.get("status") or {}).get("phase") == "Failed")
+
+
+def _per_node(settings: Settings) -> bool:
+    return settings.scope == Scope.NODE.value
+
+
+def _scope(settings: Settings) -> Scope:
+    return Scope(settings.scope or (Scope.CLUSTER if settings.kind else Scope.NODE))
+
+
+KIND = ProofKind(
+    name="logs",
+    holds_when="the last lines of the state's pods on the node, or of a named object's pods, match a regular"
+    " expression",
+    settings=Settings,
+    evaluate=evaluate,
+    reasons={
+        **FIND_REASONS,
+        "LogMismatch": Reason("the log does not show what the recipe looks for", "read the pod's log"),
+        "LogsUnreadable": Reason(
+            "the API server could not deliver the log; `unknown`",
+            "look whether the API server reaches the node's kubelet",
+        ),
+        "ReadingLogs": UNDER_WAY,
+        "NoPod": NO_POD,
+    },
+    observed=False,
+    scope=_scope,
+    watches=watched,
+    together={
+        "kind": ("api_version", "name"),
+        "name": ("kind",),
+        "api_version": ("kind",),
+        "namespace": ("kind",),
+        "scope": ("kind",),
+    },
+)

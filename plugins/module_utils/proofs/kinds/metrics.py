@@ -6,11 +6,50 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import ReadMetrics
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import (
+    ProofKind,
+    Scope,
+    setting,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import name
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import NO_POD, name
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import UNDER_WAY, Reason
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import (
+    Integer,
+    Items,
+    Text,
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is read, and what has to be in it."""
+
+    port: int = setting(Integer(1, 65_535), "the pod's port")
+    series: Sequence[str] = setting(
+        Items(Text("the name of a series", r"[A-Za-z_:][A-Za-z0-9_:]*"), minimum=1), "names of series that are served"
+    )
+    path: str = setting(Text("an absolute path", r"/\S*"), "where they are served", default="/metrics")
+
+
+REASONS = {
+    "MetricsUnreadable": Reason(
+        "the pod's metrics could not be read through the API server",
+        "look whether the exporter listens on that port, and whether the API server reaches pods",
+    ),
+    "ReadingMetrics": UNDER_WAY,
+    "SeriesMissing": Reason(
+        "the metrics do not contain series that the recipe names",
+        "look at the exporter's log and at its list of series",
+    ),
+    "NoPod": NO_POD,
+}
+
 
 READ_EVERY_S = 5.0
 _SERIES = re.compile(r"^([A-Za-z_:][A-Za-z0-9_:]*)(?=[{ \t])", re.MULTILINE)
@@ -21,14 +60,14 @@ def series_in(text: str) -> set[str]:
     return set(_SERIES.findall(text))
 
 
-def evaluate(look: Look) -> Verdict:
+def evaluate(look: Look[Settings]) -> Verdict:
     """The verdict for one node: every pod of the state there has to serve every series."""
     if look.node is None:
         return PASSED
     pods = list(look.snapshot.pods_of(look.node.name, look.plan.name))
     if not pods:
         return Verdict(Outcome.PENDING, "NoPod", "there is no pod whose metrics could be read")
-    port, path = int(look.spec["port"]), str(look.spec.get("path", "/metrics"))
+    port, path = look.settings.port, look.settings.path
     for pod in pods:
         metadata = pod["metadata"]
         answer = look.ask(
@@ -38,7 +77,19 @@ def evaluate(look: Look) -> Verdict:
             return Verdict(Outcome.PENDING, "ReadingMetrics", f"the metrics of {name(pod)} are being read")
         if answer.error:
             return Verdict(Outcome.TROUBLE, "MetricsUnreadable", f"{name(pod)} port {port}{path}: {answer.error}")
-        missing = [series for series in look.spec.get("series") or [] if series not in series_in(str(answer.value))]
+        missing = [series for series in look.settings.series if series not in series_in(str(answer.value))]
         if missing:
             return Verdict(Outcome.TROUBLE, "SeriesMissing", f"{name(pod)} serves no {', '.join(missing)}")
     return PASSED
+
+
+KIND = ProofKind(
+    name="metrics",
+    holds_when="the state's pod on the node serves the named series, read through the API server's proxy",
+    settings=Settings,
+    evaluate=evaluate,
+    reasons=REASONS,
+    observed=False,
+    scope=lambda _settings: Scope.NODE,
+    removed={"container": "none, since a port of a pod belongs to no container"},
+)

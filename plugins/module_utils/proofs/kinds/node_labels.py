@@ -5,22 +5,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import (
+    ProofKind,
+    Scope,
+    setting,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import Reason
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import (
+    Items,
+    MapOf,
+    Text,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.terms import LABEL
 
 
-def evaluate(look: Look) -> Verdict:
+@dataclass(frozen=True)
+class Settings:
+    """Labels that the node has to carry."""
+
+    present: Sequence[str] = setting(Items(LABEL), "labels that are there, with whatever value", default=())
+    equal: Mapping[str, str] | None = setting(
+        MapOf(Text("a label's value in quotes", r".*"), LABEL), "labels with their values", default=None
+    )
+
+
+REASONS = {
+    "LabelsMissing": Reason(
+        "the node does not carry labels that the state's pods should bring about",
+        "look at the pod's log, and whether NFD runs and may publish these labels",
+    ),
+}
+
+
+def evaluate(look: Look[Settings]) -> Verdict:
     """The verdict for one node."""
     if look.node is None:
         return PASSED
     labels = look.node.labels
-    missing = [label for label in look.spec.get("present") or [] if label not in labels]
+    missing = [label for label in look.settings.present if label not in labels]
     wrong = [
         f"{label} is {labels.get(label)!r}, wanted {value!r}"
-        for label, value in (look.spec.get("equal") or {}).items()
+        for label, value in (look.settings.equal or {}).items()
         if labels.get(label) != str(value)
     ]
     if not missing and not wrong:
         return PASSED
     text = "; ".join(([f"no label {', '.join(missing)}"] if missing else []) + wrong)
     return Verdict(Outcome.PENDING, "LabelsMissing", f"the node has {text}")
+
+
+KIND = ProofKind(
+    name="node_labels",
+    holds_when="the node carries labels that the state's pods bring about",
+    settings=Settings,
+    evaluate=evaluate,
+    reasons=REASONS,
+    observed=True,
+    scope=lambda _settings: Scope.NODE,
+)

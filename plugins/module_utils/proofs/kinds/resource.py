@@ -5,17 +5,62 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import ReadObject
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import (
+    ProofKind,
+    Scope,
+    setting,
+    settings_record,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Watched
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import condition
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import Reason
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.watching import FIND_REASONS, find
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import Anything, OneOf, Optional, Text
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.terms import GROUP_VERSION, KIND_NAME
 
-READ_EVERY_S = 2.0
+SHOWN = 100
 
 
-def field(obj: dict[str, Any], path: str) -> Any:
+@dataclass(frozen=True)
+class Condition:
+    """A condition in the object's status."""
+
+    type: str = setting(Text(), "its type")
+    status: str = setting(OneOf(("True", "False", "Unknown")), "its status", default="True")
+
+
+@dataclass(frozen=True)
+class FieldValue:
+    """A field of the object and its value."""
+
+    path: str = setting(Text(), "dotted path, items of lists by number: `status.phase`")
+    equals: Any = setting(Anything(), "its value")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The object, and what it has to say."""
+
+    api_version: str = setting(GROUP_VERSION, "the object's `apiVersion`")
+    kind: str = setting(KIND_NAME, "its kind")
+    name: str = setting(Text(), "its name")
+    namespace: str | None = setting(Optional(Text()), "its namespace; the recipe's where nothing is said", default=None)
+    condition: Condition | None = settings_record(Condition, "a condition that it has to have")
+    field: FieldValue | None = settings_record(FieldValue, "a field that it has to have")
+    scope: str | None = setting(
+        Optional(OneOf(("cluster", "node"))),
+        "`node` where the proof is about each node; so it is anyway where a text uses `{{ node }}` or facts of its"
+        " group",
+        default=None,
+    )
+
+
+def value_at(obj: dict[str, Any], path: str) -> Any:
     """The value at a dotted path ("status.phase", list items by number), or None."""
     value: Any = obj
     for step in path.split("."):
@@ -28,28 +73,57 @@ def field(obj: dict[str, Any], path: str) -> Any:
     return value
 
 
-def evaluate(look: Look) -> Verdict:
-    """The verdict for the cluster, the same for every node."""
-    spec = look.spec
-    namespace = spec.get("namespace") or look.namespace
-    answer = look.ask(ReadObject(spec["api_version"], spec["kind"], namespace, spec["name"]), READ_EVERY_S)
-    title = f"{spec['kind']} {spec['name']}"
-    if answer is None:
-        return Verdict(Outcome.PENDING, "Reading", f"{title} is being read")
-    if answer.error:
-        return Verdict(Outcome.BLOCKED, "Unreadable", f"{title} cannot be read: {answer.error}")
-    if answer.value is None:
-        return Verdict(Outcome.PENDING, "NotFound", f"{title} does not exist")
-    wanted = spec.get("condition")
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def watched(settings: Settings, namespace: str) -> Watched:
+    """The object that the proof is about."""
+    return Watched(settings.api_version, settings.kind, settings.namespace or namespace, settings.name)
+
+
+def evaluate(look: Look[Settings]) -> Verdict:
+    """The verdict for the cluster, or for one node."""
+    settings = look.settings
+    found = find(look, watched(settings, look.namespace))
+    if isinstance(found, Verdict):
+        return found
+    title = f"{settings.kind} {settings.name}"
+    wanted = settings.condition
     if wanted:
-        found = condition(answer.value, wanted["type"]) or {}
-        if found.get("status") != str(wanted.get("status", "True")):
-            why = found.get("message") or found.get("reason") or "it has no such condition"
-            return Verdict(Outcome.PENDING, "ConditionNotMet", f"{title} is not {wanted['type']}: {why}")
-    wanted = spec.get("field")
-    if wanted:
-        value = field(answer.value, wanted["path"])
-        if value != wanted["equals"]:
-            text = f"{title} has {wanted['path']} = {value!r}, wanted {wanted['equals']!r}"
+        it = condition(found, wanted.type) or {}
+        if it.get("status") != wanted.status:
+            why = it.get("message") or it.get("reason") or "it has no such condition"
+            return Verdict(Outcome.PENDING, "ConditionNotMet", f"{title} is not {wanted.type}: {why}")
+    if settings.field:
+        path, equals = settings.field.path, settings.field.equals
+        value = value_at(found, path)
+        if value != equals:
+            text = f"{title} has {path} = {_shown(value)}, wanted {_shown(equals)}"
+            if settings.kind == "Secret":
+                text = f"{title} has another {path} (its values are not shown)"
             return Verdict(Outcome.PENDING, "FieldDiffers", text)
     return PASSED
+
+
+KIND = ProofKind(
+    name="resource",
+    holds_when="an object exists and, where asked for, has a condition or a field with a value; it is watched",
+    settings=Settings,
+    evaluate=evaluate,
+    reasons={
+        **FIND_REASONS,
+        "ConditionNotMet": Reason(
+            "an object that the recipe names does not have the condition that it should",
+            "look at the object that the message names, and at its events",
+        ),
+        "FieldDiffers": Reason(
+            "an object that the recipe names has another value than it should",
+            "look at the object that the message names, and at its events",
+        ),
+    },
+    observed=True,
+    scope=lambda settings: Scope(settings.scope or Scope.CLUSTER),
+    watches=lambda settings, namespace: (watched(settings, namespace),),
+)

@@ -8,6 +8,7 @@ that should be served are enough; any difference makes the loop read the pods.""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
@@ -16,16 +17,53 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks im
     ReadLogs,
     ReadRevision,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import (
+    ProofKind,
+    Scope,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import (
     NO_LONGER_READY,
+    NO_POD,
+    POD_REASONS,
+    condition,
     crashed_container,
     is_ready,
     judge,
+    last_line,
     seconds,
     unready_container,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import UNDER_WAY, Reason
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.watching import pods_of
+
+
+@dataclass(frozen=True)
+class Settings:
+    """None."""
+
+
+REASONS = {
+    **POD_REASONS,
+    "KernelLabelStale": Reason(
+        "the node was rebooted into another kernel, and NFD's label still names the one before; `unknown`",
+        "wait for NFD's next pass, or look whether nfd-worker runs on the node",
+    ),
+    "JobFailed": Reason(
+        "a Job of the state has given up; its reason and the last log line are in the message",
+        "read the log of the Job's pods, mend the cause, delete the Job, run again",
+    ),
+    "NotApplied": Reason(
+        "an object of the state is not in the cluster",
+        "run the playbook that enables it, without --check and without limiting its tags",
+    ),
+    "NotRead": UNDER_WAY,
+    "Progressing": UNDER_WAY,
+    "Updating": UNDER_WAY,
+    "NoPod": NO_POD,
+}
+
 
 Obj = dict[str, Any]
 
@@ -35,7 +73,7 @@ NO_POD_PATIENCE_S = 10.0
 RESTART_PENDING = "RestartPending"
 
 
-def evaluate(look: Look) -> Verdict:
+def evaluate(look: Look[Settings]) -> Verdict:
     """The verdict for one node (or for the cluster's own workloads where the look is not at a node)."""
     for key in look.plan.workloads:
         verdict = _workload(look, key)
@@ -59,17 +97,54 @@ def _missing(key: ObjectKey) -> Verdict:
     )
 
 
-def _workload(look: Look, key: ObjectKey) -> Verdict:
+def _workload(look: Look[Settings], key: ObjectKey) -> Verdict:
     workload = look.snapshot.workloads.get(key)
     if workload is None:
         return _missing(key)
+    if key.kind == "Job":
+        return _job(look, key, workload)
     spec, status = workload.get("spec") or {}, workload.get("status") or {}
     wanted = int(spec.get("replicas", 1))
     current = int(status.get("observedGeneration", 0)) >= int(workload["metadata"].get("generation", 0))
     updated, available = int(status.get("updatedReplicas", 0)), int(status.get("availableReplicas", 0))
     if current and min(updated, available) >= wanted:
         return PASSED
-    return Verdict(Outcome.PENDING, "Progressing", f"{key} has {available} of {wanted} replicas available")
+    trouble = _trouble(look, _newest(look, workload)) if current else None
+    return trouble or Verdict(Outcome.PENDING, "Progressing", f"{key} has {available} of {wanted} replicas available")
+
+
+def _newest(look: Look[Settings], workload: Obj) -> Obj | None:
+    """The newest pod of a workload: what is wrong with older ones may be over with the version that they are of."""
+    pods = pods_of(workload, look.snapshot.pods_of_state(look.plan.name))
+    return max(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")), default=None)
+
+
+def _trouble(look: Look[Settings], pod: Obj | None) -> Verdict | None:
+    """What keeps a pod from running. One that failed is followed by another, until its controller gives up."""
+    if pod is None or is_ready(pod) or (pod.get("status") or {}).get("phase") == "Failed":
+        return None
+    verdict = judge(pod)
+    return with_last_line(look, pod, verdict) if verdict.outcome is Outcome.TROUBLE else None
+
+
+def _job(look: Look[Settings], key: ObjectKey, job: Obj) -> Verdict:
+    """A Job is ready when it is complete. One that has failed stays so: no patience helps."""
+    if (condition(job, "Complete") or {}).get("status") == "True":
+        return PASSED
+    newest = _newest(look, job)
+    failed = condition(job, "Failed") or {}
+    if failed.get("status") == "True":
+        why = ": ".join(part for part in (failed.get("reason"), failed.get("message")) if part) or "no reason given"
+        verdict = Verdict(
+            Outcome.TROUBLE, "JobFailed", f"{key} failed: {why}", seconds(failed.get("lastTransitionTime")), heals=False
+        )
+        return with_last_line(look, newest, verdict) if newest else verdict
+    trouble = _trouble(look, newest)
+    if trouble:
+        return trouble
+    tries = int((job.get("status") or {}).get("failed", 0))
+    text = f"{key} is not complete yet" + (f", {tries} of its pods failed" if tries else "")
+    return Verdict(Outcome.PENDING, "Progressing", text)
 
 
 def counts_agree(daemonset: Obj, nodes: int) -> bool:
@@ -82,7 +157,7 @@ def counts_agree(daemonset: Obj, nodes: int) -> bool:
     return counts == {nodes} and nodes > 0 and int(status.get("observedGeneration", 0)) >= int(generation)
 
 
-def _daemonset_on_node(look: Look, key: ObjectKey) -> Verdict:
+def _daemonset_on_node(look: Look[Settings], key: ObjectKey) -> Verdict:
     daemonset = look.snapshot.workloads.get(key)
     if daemonset is None:
         return _missing(key)
@@ -110,7 +185,7 @@ def _owned_by(pod: Obj, daemonset: Obj) -> bool:
     return any(owner.get("uid") == daemonset["metadata"].get("uid") for owner in owners)
 
 
-def _ready(look: Look, pod: Obj, daemonset: Obj, key: ObjectKey) -> Verdict:
+def _ready(look: Look[Settings], pod: Obj, daemonset: Obj, key: ObjectKey) -> Verdict:
     """Ready, but of which version?"""
     status, generation = daemonset.get("status") or {}, int(daemonset["metadata"].get("generation", 0))
     if int(status.get("observedGeneration", 0)) < generation:
@@ -125,7 +200,7 @@ def _ready(look: Look, pod: Obj, daemonset: Obj, key: ObjectKey) -> Verdict:
     return Verdict(Outcome.PENDING, "Updating", f"{key} is being updated; the pod still runs the version before")
 
 
-def _is_being_replaced(look: Look, pod: Obj, daemonset: Obj) -> bool:
+def _is_being_replaced(look: Look[Settings], pod: Obj, daemonset: Obj) -> bool:
     """Whether a pod is of a version that is gone: what is wrong with it says nothing of the new one."""
     if ((daemonset.get("spec") or {}).get("updateStrategy") or {}).get("type") == "OnDelete":
         return False
@@ -133,7 +208,7 @@ def _is_being_replaced(look: Look, pod: Obj, daemonset: Obj) -> bool:
     return seen < int(daemonset["metadata"].get("generation", 0)) or not _is_current(look, pod, daemonset)
 
 
-def _is_current(look: Look, pod: Obj, daemonset: Obj) -> bool | None:
+def _is_current(look: Look[Settings], pod: Obj, daemonset: Obj) -> bool | None:
     """Whether a pod runs its DaemonSet's newest template; None until that has been found out.
 
     The number of the template says so at once. After a change back to an earlier template the numbers differ, and the
@@ -154,7 +229,7 @@ def _is_current(look: Look, pod: Obj, daemonset: Obj) -> bool | None:
     return bool(answer.value) and answer.value == labels.get("controller-revision-hash")
 
 
-def _no_pod(look: Look, key: ObjectKey, daemonset: Obj) -> Verdict:
+def _no_pod(look: Look[Settings], key: ObjectKey, daemonset: Obj) -> Verdict:
     facts = look.node
     if facts is not None and facts.in_transition:
         return Verdict(
@@ -175,7 +250,7 @@ def _no_pod(look: Look, key: ObjectKey, daemonset: Obj) -> Verdict:
     return Verdict(Outcome.TROUBLE, "NoPod", f"{message}, and no event says why", since)
 
 
-def with_last_line(look: Look, pod: Obj, verdict: Verdict) -> Verdict:
+def with_last_line(look: Look[Any], pod: Obj, verdict: Verdict) -> Verdict:
     """The verdict with the last line of the log of the container that crashed, or runs but serves no longer, as soon as
     that has been read."""
     container = unready_container(pod) if verdict.reason == NO_LONGER_READY else crashed_container(pod)
@@ -187,10 +262,16 @@ def with_last_line(look: Look, pod: Obj, verdict: Verdict) -> Verdict:
     line = last_line(str(answer.value)) if answer is not None and not answer.error else ""
     if not line:
         return verdict
-    return Verdict(verdict.outcome, verdict.reason, f"{verdict.message}: {line}", verdict.since, verdict.ran)
+    return replace(verdict, message=f"{verdict.message}: {line}")
 
 
-def last_line(text: str) -> str:
-    """The last line that says something, at most 300 characters."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:300] if lines else ""
+KIND = ProofKind(
+    name="rollout",
+    holds_when="the state's Deployments and StatefulSets run in their current version and its Jobs are complete; on a"
+    " node: the pod of each of its DaemonSets is ready",
+    settings=Settings,
+    evaluate=evaluate,
+    reasons=REASONS,
+    observed=True,
+    scope=lambda _settings: Scope.STATE,
+)

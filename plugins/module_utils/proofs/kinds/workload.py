@@ -9,6 +9,7 @@ until failure_grace is over, since a driver may need some seconds after its pod 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import (
@@ -16,15 +17,71 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks im
     RemovePod,
     StartPod,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import (
+    ProofKind,
+    ProofPod,
+    Scope,
+    setting,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kinds.rollout import last_line
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import (
     IMAGE_REASONS,
+    POD_REASONS,
     judge,
+    last_line,
     name,
     seconds,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import UNDER_WAY, Reason
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import Either, Integer, Optional, Text
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.terms import RESOURCE_NAME, SECONDS, RecipeFile
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The pod, and where and how it runs."""
+
+    pod: str = setting(RecipeFile(), "template of a Pod; it is pinned to the node")
+    resource: str | None = setting(
+        Optional(RESOURCE_NAME), "extended resource of which its first container asks for one", default=None
+    )
+    sampling: str | int = setting(
+        Either(
+            "all, per_group or a number of nodes",
+            ((str, Text("all, per_group or a number of nodes", "all|per_group")), (int, Integer(1, 1_000_000))),
+        ),
+        "`all`: each node; `per_group`: one of each group, or that many",
+        default="all",
+    )
+    parallel: int = setting(Integer(1, 1000), "how many nodes' pods run at once", default=20)
+    timeout: int = setting(SECONDS, "seconds for one pod", default=300)
+
+
+REASONS = {
+    **POD_REASONS,
+    "DevicesBusy": Reason(
+        "other pods hold all devices of the node, so the validation pod waits for one; `unknown`",
+        "wait for a device to become free, or free one, then run again",
+    ),
+    "NoRoom": Reason(
+        "the validation pod finds no place on the node; `unknown`",
+        "free cpu, memory or pods on the node, or remove the taint that keeps the pod away, then run again",
+    ),
+    "Queued": UNDER_WAY,
+    "Sampled": UNDER_WAY,
+    "Starting": UNDER_WAY,
+    "ValidationFailed": Reason(
+        "the validation pod ran and failed; its last log line is in the message",
+        "read the validation pod's log",
+    ),
+    "ValidationTimeout": Reason("the validation pod has not ended in its time", "read the validation pod's log"),
+    "ValidatorRefused": Reason(
+        "the API server refused the validation pod",
+        "look at the namespace's quota and admission rules",
+    ),
+}
+
 
 Obj = dict[str, Any]
 
@@ -32,7 +89,7 @@ RETRY_S = 5.0
 START_RETRY_S = 5.0
 
 
-def pod_name(look: Look, node: str) -> str:
+def pod_name(look: Look[Settings], node: str) -> str:
     """The name of the validation pod: the same in every run for the same node, boot and subject, so that what
     a killed run left behind is found again."""
     boot = look.node.boot_id if look.node else ""
@@ -41,7 +98,7 @@ def pod_name(look: Look, node: str) -> str:
     return f"{stem[:45]}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
 
 
-def evaluate(look: Look) -> Verdict:
+def evaluate(look: Look[Settings]) -> Verdict:
     """The verdict for one node."""
     node = look.node
     if node is None:
@@ -61,20 +118,21 @@ def evaluate(look: Look) -> Verdict:
     return _unfinished(look, pod)
 
 
-def _sampled(look: Look, node: str) -> Verdict | None:
+def _sampled(look: Look[Settings], node: str) -> Verdict | None:
     """The verdict of a node that another one stands for, or None for a node that has to prove it itself."""
-    sampling = look.spec.get("sampling", "all")
+    sampling = look.settings.sampling
     if sampling == "all":
         return None
-    chosen = look.siblings[: 1 if sampling == "per_group" else int(sampling)]
+    siblings = look.siblings()
+    chosen = siblings.names[: 1 if sampling == "per_group" else int(sampling)]
     if node in chosen:
         return None
-    if look.sibling_proven:
+    if siblings.proven:
         return PASSED
     return Verdict(Outcome.PENDING, "Sampled", f"waits for the proof on {', '.join(chosen) or 'a node of its group'}")
 
 
-def _start(look: Look, start: StartPod) -> Verdict:
+def _start(look: Look[Settings], start: StartPod) -> Verdict:
     if look.slots.get(look.plan.name, 0) <= 0 and start not in look.snapshot.answers:
         return Verdict(Outcome.PENDING, "Queued", "waits for other nodes' validation pods to finish")
     answer = look.ask(start, START_RETRY_S)
@@ -83,7 +141,7 @@ def _start(look: Look, start: StartPod) -> Verdict:
     return Verdict(Outcome.TROUBLE, "ValidatorRefused", f"the validation pod cannot be made: {answer.error}", ran=False)
 
 
-def _failed(look: Look, pod: Obj) -> Verdict:
+def _failed(look: Look[Settings], pod: Obj) -> Verdict:
     metadata = pod["metadata"]
     statuses = (pod.get("status") or {}).get("containerStatuses") or []
     ended = [(status.get("state") or {}).get("terminated") or {} for status in statuses]
@@ -105,10 +163,10 @@ def _failed(look: Look, pod: Obj) -> Verdict:
     return Verdict(Outcome.TROUBLE, "ValidationFailed", f"{text}: {line}" if line else text, finished or None)
 
 
-def _unfinished(look: Look, pod: Obj) -> Verdict:
+def _unfinished(look: Look[Settings], pod: Obj) -> Verdict:
     verdict = judge(pod)
     if verdict.reason == "Unschedulable":
-        resource = look.spec.get("resource")
+        resource = look.settings.resource
         if resource and f"Insufficient {resource}" in verdict.message:
             text = f"all {resource} of the node are in use by other pods, so the validation pod waits for one"
             return Verdict(Outcome.BLOCKED, "DevicesBusy", text, verdict.since)
@@ -117,8 +175,20 @@ def _unfinished(look: Look, pod: Obj) -> Verdict:
         ran = verdict.reason not in IMAGE_REASONS
         return Verdict(verdict.outcome, verdict.reason, verdict.message, verdict.since, ran)
     age = look.now - (seconds(pod["metadata"].get("creationTimestamp")) or look.now)
-    limit = float(look.spec.get("timeout", 300))
+    limit = float(look.settings.timeout)
     if age > limit:
         return Verdict(Outcome.TROUBLE, "ValidationTimeout", f"{name(pod)} has not finished within {limit:.0f} s")
     look.look_again(look.now + limit - age + 1)
     return verdict
+
+
+KIND = ProofKind(
+    name="workload",
+    holds_when="a pod of the recipe, pinned to the node, ran to the end with exit code 0",
+    settings=Settings,
+    evaluate=evaluate,
+    reasons=REASONS,
+    observed=False,
+    scope=lambda _settings: Scope.NODE,
+    pod=lambda settings: ProofPod(settings.pod, settings.resource, settings.parallel),
+)

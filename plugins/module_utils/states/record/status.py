@@ -8,9 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import seconds
+
 Obj = dict[str, Any]
 
 WORST_NODES = 10
+WORST_CAUSES = 10
+# As a kubelet does with a node's status: what did not change is confirmed now and then, not each time.
+CONFIRM_AFTER_S = 3600.0
 
 # Condition reasons by the report's phase: (Ready, Progressing, Degraded) as status and reason.
 _CONDITIONS = {
@@ -24,19 +29,33 @@ _CONDITIONS = {
 }
 
 
-def make_status(report: Mapping[str, Any], before: Mapping[str, Any], generation: int, now: str) -> Obj:
+def make_status(
+    report: Mapping[str, Any],
+    before: Mapping[str, Any],
+    generation: int,
+    now: str,
+    versions: Mapping[str, str] | None = None,
+) -> Obj:
     """The new status: report is state_validate's result, before the status as it stands, now an API timestamp.
 
-    States and problems keep their "since", and conditions their lastTransitionTime, while phase and reason stay.
+    States, causes and problems keep their "since", and conditions their lastTransitionTime, while phase and reason
+    stay; lastChecked is what it was, see with_last_look. versions: {collection, recipe, driver}.
     """
+    known_causes = {(row.get("state"), row.get("phase"), row.get("reason")): row for row in before.get("causes") or []}
     known_states = {row["name"]: row for row in before.get("states") or []}
     known_problems = {(row.get("node"), row.get("state")): row for row in before.get("problems") or []}
     states = [_keep_since(row, known_states.get(row["name"])) for row in report["states"]]
     problems = [
         _keep_since(row, known_problems.get((row["node"], row["state"]))) for row in report["problems"][:WORST_NODES]
     ]
+    causes = [
+        _keep_since(row, known_causes.get((row["state"], row["phase"], row["reason"])))
+        for row in report["causes"][:WORST_CAUSES]
+    ]
+    same_phase = before.get("phase") == report["phase"] and "phaseSince" in before
     status: Obj = {
         "phase": report["phase"],
+        "phaseSince": before["phaseSince"] if same_phase else now,
         "message": report["message"],
         "observedGeneration": generation,
         "nodes": {
@@ -47,13 +66,29 @@ def make_status(report: Mapping[str, Any], before: Mapping[str, Any], generation
         "kernels": list(report["kernels"]),
         "kernelCount": len(report["kernels"]),
         "states": states,
+        "causes": causes,
         "problems": problems,
     }
+    if versions:
+        status["versions"] = {name: version for name, version in versions.items() if version}
+    if "lastChecked" in before:
+        status["lastChecked"] = before["lastChecked"]
     if before.get("images"):
         # Not of validation: driver_container writes them.
         status["images"] = before["images"]
     status["conditions"] = _conditions(report, before, generation, now)
     return status
+
+
+def with_last_look(status: Mapping[str, Any], before: Mapping[str, Any], now: str) -> Obj:
+    """The status with lastChecked as now, where something else in it is new or the time noted before is long ago.
+
+    A run that finds everything as it was an hour ago or less has nothing to write.
+    """
+    noted = seconds(before.get("lastChecked"))
+    if status == before and noted is not None and (seconds(now) or 0.0) - noted < CONFIRM_AFTER_S:
+        return dict(status)
+    return {**status, "lastChecked": now}
 
 
 def _keep_since(row: Mapping[str, Any], known: Mapping[str, Any] | None) -> Obj:

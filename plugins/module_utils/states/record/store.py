@@ -35,6 +35,14 @@ def write(client: Client, record: Obj) -> Obj:
     return client.apply({**record, "apiVersion": API_VERSION, "kind": KIND})
 
 
+def confirm(client: Client, name: str, moment: str) -> None:
+    """Note that a run has looked and found everything as it was; moment is an API timestamp.
+
+    It is one field on which all runs agree, so it takes no lock.
+    """
+    client.patch(RECORD, name, None, {"status": {"lastChecked": moment}}, subresource="status")
+
+
 def write_status(client: Client, name: str, status: Mapping[str, Any]) -> Obj:
     """Replace the record's status."""
     replace = [{"op": "add", "path": "/status", "value": dict(status)}]

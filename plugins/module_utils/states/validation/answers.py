@@ -19,7 +19,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks im
     Ask,
     ReadLogs,
     ReadMetrics,
-    ReadObject,
     ReadRevision,
     RemovePod,
     StartPod,
@@ -76,8 +75,6 @@ class Answers:
             )
         if isinstance(ask, ReadMetrics):
             return lambda: client.pod_proxy(ask.namespace, ask.pod, ask.port, ask.path)
-        if isinstance(ask, ReadObject):
-            return lambda: self._read(ask)
         if isinstance(ask, ReadRevision):
             return lambda: self._revision(ask)
         return lambda: client.newest_warning(ask.namespace, ask.kind, ask.name)
@@ -88,10 +85,6 @@ class Answers:
         except AlreadyExists:
             return False
         return True
-
-    def _read(self, ask: ReadObject) -> dict[str, Any] | None:
-        kind = self._client.kind(ask.api_version, ask.kind)
-        return self._client.get(kind, ask.name, ask.namespace if kind.namespaced else None)
 
     def _revision(self, ask: ReadRevision) -> str:
         kind = self._client.kind("apps/v1", "ControllerRevision")

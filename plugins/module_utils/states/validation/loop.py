@@ -9,12 +9,14 @@ they need go out in parallel batches. A node that nothing happened to costs noth
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import Ask, RemovePod, StartPod
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import marks
@@ -82,10 +84,19 @@ class Loop:
         """The result of each (node, state); the node is "" for a state of the cluster."""
         return self.walker.results
 
+    def changed_summaries(self) -> Iterator[tuple[NodeFacts, str | None, str | None]]:
+        """The nodes whose summary label this run has changed, with its value before and after."""
+        for name, before in self._first_summaries.items():
+            node = self.snapshot.nodes.get(name)
+            after = self.writer.marks_of(node).summary if node else before
+            if node and after != before:
+                yield node, before, after
+
     def look_once(self, nodes: Sequence[Mapping[str, Any]]) -> bool:
         """The quick look, by nodes and the workloads' own counts: whether everything is ready, so nothing is left."""
         self.mirror.take_nodes(nodes)
         self.mirror.list_workloads()
+        self.mirror.read_feeds()
         asks = self._walk({CLUSTER, *self.snapshot.nodes})
         if any(not _writes(ask) for ask in asks):
             self._walk(self._answer(asks))
@@ -116,6 +127,7 @@ class Loop:
                 self.progress.show(self.plans, self.results, self.clock())
                 dirty |= self.mirror.take_events(hub, 0.0 if dirty else TICK_S)
                 dirty |= self._overdue() | {CLUSTER}
+            self.progress.close(self.plans, self.results, self.clock())
             self.writer.flush(final=lambda _name: True)
         finally:
             hub.close()
@@ -158,7 +170,8 @@ class Loop:
         """How many more validation pods each state may run at once."""
         slots = {}
         for plan in self._node_plans:
-            limits = [int(proof.spec.get("parallel", 20)) for proof in plan.proofs if proof.kind == "workload"]
+            pods = [KINDS[proof.kind].pod_of(proof) for proof in plan.proofs]
+            limits = [pod.parallel for pod in pods if pod]
             if limits:
                 running = self.snapshot.running_validators(plan.name) + self._unseen(plan.name)
                 slots[plan.name] = min(limits) - running

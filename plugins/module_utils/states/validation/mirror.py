@@ -15,6 +15,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts im
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import group_id
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.feeder import Feeder
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
 
 Obj = dict[str, Any]
@@ -37,8 +38,9 @@ class Mirror:
         self._selector = list(selector)
         self._labels = f"{RECIPE_LABEL}={recipe}"
         self._namespace = namespace
-        kinds = {key.kind for plan in plans for key in plan.workloads} | {"DaemonSet"}
-        self._kinds = [client.kind("apps/v1", kind) for kind in sorted(kinds)]
+        self._feeder = Feeder(client, snapshot, plans, namespace)
+        kinds = {(key.api_version, key.kind) for plan in plans for key in plan.workloads} | {("apps/v1", "DaemonSet")}
+        self._kinds = [client.kind(api_version, kind) for api_version, kind in sorted(kinds)]
 
     def take_nodes(self, nodes: Sequence[Mapping[str, Any]]) -> None:
         """Take in nodes that somebody has listed."""
@@ -51,12 +53,17 @@ class Mirror:
             for workload in self._client.list(kind, namespace=self._namespace, labels=self._labels).items:
                 self._snapshot.put_workload({"apiVersion": kind.api_version, "kind": kind.kind, **workload})
 
+    def read_feeds(self) -> None:
+        """Read the objects that proofs look at besides, for the quick look."""
+        self._feeder.read()
+
     def watch(self, hub: WatchHub) -> None:
         """Start to watch, and return when everything has been seen once."""
         for labels in self._selector:
             hub.subscribe(self._client.kind("v1", "Node"), labels=label_selector(labels))
         for kind in [*self._kinds, self._client.kind("v1", "Pod")]:
             hub.subscribe(kind, namespace=self._namespace, labels=self._labels)
+        self._feeder.follow(hub)
         while not hub.synced:
             self.take_events(hub, 0.25)
         self._snapshot.pods_known = True
@@ -67,7 +74,9 @@ class Mirror:
         left: set[str] = set()
         for event in hub.next(timeout):
             gone, kind = event.type == "DELETED", event.object.get("kind")
-            if kind == "Node" and gone:
+            if event.source is not None:
+                dirty.update(self._feeder.take(event))
+            elif kind == "Node" and gone:
                 left.add(event.object["metadata"]["name"])
             elif kind == "Node":
                 dirty.update(self._take_node_event(event.object))
@@ -77,6 +86,7 @@ class Mirror:
                 dirty.update(self._snapshot.nodes)
         if left & self._snapshot.nodes.keys():
             self._forget(left)
+        dirty.update(self._feeder.follow(hub))
         return dirty & self._snapshot.nodes.keys()
 
     def _take_node(self, facts: NodeFacts) -> None:

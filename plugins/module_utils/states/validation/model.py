@@ -39,7 +39,8 @@ class StatePlan:
 
     requires lists the states that must be ready before, disabled ones resolved away. hashes maps a kernel group's id
     to the hash of what is rendered for it ("" for a cluster-wide state). daemonsets maps the same ids to the
-    DaemonSets whose pods serve that group's nodes. workloads are Deployments and StatefulSets, which serve no node.
+    DaemonSets whose pods serve that group's nodes. workloads are Deployments, StatefulSets and Jobs, which serve no
+    node.
     gated: another state's pods wait for this state's node label. unlocks: that label is what pods that the cluster
     itself starts wait for, so it is worth a write of its own. without_image: kernel group's id -> why it has no image.
     """

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import Scope
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderedState
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
@@ -18,7 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requir
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
 
-WORKLOADS = ("Deployment", "StatefulSet")
+WORKLOADS = ("Deployment", "StatefulSet", "Job")
 
 
 def make_plans(
@@ -65,7 +66,7 @@ def _make_plan(
     per_node = (
         state.per == "kernel"
         or bool(daemonsets or dependants)
-        or any(KINDS[proof.kind].per_node and proof.kind != "rollout" for proof in output.proofs)
+        or any(KINDS[proof.kind].scope_of(proof) is Scope.NODE for proof in output.proofs)
     )
     return StatePlan(
         name=state.name,

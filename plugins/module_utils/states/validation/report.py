@@ -87,10 +87,11 @@ def _acceptable(result: Result) -> bool:
 def _state_row(plan: StatePlan, results: Results, groups: Sequence[KernelGroup]) -> dict[str, Any]:
     found = {node: result for (node, state), result in results.items() if state == plan.name}
     phase = worst(found.values())
+    nobody = plan.per_node and not found
     cause = next((found[node] for node in sorted(found) if found[node].phase is phase), None)
     row: dict[str, Any] = {
         "name": plan.name,
-        "phase": phase.value,
+        "phase": EMPTY if nobody else phase.value,
         "scope": "node" if plan.per_node else "cluster",
         "ready": sum(result.phase is Phase.READY for result in found.values()),
         "total": len(found),

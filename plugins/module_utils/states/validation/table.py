@@ -32,6 +32,8 @@ def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Any) -> 
             kernel = "all" if state["scope"] == "node" else "-"
             rows.append((state["name"], kernel, nodes, state["phase"], state["reason"]))
     lines += aligned(rows)
+    if not report["nodes_total"]:
+        lines.append(f"! {report['message']}")
     for cause in report["causes"][:MAX_CAUSES]:
         lines += _cause(cause, max(now - (seconds(cause["since"]) or now), 0))
     more = len(report["causes"]) - MAX_CAUSES

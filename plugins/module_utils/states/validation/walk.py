@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import Ask
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kinds.rollout import (
-    RESTART_PENDING,
-)
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look, Siblings
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kinds.rollout import RESTART_PENDING
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
@@ -186,10 +186,10 @@ class Walker:
             kind = KINDS[proof.kind]
             if target.holds and not kind.observed:
                 continue
-            siblings = self._siblings(plan, target.group) if proof.spec.get("sampling", "all") != "all" else ()
             look = Look(
                 plan=plan,
                 index=index,
+                settings=kind.settings_of(proof, target.group, target.node.name if target.node else ""),
                 node=target.node,
                 group=target.group,
                 subject=target.subject,
@@ -199,8 +199,7 @@ class Walker:
                 started=self.started,
                 runnable_since=target.since,
                 slots=self.slots,
-                siblings=siblings,
-                sibling_proven=any(self._ready(plan.name, name) for name in siblings),
+                siblings=partial(self._siblings, plan, target.group),
             )
             verdict = kind.evaluate(look)
             walk.take(look)
@@ -209,11 +208,12 @@ class Walker:
             restart_pending = restart_pending or verdict.reason == RESTART_PENDING
         return Verdict(Outcome.PASS, RESTART_PENDING, RESTART_TEXT) if restart_pending else PASSED
 
-    def _siblings(self, plan: StatePlan, group: str) -> tuple[str, ...]:
+    def _siblings(self, plan: StatePlan, group: str) -> Siblings:
         """The nodes of a kernel group whose requirements hold, those that have been proven first."""
         names = [name for name, its_group in self.snapshot.groups.items() if its_group == group]
         able = [name for name in names if self._unmet(plan, name) is None]
-        return tuple(sorted(able, key=lambda name: (not self._ready(plan.name, name), name)))
+        able.sort(key=lambda name: (not self._ready(plan.name, name), name))
+        return Siblings(tuple(able), any(self._ready(plan.name, name) for name in able))
 
     def _ready(self, state: str, node: str) -> bool:
         result = self.results.get((node, state))
@@ -322,7 +322,7 @@ class Walk:
     wants: list[Ask] = field(default_factory=list)
     again_at: float | None = None
 
-    def take(self, look: Look) -> None:
+    def take(self, look: Look[Any]) -> None:
         """Take over what one proof wants."""
         self.wants.extend(look.wants)
         if look.again_at is not None:

@@ -160,6 +160,35 @@ def test_an_end_that_no_waiting_heals_reaches_the_caller(fake: Any) -> None:
     hub.close()
 
 
+def test_an_error_ends_a_subscription_with_a_source_alone(fake: Any) -> None:
+    hold = threading.Event()
+
+    def answer(asked: Any) -> tuple[int, dict[str, str], Any]:
+        if "/nodes" in asked.path:
+            return 403, {}, {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "alice may not"}
+        if "watch=true" in asked.path:
+            return 200, {}, [lambda: hold.wait(20)]
+        return pods(1, pod("a", 1))
+
+    fake.answer = answer
+    hub = WatchHub(fake.client())
+    hub.subscribe(POD, source="pods")
+    hub.subscribe(builtin("v1", "Node"), source="nodes")
+    found: list[WatchEvent] = []
+    deadline = time.monotonic() + 5
+    while len(found) < 3 and time.monotonic() < deadline:
+        found += hub.next(0.1)
+    assert {(entry.source, entry.type) for entry in found} == {
+        ("pods", "ADDED"),
+        ("pods", "SYNCED"),
+        ("nodes", "ERROR"),
+    }
+    assert "alice may not" in next(entry.object["message"] for entry in found if entry.type == "ERROR")
+    assert hub.synced
+    hub.close()
+    hold.set()
+
+
 def test_an_outage_reaches_the_caller_when_patience_ends(fake: Any) -> None:
     fake.script(pods(1, pod("a", 1)), (503, {}, b"down"))
     hub = WatchHub(fake.client(), patience_s=0.5)

@@ -117,6 +117,12 @@ def test_no_group_and_no_applyset_mean_no_label() -> None:
     }
 
 
+@pytest.mark.parametrize("kind", ["DaemonSet", "Deployment"])
+def test_only_a_daemonset_keeps_to_the_hardware_where_the_state_is_placed_anywhere(kind: str) -> None:
+    spec = pod_spec(inject(workload(kind), replace(context(), anywhere=True)))
+    assert ("affinity" in spec) == ("tolerations" in spec) == (kind == "DaemonSet")
+
+
 @pytest.mark.parametrize("kind", ["DaemonSet", "Deployment", "StatefulSet", "ReplicaSet", "Job", "CronJob", "Pod"])
 def test_pods_of_all_kinds(kind: str) -> None:
     options = {"image_pull_secrets": ["one"], "env": {"one": {"A": 1}}, "proxy": {"https": "http://p:1"}}
@@ -135,7 +141,8 @@ def test_pods_of_all_kinds(kind: str) -> None:
         {"name": "https_proxy", "value": "http://p:1"},
         {"name": "A", "value": "1"},
     ]
-    assert ("affinity" in spec) == ("tolerations" in spec) == ("priorityClassName" in spec) == (kind == "DaemonSet")
+    assert "affinity" in spec
+    assert ("priorityClassName" in spec) == (kind == "DaemonSet")
     if template and kind != "CronJob":
         assert found["spec"]["selector"] == {"matchLabels": {"app": "x"}}
         assert labels["app"] == "x"

@@ -8,6 +8,8 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kinds.workload import Settings
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, Rival
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
@@ -44,13 +46,13 @@ def test_a_good_recipe(recipe: Recipe) -> None:
 def test_proofs_have_their_defaults(recipe: Recipe) -> None:
     rollout, workload = recipe.states["plugin"].validate
     assert (rollout.kind, rollout.spec) == ("rollout", {})
-    assert workload.spec == {
-        "pod": "validation/check.yaml.j2",
-        "resource": "toy.io/gpu",
-        "sampling": "all",
-        "parallel": 20,
-        "timeout": 300,
-    }
+    assert KINDS["workload"].settings_of(workload) == Settings(
+        pod="validation/check.yaml.j2",
+        resource="toy.io/gpu",
+        sampling="all",
+        parallel=20,
+        timeout=300,
+    )
 
 
 def test_standard_options_are_there_and_may_get_another_default(files: dict[str, str]) -> None:
@@ -338,12 +340,12 @@ def test_a_mistake_in_a_proof(files: dict[str, str], proof: str, said: str) -> N
         "rollout:",
         "workload: {pod: validation/check.yaml.j2, resource: null, sampling: 3}",
         "workload: {pod: validation/check.yaml.j2, resource: '{{ options.version }}', sampling: per_group}",
-        "allocatable: {resource: 'toy.io/part-*', at_least: 0, equals: 4}",
+        "allocatable: {resource: 'toy.io/part-*', equals: 4}",
         "allocatable: {resource: '{{ options.version }}'}",
         "logs: {match: '^ready', container: main, tail: 5}",
         "node_labels: {present: [toy.io/product], equal: {toy.io/ok: 'yes'}}",
         "resource: {api_version: apps/v1, kind: Deployment, name: x, namespace: y, condition: {type: Available}}",
-        "metrics: {port: 9400, path: /metrics, series: [up, a:b], container: main}",
+        "metrics: {port: 9400, path: /metrics, series: [up, a:b]}",
         "rollout: {enabled: driver_enabled}",
     ],
 )

@@ -129,7 +129,7 @@ def test_proofs_are_filled_in(files: dict[str, str], facts_for: MakeFacts) -> No
 
     state = render_state(recipe, "plugin", facts_for(recipe, {"mode": "fast"}))
 
-    assert state.proofs[0].spec == {"resource": "toy.io/fast", "at_least": 2, "equals": None}
+    assert state.proofs[0].spec == {"resource": "toy.io/fast", "at_least": 2}
 
 
 def test_a_proof_that_is_turned_off_counts_for_nothing(files: dict[str, str], facts_for: MakeFacts) -> None:
@@ -156,6 +156,39 @@ def test_proofs_are_checked_again_when_filled_in(files: dict[str, str], facts_fo
     assert refusal(files, facts_for) == (
         "a proof cannot be used: toy/recipe.yml, states.plugin.validate[0].allocatable.resource: expected the name of"
         " an extended resource (example.com/device), found 'slow'; correct the recipe or its options."
+    )
+
+
+def test_a_proof_may_differ_between_groups_and_nodes(files: dict[str, str], facts_for: MakeFacts) -> None:
+    name = "{{ recipe }}-{{ kernel.major }}-{{ node }}"
+    proof = (
+        f"      - resource: {{api_version: v1, kind: ConfigMap, name: '{name}', namespace: '{{{{ namespace }}}}'}}\n"
+    )
+    files["recipe.yml"] = files["recipe.yml"].replace("      - rollout: {}\n", proof, 1)
+    recipe = load(files, "toy")
+
+    facts = facts_for(recipe)
+    state = render_state(recipe, "plugin", facts)
+
+    found = state.proofs[0]
+    assert found.varies
+    for group in facts.groups:
+        assert found.spec_for(group.id, "n1") == {
+            "api_version": "v1",
+            "kind": "ConfigMap",
+            "name": f"toy-gpu-{group.kernel.partition('.')[0]}-n1",
+            "namespace": "toy",
+        }
+    assert not render_state(recipe, "driver", facts).proofs[0].varies
+
+
+def test_what_differs_between_nodes_is_not_about_the_cluster(files: dict[str, str], facts_for: MakeFacts) -> None:
+    proof = "      - resource: {api_version: v1, kind: Node, name: '{{ node }}', scope: cluster}\n"
+    files["recipe.yml"] = files["recipe.yml"].replace("      - rollout: {}\n", proof, 1)
+
+    assert refusal(files, facts_for) == (
+        "a proof cannot be used: toy/recipe.yml, states.plugin.validate[0].resource.scope: expected node, since its"
+        " texts differ between nodes, found cluster; correct the recipe or its options."
     )
 
 

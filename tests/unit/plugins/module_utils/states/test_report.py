@@ -12,7 +12,10 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import seconds, timestamp
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record.status import make_status
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.status import (
+    make_status,
+    with_last_look,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import table
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, Result
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.report import summarize
@@ -57,6 +60,10 @@ def test_all_ready() -> None:
 def test_no_nodes_is_a_result_of_its_own() -> None:
     found = summarize(PLANS, {}, [], {}, all_nodes=False)
     assert (found["phase"], found["ready"], found["acceptable"]) == ("empty", False, True)
+    assert {row["phase"] for row in found["states"]} == {"empty"}
+    lines = table.render("demo", {**found, "message": "what helps"}, NOW, seconds)
+    assert lines[-1] == "! what helps"
+    assert not any("ready" in line for line in lines)
 
 
 def test_a_failure_names_node_state_why_and_what_to_do() -> None:
@@ -130,6 +137,40 @@ def test_status_keeps_since_but_not_the_transition_of_a_condition_that_changed()
     assert conditions["Ready"]["status"] == "True"
     assert conditions["Ready"]["lastTransitionTime"] == timestamp(NOW + 90)
     assert conditions["Progressing"]["lastTransitionTime"] == timestamp(NOW)
+
+
+def test_the_last_look_is_noted_with_what_is_new_and_else_once_an_hour() -> None:
+    first = with_last_look(make_status(report(CRASH, BLOCKED), {}, 1, timestamp(NOW)), {}, timestamp(NOW))
+    assert first["lastChecked"] == timestamp(NOW)
+
+    def again(after: float, *changed: Result) -> dict[str, Any]:
+        moment = timestamp(NOW + after)
+        return with_last_look(make_status(report(*(changed or (CRASH, BLOCKED))), first, 1, moment), first, moment)
+
+    assert again(3599) == first
+    assert again(3600) == {**first, "lastChecked": timestamp(NOW + 3600)}
+    assert again(60, CRASH, ready("plugin"))["lastChecked"] == timestamp(NOW + 60)
+
+
+def test_status_says_since_when_the_phase_is_what_it_is() -> None:
+    first = make_status(report(CRASH, BLOCKED), {}, 1, timestamp(NOW))
+    second = make_status(report(CRASH, ready("plugin")), first, 1, timestamp(NOW + 60))
+    third = make_status(report(), second, 1, timestamp(NOW + 90))
+    found = [(status["phase"], status["phaseSince"]) for status in (first, second, third)]
+    assert found == [("failed", timestamp(NOW)), ("failed", timestamp(NOW)), ("ready", timestamp(NOW + 90))]
+
+
+def test_status_keeps_ten_causes_and_their_since() -> None:
+    results = {
+        (f"n{number}", "driver"): Result("driver", Phase.FAILED, f"Reason{number}", "why", since=NOW, final=True)
+        for number in range(12)
+    }
+    groups = [KernelGroup("old", "5.15", "5.15", "debian", "12", "amd64", tuple(name for name, _state in results))]
+    found = summarize(PLANS[:1], results, groups, {name: "old" for name, _state in results}, all_nodes=False)
+    first = make_status(found, {}, 1, timestamp(NOW))
+    assert len(first["causes"]) == 10
+    later = [{**cause, "since": timestamp(NOW + 9)} for cause in found["causes"]]
+    assert make_status({**found, "causes": later}, first, 1, timestamp(NOW + 9))["causes"] == first["causes"]
 
 
 def test_status_lists_ten_problems_at_most() -> None:

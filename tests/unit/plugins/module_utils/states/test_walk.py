@@ -18,6 +18,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks im
     RemovePod,
     StartPod,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Watched
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
@@ -490,3 +491,48 @@ class TestVersion:
         rig.answer(ReadRevision("demo", "driver", "uid-driver", 1), newest)
         result = rig.look()["driver"]
         assert (result.phase, result.restart_pending) == (Phase.READY, pending)
+
+
+CONFIG = Proof("resource", {"api_version": "v1", "kind": "ConfigMap", "name": "settings"})
+
+
+def test_a_resource_that_stays_right_never_restarts_the_clocks_of_what_stands_on_it() -> None:
+    rig = Rig(
+        world.plan("settings", proofs=(CONFIG,), deployed=False),
+        world.plan("driver", requires=("settings",), timeout=20),
+    )
+    rig.snapshot.put_pod(world.pod("driver", ready=False))
+    rig.snapshot.feed(Watched("v1", "ConfigMap", "demo")).put_all([{"metadata": {"name": "settings"}}])
+    for second in range(20):
+        results = rig.look(second)
+        assert (results["settings"].phase, results["driver"].phase) == (Phase.READY, Phase.WAITING)
+        assert rig.walk.wants == []
+    assert (rig.look(20)["driver"].phase, rig.look(20)["driver"].reason) == (Phase.FAILED, "Timeout")
+
+
+def test_a_question_that_is_asked_again_never_restarts_the_clocks_of_what_stands_on_it() -> None:
+    proofs = (Proof("logs", {"match": "registered"}),)
+    rig = Rig(world.plan("settings", proofs=proofs), world.plan("driver", requires=("settings",), timeout=20))
+    rig.snapshot.put_pod(world.pod("settings"))
+    rig.snapshot.put_pod(world.pod("driver", ready=False))
+    log = ReadLogs("demo", "settings-n1", "pod-settings-n1", None, 50)
+    rig.answer(log, "registered")
+    asked = 0
+    for second in range(20):
+        assert rig.look(second)["settings"].phase is Phase.READY
+        asked += log in rig.walk.wants
+        if log in rig.walk.wants and second % 2:
+            rig.answer(log, "registered", at=second)
+    assert asked > 2
+    assert rig.look(20)["driver"].reason == "Timeout"
+
+
+def test_a_name_may_differ_from_node_to_node() -> None:
+    spec = {**CONFIG.spec, "name": "settings-{{ node }}"}
+    proof = Proof("resource", spec, render=lambda _group, node: {**spec, "name": f"settings-{node}"})
+    rig = Rig(world.plan("settings", proofs=(proof,), deployed=False))
+    feed = rig.snapshot.feed(Watched("v1", "ConfigMap", "demo"))
+    feed.put_all([{"metadata": {"name": "settings-n2"}}])
+    assert rig.look()["settings"].message == "ConfigMap settings-n1 does not exist"
+    assert feed.put({"metadata": {"name": "settings-n1"}}) == {"n1"}
+    assert rig.look()["settings"].phase is Phase.READY

@@ -139,8 +139,9 @@ def plan(
     gated: bool = True,
     timeout: float = 600.0,
     deployed: bool = True,
+    workloads: tuple[ObjectKey, ...] = (),
 ) -> StatePlan:
-    """A state that has one DaemonSet of its own name."""
+    """A state that has one DaemonSet of its own name, unless it is not deployed, and other workloads."""
     key = ObjectKey("apps/v1", "DaemonSet", NAMESPACE, name)
     return StatePlan(
         name=name,
@@ -149,7 +150,7 @@ def plan(
         timeout=timeout,
         hashes={"": f"hash-{name}", GROUP: f"hash-{name}"},
         daemonsets={"": (key,)} if deployed else {},
-        workloads=(),
+        workloads=workloads,
         gated=gated,
         unlocks=unlocks,
         per_node=True,

@@ -1,0 +1,53 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Write what docs take from the code, or with --check say what is out of date: tables, and the recipes' JSON Schema.
+
+Usage: make reference"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.schema import json_schema
+from docs.reference import blocks, tables
+
+DOCS = Path(__file__).resolve().parents[1]
+SCHEMA = DOCS / "recipes" / "recipe.schema.json"
+MAKERS = {
+    "builders": tables.builders,
+    "proofs": tables.proofs,
+    "proof-settings": tables.settings,
+    "reasons": tables.reasons,
+    "standard-options": tables.standard_options,
+}
+
+
+def wanted() -> dict[Path, str]:
+    """Every file that holds something generated, as it should be."""
+    files = {SCHEMA: json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"}
+    for page in sorted(DOCS.rglob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        if blocks.names_in(text):
+            files[page] = blocks.filled(text, MAKERS)
+    return files
+
+
+def main() -> int:
+    """Exit code 1 if --check finds a difference."""
+    parser = argparse.ArgumentParser(prog="python -m docs.reference", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing, compare")
+    check = parser.parse_args().check
+    code = 0
+    for file, text in wanted().items():
+        if not check:
+            file.write_text(text, encoding="utf-8")
+        elif not file.is_file() or file.read_text(encoding="utf-8") != text:
+            sys.stderr.write(f"{file.relative_to(DOCS.parent)} is out of date: run make reference\n")
+            code = 1
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

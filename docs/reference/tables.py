@@ -1,0 +1,91 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tables that docs take from the code: kinds of proof, reasons, options of all recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.choice import BUILDERS
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.advice import OF_OTHER_STATES, REASONS
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import keys_of
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import WAIT
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import Key, Record
+
+
+def proofs() -> list[str]:
+    """What each kind of proof holds for."""
+    rows = [(f"`{kind.name}`", kind.holds_when, _repeated(kind.observed)) for kind in KINDS.values()]
+    return _table(("proof", "holds when", "looked at"), rows)
+
+
+def settings() -> list[str]:
+    """The settings of each kind of proof."""
+    rows = []
+    for kind in KINDS.values():
+        keys = dict(_flat(keys_of(kind.settings)))
+        rows += [(f"`{kind.name}`", f"`{name}`", _default(key), key.text) for name, key in keys.items()]
+        rows += [] if keys else [(f"`{kind.name}`", "none", "", "")]
+    return _table(("proof", "setting", "default", "what it is"), rows)
+
+
+def reasons() -> list[str]:
+    """What each reason means and what to do; those that pass by themselves share a row."""
+    own = {name: reason for name, reason in REASONS.items() if not reason.passing}
+    passing = ", ".join(f"`{name}`" for name in sorted(REASONS.keys() - own.keys()))
+    rows = [(f"`{name}`", own[name].meaning, own[name].todo) for name in sorted(own)]
+    rows += [
+        *((f"`{name}.STATE`", reason.meaning, reason.todo) for name, reason in OF_OTHER_STATES.items()),
+        (passing, "something is under way", WAIT),
+    ]
+    return _table(("reason", "what it means", "what to do"), rows)
+
+
+def builders() -> list[str]:
+    """The builders that work in the cluster."""
+    rows = [(f"`{each.name}`", each.how, each.needs) for each in BUILDERS.values()]
+    return _table(("`hardware_enablement_builder`", "how", "needs"), rows)
+
+
+def standard_options() -> list[str]:
+    """The options that every recipe has."""
+    rows = []
+    for option in STANDARD_OPTIONS.values():
+        choices = ", ".join(f"`{choice}`" for choice in option.choices)
+        text = f"{option.description} One of {choices}." if choices else option.description
+        rows.append((f"`{option.name}`", f"`{option.default}`", text))
+    return _table(("option", "default", "meaning"), rows)
+
+
+def _flat(keys: Mapping[str, Key], prefix: str = "") -> Iterable[tuple[str, Key]]:
+    """Keys with those of records among them, as paths."""
+    for name, key in keys.items():
+        yield prefix + name, key
+        if isinstance(key.shape, Record):
+            yield from _flat(key.shape.keys, f"{prefix}{name}.")
+
+
+def _default(key: Key) -> str:
+    if key.required:
+        return "required"
+    return "" if key.default is None else f"`{_text(key.default)}`"
+
+
+def _repeated(observed: bool) -> str:
+    return "in every run" if observed else "once for each boot and change"
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    return [_line(head), "|" + "---|" * len(head), *map(_line, rows)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,86 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Changes of phase, said as Events on nodes and on the record: one for each object whose phase a run has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster import events
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.events import Occurrence
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import API_VERSION, KIND
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.causes import Results
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.marks import READY
+
+# Reason and whether it is a warning, by phase. Nodes have Events of others, so the reasons say what is meant.
+_REASONS = {
+    "ready": ("HardwareReady", False),
+    "waiting": ("HardwareWaiting", False),
+    "failed": ("HardwareFailed", True),
+    "degraded": ("HardwareDegraded", True),
+    "blocked": ("HardwareBlocked", True),
+    "unknown": ("HardwareUnknown", True),
+    "empty": ("HardwareAbsent", False),
+}
+
+
+def of_node(recipe: str, node: NodeFacts, before: str | None, after: str | None, results: Results) -> Occurrence | None:
+    """What is to be said on a node whose summary label was one thing when the run began and is another one at its end.
+
+    results are those of the run, for the words; None where the phase is the same.
+    """
+    old, _state = _parts(before)
+    phase, state = _parts(after)
+    if phase == old or phase not in _REASONS:
+        return None
+    reason, warning = _REASONS[phase]
+    result = results.get((node.name, state)) or results.get(("", state))
+    why = f": state {state}, {result.reason}: {result.message}" if result else ""
+    return Occurrence(
+        regarding={"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.uid},
+        reason=reason,
+        note=f"{recipe} is {phase}{_was(old)}{why}",
+        same=f"{recipe}|{state}|{result.reason if result else ''}",
+        warning=warning,
+    )
+
+
+def of_record(record: Mapping[str, Any], before: str, after: str, message: str) -> Occurrence | None:
+    """What is to be said on a SpecialResource whose phase has changed; None where it has not."""
+    if before == after or after not in _REASONS:
+        return None
+    reason, warning = _REASONS[after]
+    metadata = record["metadata"]
+    return Occurrence(
+        regarding={"apiVersion": API_VERSION, "kind": KIND, "name": metadata["name"], "uid": metadata["uid"]},
+        reason=reason,
+        note=f"{metadata['name']} is {after}{_was(before)}: {message}",
+        warning=warning,
+    )
+
+
+def say(client: Client, found: Sequence[Occurrence], context: RunContext) -> None:
+    """Write them, bad news first. Where that is not possible, the run's output says so, and the run goes on."""
+    ordered = sorted(found, key=lambda occurrence: not occurrence.warning)
+    cleaned = [replace(occurrence, note=context.masked(occurrence.note)) for occurrence in ordered]
+    error = events.write(client, cleaned, context.clock(), context.holder_info)
+    if error:
+        context.progress(f"no Events were written: {error}")
+
+
+def _parts(summary: str | None) -> tuple[str, str]:
+    """Phase and state of a summary label: "ready", "driver.failed", or none."""
+    if not summary or summary == READY:
+        return summary or "", ""
+    state, _dot, phase = summary.rpartition(".")
+    return phase, state
+
+
+def _was(phase: str) -> str:
+    return f", was {phase}" if phase else ""

@@ -1,0 +1,184 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The graph of a recipe is the order, also of what node affinity cannot hold back. The tests build on each other."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.cluster.api import Api
+from tests.integration import sight
+from tests.integration.conftest import grant
+from tests.integration.plays import Runner
+
+RECIPE = {
+    "hardware_enablement_recipe": "ping-pong",
+    "hardware_enablement_recipe_dir": str(Path(__file__).parents[1] / "recipes"),
+}
+GROUP = "ping-pong.example.org"
+CERTIFICATES = f"/apis/{GROUP}/v1/namespaces/ping-pong/certificates"
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": f"certificates.{GROUP}"},
+    "spec": {
+        "group": GROUP,
+        "names": {"kind": "Certificate", "plural": "certificates"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "subresources": {"status": {}},
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {"type": "object", "properties": {"days": {"type": "integer", "minimum": 1}}},
+                            "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+
+
+class Authority(threading.Thread):
+    """The program in the authority's pod: as soon as that is available it brings its kind, and signs."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__(daemon=True)
+        self._cluster = cluster
+        self._api = Api(cluster.kubeconfig)
+        self.over = threading.Event()
+
+    def run(self) -> None:
+        while not self.over.wait(0.3):
+            deployments = self._api.get("/apis/apps/v1/deployments")["items"]
+            if not any(item["metadata"]["name"] == "authority" and available(item) for item in deployments):
+                continue
+            self._cluster.kubectl("apply", "-f", "-", stdin=json.dumps(DEFINITION))
+            self._cluster.kubectl("wait", "--for=condition=Established", f"crd/certificates.{GROUP}")
+            for item in self._api.get(CERTIFICATES)["items"]:
+                if not item.get("status"):
+                    self._sign(item["metadata"]["name"])
+
+    def _sign(self, name: str) -> None:
+        patch = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+        arguments = ("patch", f"certificates.{GROUP}", name, "-n", "ping-pong", "--subresource=status")
+        self._cluster.kubectl(*arguments, "--type=merge", "-p", json.dumps(patch))
+
+
+def available(deployment: dict[str, Any]) -> bool:
+    """Whether a Deployment's pods are there."""
+    return bool(deployment.get("status", {}).get("availableReplicas"))
+
+
+def deployments(cluster: Cluster) -> dict[str, dict[str, Any]]:
+    """The Deployments of ping-pong by name."""
+    items = cluster.api.get("/apis/apps/v1/namespaces/ping-pong/deployments")["items"]
+    return {item["metadata"]["name"]: item for item in items}
+
+
+def created(item: dict[str, Any]) -> float:
+    """When an object was made, in seconds since the epoch."""
+    return sight.seconds(item["metadata"]["creationTimestamp"])
+
+
+def since_available(item: dict[str, Any]) -> float:
+    """When a Deployment became available, in seconds since the epoch."""
+    conditions = {entry["type"]: entry for entry in item["status"]["conditions"]}
+    return sight.seconds(conditions["Available"]["lastTransitionTime"])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _authority(cluster: Cluster, runner: Runner) -> Iterator[None]:
+    # The recipe brings a kind of its own, which the rights for the shipped recipes do not name.
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "certificates"},
+        "rules": [{"apiGroups": [GROUP], "resources": ["certificates"], "verbs": ["*"]}],
+    }
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(role))
+    grant(cluster, runner.user, "certificates")
+    thread = Authority(cluster)
+    thread.start()
+    yield
+    thread.over.set()
+    thread.join()
+
+
+def test_check_predicts_what_a_run_then_does(runner: Runner) -> None:
+    assert runner.play("enable", "--check", **RECIPE).check().changed > 0
+
+
+def test_what_is_refused_in_its_turn_is_the_result_of_its_state(cluster: Cluster, runner: Runner) -> None:
+    played = runner.play("enable", **RECIPE, hardware_enablement_options={"days": 0})
+    assert played.code != 0
+    assert "Traceback" not in played.output
+    assert "certificates failed" in played.output
+    assert "should be greater than or equal to 1" in played.output
+    assert "behind it: server, client" in played.output
+    assert set(deployments(cluster)) == {"authority"}
+
+
+def test_each_comes_when_what_it_requires_is_proven(cluster: Cluster, runner: Runner) -> None:
+    runner.play("disable", **RECIPE).check()
+    cluster.kubectl("delete", "crd", f"certificates.{GROUP}")
+    played = runner.play("enable", **RECIPE).check()
+    assert "ping-pong: ready, 3/3 nodes" in played.output
+    found = deployments(cluster)
+    signed = [created(item) for item in cluster.api.get(CERTIFICATES)["items"]]
+    assert len(signed) == 2
+    assert min(signed) >= since_available(found["authority"])
+    assert created(found["server"]) >= max(signed)
+    assert created(found["client"]) >= since_available(found["server"])
+    # Each takes its time, so that what comes too early would be seen.
+    assert since_available(found["server"]) - created(found["server"]) >= 2
+
+
+def test_deployments_run_on_the_hardwares_nodes(cluster: Cluster) -> None:
+    pods = cluster.api.get("/api/v1/namespaces/ping-pong/pods")["items"]
+    assert {pod["spec"]["nodeName"].partition("-")[0] for pod in pods} == {"gpu"}
+
+
+def test_a_second_run_changes_nothing(cluster: Cluster, runner: Runner) -> None:
+    mark = cluster.mark()
+    runner.play("enable", **RECIPE).unchanged()
+    assert runner.writes(mark) == []
+
+
+def test_a_change_waits_for_its_turn_too(cluster: Cluster, runner: Runner) -> None:
+    runner.play("enable", **RECIPE, hardware_enablement_options={"seconds": 2}).check()
+    found = deployments(cluster)
+    assert {item["metadata"]["generation"] for item in found.values()} == {2}
+    runner.play("disable", **RECIPE).check()
+
+
+def test_what_worked_is_taken_away_only_after_its_replacement_is_proven(cluster: Cluster, runner: Runner) -> None:
+    runner.play("enable_gpu").check()
+    toolkit = ("get", "daemonset", "-n", "nvidia-gpu", "-o", "name", "-l", "hardware-enablement.io/state=runtime_hook")
+    ours = cluster.kubectl(*toolkit)
+    assert ours
+    off = {"toolkit_enabled": False}
+    played = runner.play("enable_gpu", hardware_enablement_options=off, hardware_enablement_failure_grace=2)
+    assert played.code != 0
+    assert "the host brings no NVIDIA container toolkit along" in played.output
+    assert cluster.kubectl(*toolkit) == ours
+    for node in ("gpu-old-1", "gpu-old-2", "gpu-new-1"):
+        cluster.kubectl("annotate", "node", node, "sim.hardware-enablement.io/preinstalled=toolkit")
+    runner.play("enable_gpu", hardware_enablement_options=off).check()
+    assert cluster.kubectl(*toolkit) == ""
+    runner.play("enable_gpu", hardware_enablement_options=off).unchanged()

@@ -1,0 +1,98 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What kinds of proof declare is what they read and say."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+from types import ModuleType
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs import pod_status, watching
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import Scope
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import Reason
+
+NAMES = sorted(KINDS)
+
+
+def module_of(name: str) -> ModuleType:
+    return importlib.import_module(KINDS[name].evaluate.__module__)
+
+
+def read_in(module: ModuleType) -> set[str]:
+    """The attributes that a module reads of something."""
+    tree = ast.parse(inspect.getsource(module))
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+
+def raised_in(module: ModuleType) -> set[str]:
+    """The reasons of the verdicts that a module makes itself."""
+    calls = [node for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.Call)]
+    verdicts = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Verdict"]
+    reasons = [call.args[1] for call in verdicts if len(call.args) > 1]
+    return {reason.value for reason in reasons if isinstance(reason, ast.Constant)}
+
+
+def fields_of(settings: type) -> set[str]:
+    """The names of all settings, those of records among them too."""
+    fields = dataclasses.fields(settings)
+    inner = [field.metadata["record"] for field in fields if "record" in field.metadata]
+    return {field.name for field in fields}.union(*map(fields_of, inner))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_setting_is_read(name: str) -> None:
+    assert fields_of(KINDS[name].settings) - read_in(module_of(name)) == set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_reason_is_declared_and_every_declared_one_is_raised(name: str) -> None:
+    raised, declared = raised_in(module_of(name)), set(KINDS[name].reasons)
+    shared = {**pod_status.POD_REASONS, **watching.FIND_REASONS}
+    assert raised - declared == set()
+    assert declared - raised - set(shared) == set()
+
+
+def test_what_pods_and_look_ups_say_is_declared() -> None:
+    said = raised_in(pod_status) | pod_status.TERMINAL_REASONS
+    assert said <= pod_status.POD_REASONS.keys()
+    assert raised_in(watching) == watching.FIND_REASONS.keys()
+
+
+def test_a_reason_means_the_same_wherever_it_is_raised() -> None:
+    found: dict[str, Reason] = {}
+    for kind in KINDS.values():
+        for name, reason in kind.reasons.items():
+            assert found.setdefault(name, reason) == reason, name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_setting_has_a_text(name: str) -> None:
+    assert all(key.text for key in KINDS[name].shape.keys.values())
+
+
+@pytest.mark.parametrize(
+    ("proof", "scope"),
+    [
+        (Proof("rollout"), Scope.STATE),
+        (Proof("logs", {"match": "x"}), Scope.NODE),
+        (Proof("logs", {"match": "x", "api_version": "v1", "kind": "Pod", "name": "p"}), Scope.CLUSTER),
+        (Proof("resource", {"api_version": "v1", "kind": "ConfigMap", "name": "c"}), Scope.CLUSTER),
+        (Proof("resource", {"api_version": "v1", "kind": "ConfigMap", "name": "c", "scope": "node"}), Scope.NODE),
+        (
+            Proof(
+                "resource", {"api_version": "v1", "kind": "ConfigMap", "name": "{{ node }}"}, render=lambda _g, _n: {}
+            ),
+            Scope.NODE,
+        ),
+    ],
+)
+def test_scope(proof: Proof, scope: Scope) -> None:
+    assert KINDS[proof.kind].scope_of(proof) is scope

@@ -1,0 +1,104 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record's CRD: what kubectl shows and explains; and the versions that the record keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Option, Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import versions
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import definition
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.status import (
+    make_status,
+    with_last_look,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, Result
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.report import summarize
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+
+REPO = Path(__file__).resolve().parents[5]
+RECIPE = Recipe(
+    name="demo",
+    namespace="demo",
+    driver_version="{{ options.driver_version }}",
+    options={"driver_version": Option("driver_version"), "password": Option("password", no_log=True)},
+    files={"recipe.yml": "text"},
+)
+
+
+def version() -> dict[str, Any]:
+    """The only version of the CRD."""
+    (only,) = definition()["spec"]["versions"]
+    return dict(only)
+
+
+def undescribed(schema: dict[str, Any], path: str) -> Iterator[str]:
+    """The fields that kubectl explain would say nothing of."""
+    for name, field in schema.get("properties", {}).items():
+        if not field.get("description"):
+            yield f"{path}.{name}"
+        yield from undescribed(field, f"{path}.{name}")
+    if "items" in schema:
+        yield from undescribed(schema["items"], f"{path}[]")
+
+
+def unknown(value: Any, schema: dict[str, Any], path: str) -> Iterator[str]:
+    """The fields of a value that an API server would drop."""
+    if isinstance(value, dict):
+        for name, entry in value.items():
+            if name not in schema["properties"]:
+                yield f"{path}.{name}"
+            else:
+                yield from unknown(entry, schema["properties"][name], f"{path}.{name}")
+    elif isinstance(value, list):
+        for entry in value:
+            yield from unknown(entry, schema["items"], f"{path}[]")
+
+
+def test_every_field_is_explained() -> None:
+    assert list(undescribed(version()["schema"]["openAPIV3Schema"], "")) == []
+
+
+def test_nothing_that_a_run_writes_is_dropped() -> None:
+    crash = Result("driver", Phase.FAILED, "CrashLoopBackOff", "why", since=world.NOW, final=True)
+    behind = Result("plugin", Phase.BLOCKED, "Requires.driver", "why", cause="driver", since=world.NOW, final=True)
+    groups = [KernelGroup("old", "5.15", "5.15", "debian", "12", "amd64", ("n1",))]
+    plans = [world.plan("driver"), world.plan("plugin", requires=("driver",))]
+    report = summarize(plans, {("n1", "driver"): crash, ("n1", "plugin"): behind}, groups, {"n1": "old"}, False)
+    found = versions.versions(RECIPE, {"driver_version": "7.1"})
+    moment = "2026-01-01T00:00:00Z"
+    status = with_last_look(make_status(report, {}, 1, moment, found), {}, moment)
+    assert status["causes"][0]["blocked"] == [{"state": "plugin", "nodes": 1}]
+    assert list(unknown(status, version()["schema"]["openAPIV3Schema"]["properties"]["status"], "")) == []
+
+
+def test_what_wide_output_adds() -> None:
+    columns = version()["additionalPrinterColumns"]
+    assert [column["name"] for column in columns if "priority" not in column] == ["Phase", "Nodes", "Kernels", "Age"]
+    wide = [column["name"] for column in columns if column.get("priority") == 1]
+    assert wide == ["Driver", "Since", "Checked", "Message"]
+
+
+def test_both_short_names_are_served() -> None:
+    assert definition()["spec"]["names"]["shortNames"] == ["hwe", "sr"]
+
+
+def test_the_collections_version_is_galaxys() -> None:
+    assert yaml.safe_load((REPO / "galaxy.yml").read_text())["version"] == versions.COLLECTION
+
+
+def test_a_recipe_without_a_version_is_known_by_its_files() -> None:
+    found = versions.versions(RECIPE, {"driver_version": "7.1", "password": "secret"})
+    assert found["driver"] == "7.1"
+    assert found["recipe"].startswith("sha256:")
+    changed = replace(RECIPE, files={"recipe.yml": "other text"})
+    assert versions.versions(changed, {"driver_version": "7.1"})["recipe"] != found["recipe"]
+    assert versions.versions(replace(RECIPE, version="1.2"), {"driver_version": "7.1"})["recipe"] == "1.2"
