@@ -77,10 +77,10 @@ class Face(ActionBase):  # type: ignore[misc]
         self._complete(args, task_vars)
         self._connect_as_told(args, variables)
         if self._is_local(task_vars):
-            return self._run_here(args, secrets, task_vars)
+            return self._run_here(args, task_vars, secrets)
         found: dict[str, Any] = self._execute_module(module_name=self.MODULE, module_args=args, task_vars=task_vars)
-        screen = Screen(task_vars, str)
         for text in found.pop("notices", ()):
+            screen = Screen(task_vars, lambda shown: str(masked(shown, secrets)))
             (screen.plain if self.OF_ALL_HOSTS else screen.line)(text)
         return found
 
@@ -133,7 +133,7 @@ class Face(ActionBase):  # type: ignore[misc]
             and _client_is_here()
         )
 
-    def _run_here(self, args: dict[str, Any], secrets: set[str], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+    def _run_here(self, args: dict[str, Any], task_vars: Mapping[str, Any], secrets: set[str]) -> dict[str, Any]:
         # The worker process is this task's own, so its environment may be the task's.
         os.environ.update(self._environment())
         validator = ArgumentSpecValidator({name: dict(spec) for name, spec in self.SPEC.items()})

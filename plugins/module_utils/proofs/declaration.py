@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field
 from enum import Enum
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, Union, cast, get_type_hints
 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Watched
@@ -42,35 +42,47 @@ class ProofPod:
     parallel: int
 
 
-def setting(shape: Shape, text: str, default: Any = MISSING) -> Any:
-    """A field of a kind's settings: what its value may be, what it is (Markdown), its default; without one it is
-    required."""
-    return field(default=default, metadata={"shape": shape, "text": text})
+@dataclass(frozen=True)
+class Setting:
+    """Annotates a field of a kind's settings: what its value may be, and what it is (Markdown).
+
+    Without a default, it is required.
+    """
+
+    shape: Shape
+    text: str
 
 
-def settings_record(settings: type[Any], text: str) -> Any:
-    """A field of a kind's settings that is a record of its own, or None; settings is the dataclass of it."""
-    return field(default=None, metadata={"record": settings, "text": text})
+@dataclass(frozen=True)
+class SettingsRecord:
+    """Annotates a field of a kind's settings that is a record of its own, or None: the dataclass of it, what it is."""
+
+    settings: type[Any]
+    text: str
+
+
+def _annotations(settings: type[Any]) -> dict[str, Union[Setting, SettingsRecord]]:
+    hints = get_type_hints(settings, include_extras=True)
+    return {each.name: hints[each.name].__metadata__[0] for each in dataclasses.fields(settings)}
 
 
 def keys_of(settings: type[Any]) -> dict[str, Key]:
     """The keys that a dataclass of settings declares."""
+    defaults = {each.name: each.default for each in dataclasses.fields(settings)}
     keys = {}
-    for each in dataclasses.fields(settings):
-        inner = each.metadata.get("record")
-        shape = Record(keys_of(inner)) if inner else each.metadata["shape"]
-        given = None if each.default in (MISSING, ()) else each.default
-        keys[each.name] = Key(shape, each.default is MISSING, each.metadata["text"], given)
+    for name, said in _annotations(settings).items():
+        shape = said.shape if isinstance(said, Setting) else Record(keys_of(said.settings))
+        given = None if defaults[name] in (MISSING, ()) else defaults[name]
+        keys[name] = Key(shape, defaults[name] is MISSING, said.text, given)
     return keys
 
 
 def make_settings(settings: type[T], given: Mapping[str, Any]) -> T:
     """A dataclass of settings from what a recipe gives, which has been checked."""
     values = dict(given)
-    for each in dataclasses.fields(settings):  # type: ignore[arg-type]
-        inner = each.metadata.get("record")
-        if inner and values.get(each.name) is not None:
-            values[each.name] = make_settings(inner, values[each.name])
+    for name, said in _annotations(settings).items():
+        if isinstance(said, SettingsRecord) and values.get(name) is not None:
+            values[name] = make_settings(said.settings, values[name])
     return settings(**values)
 
 
@@ -82,7 +94,7 @@ def _watches_nothing(_settings: Any, _namespace: str) -> tuple[Watched, ...]:
 class ProofKind(Generic[S]):
     """A kind of proof.
 
-    holds_when: the end of "holds when ...". settings: a dataclass whose fields are made by setting(). evaluate: the
+    holds_when: the end of "holds when ...". settings: a dataclass whose fields Setting annotates. evaluate: the
     verdict for one node or the cluster. reasons: why it may not hold. observed: looked at in every run; else run once,
     until what it proved changes. scope: what it is about, where that is no matter of its texts. watches: the objects
     that it looks at besides nodes and the state's own, for a namespace that counts where the settings name none. pod:

@@ -55,7 +55,7 @@ class Feed:
         if not deleted:
             self.objects[name] = obj
             self._told.add(name)
-        return self.readers[name] | self.readers[""]
+        return self.readers.get(name, set()) | self.readers.get("", set())
 
     def put_all(self, objects: Iterable[Obj]) -> None:
         """Take in everything that is there."""

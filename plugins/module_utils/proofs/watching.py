@@ -30,16 +30,21 @@ FIND_REASONS = {
 
 def find(look: Look[Any], what: Watched) -> Union[Obj, Verdict]:
     """A watched object, or the verdict where it cannot be looked at."""
-    feed = look.watched(what)
     title = f"{what.kind} {what.name}"
+    known = find_all(look, what, title)
+    if isinstance(known, Verdict):
+        return known
+    return known.get(what.name) or Verdict(Outcome.PENDING, "NotFound", f"{title} does not exist")
+
+
+def find_all(look: Look[Any], what: Watched, title: str) -> Union[Mapping[str, Obj], Verdict]:
+    """Watched objects by name, or the verdict where they cannot be looked at. title: how a message names them."""
+    feed = look.watched(what)
     if feed.error:
         return Verdict(Outcome.BLOCKED, "Unreadable", f"{title} cannot be read: {feed.error}")
-    found = feed.objects.get(what.name)
-    if found is not None:
-        return found
-    if not feed.complete:
+    if not feed.complete and what.name not in feed.objects:
         return Verdict(Outcome.PENDING, "Reading", f"{title} is being read")
-    return Verdict(Outcome.PENDING, "NotFound", f"{title} does not exist")
+    return feed.objects
 
 
 def pods_of(owner: Obj, pods: Iterable[Obj]) -> list[Obj]:

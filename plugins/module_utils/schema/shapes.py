@@ -189,7 +189,9 @@ class Either(Shape):
 
     def check(self, value: Any, path: str, problems: Problems) -> None:
         """Check by the shape for the value's type."""
-        shape = next((each for kind, each in self.shapes if type(value) is kind), None)
+        # true is an int to Python, but not to a person.
+        kinds = (kind for kind, _shape in self.shapes if isinstance(value, kind) and not isinstance(value, bool))
+        shape = dict(self.shapes).get(next(kinds, object))
         if shape is None:
             problems.add(path, self.what, describe(value))
         else:

@@ -34,9 +34,9 @@ class RunContext:
 
     holder names the run in the run's lock: it is the same for every task of one ansible-playbook process and differs
     between processes. host is the inventory's name of the cluster. progress receives one short line of text at a time,
-    which somebody sees where has_screen is true; notice what a person has to see in any case. terminal is there where
-    more than lines can be shown. clock gives seconds since the epoch. secrets collects texts that neither result nor
-    progress may show.
+    which somebody sees where has_screen is true. notice receives what a person has to see in any case, also where there
+    is no screen. terminal is there where more than lines can be shown. clock gives seconds since the epoch. secrets
+    collects texts that neither result nor progress may show.
     """
 
     check_mode: bool = False
@@ -46,8 +46,8 @@ class RunContext:
     host: str = ""
     has_screen: bool = False
     progress: Callable[[str], None] = field(default=_silent)
-    notice: Callable[[str], None] = field(default=_silent)
     terminal: Terminal | None = None
+    notice: Callable[[str], None] = field(default=_silent)
     clock: Callable[[], float] = field(default=time.time)
     secrets: set[str] = field(default_factory=set)
 

@@ -36,16 +36,17 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.tags im
 class Prepared:
     """A recipe with everything that a person may set.
 
-    record: as it stood when the task began. differences: what the options change about it, in words.
+    versions: of the collection, the recipe and the driver, as far as they are known. record: as it stood when the task
+    began. differences: what the options change about it, in words.
     """
 
     recipe: Recipe
     options: Mapping[str, Any]
     namespace: str
     part_of: str
+    versions: Mapping[str, str] = field(default_factory=dict)
     record: dict[str, Any] | None = None
     differences: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
 
     def enabled(self) -> dict[str, bool]:
         """Which states are deployed, by the options."""
@@ -87,9 +88,9 @@ def prepare(params: Mapping[str, Any], context: RunContext, client: Client) -> P
         options=intent.options,
         namespace=intent.namespace,
         part_of=applyset_id(recipe.name, "", KIND, GROUP),
+        versions=versions(recipe, intent.options) if complete else {},
         record=record,
         differences=intent.differences,
-        versions=versions(recipe, intent.options) if complete else {},
     )
 
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import Annotated
 
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import quantity
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import (
     ProofKind,
     Scope,
-    setting,
+    Setting,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import Reason
@@ -28,11 +29,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils.schema.terms i
 class Settings:
     """How many devices a node has to offer."""
 
-    resource: str = setting(RESOURCE_NAME, "the extended resource; `*` may stand in its name, and then the sum counts")
-    at_least: int | None = setting(Integer(0, 1_000_000), "that many or more; 1 where nothing is said", default=None)
-    equals: int | None = setting(
-        Optional(Integer(0, 1_000_000)), "exactly that many, instead of `at_least`", default=None
-    )
+    resource: Annotated[
+        str, Setting(RESOURCE_NAME, "the extended resource; `*` may stand in its name, and then the sum counts")
+    ]
+    at_least: Annotated[int | None, Setting(Integer(0, 1_000_000), "that many or more; 1 where nothing is said")] = None
+    equals: Annotated[
+        int | None, Setting(Optional(Integer(0, 1_000_000)), "exactly that many, instead of `at_least`")
+    ] = None
 
 
 REASONS = {

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Annotated, Any, Union
 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import ReadLogs
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import ProofKind, Scope, setting
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import ProofKind, Scope, Setting
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Watched
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import NO_POD, last_line, name
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import UNDER_WAY, Reason
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import node_of
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.watching import FIND_REASONS, find, pods_of
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.watching import (
+    FIND_REASONS,
+    find,
+    find_all,
+    pods_of,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import (
     Integer,
     OneOf,
@@ -36,26 +41,32 @@ READ_EVERY_S = 5.0
 class Settings:
     """Whose log, and what has to be in it."""
 
-    match: str = setting(Regex(), "regular expression that a part of the log has to match; `^` and `$` are a line's")
-    container: str | None = setting(Optional(Text()), "the container, where a pod has several", default=None)
-    tail: int = setting(Integer(1, 10_000), "how many of the last lines are read", default=50)
-    api_version: str | None = setting(Optional(GROUP_VERSION), "with `kind`: its `apiVersion`", default=None)
-    kind: str | None = setting(
-        Optional(KIND_NAME),
-        "a kind that has pods (Deployment, StatefulSet, Job, Pod, a custom one); its pods count instead of the state's"
-        " own on the node",
-        default=None,
-    )
-    name: str | None = setting(Optional(Text()), "with `kind`: the object's name", default=None)
-    namespace: str | None = setting(
-        Optional(Text()), "with `kind`: its namespace; the recipe's where nothing is said", default=None
-    )
-    scope: str | None = setting(
-        Optional(OneOf(("cluster", "node"))),
-        "with `kind`: `node` where each node's own pods count; so it is anyway where a text uses `{{ node }}` or facts"
-        " of its group",
-        default=None,
-    )
+    match: Annotated[
+        str, Setting(Regex(), "regular expression that a part of the log has to match; `^` and `$` are a line's")
+    ]
+    container: Annotated[str | None, Setting(Optional(Text()), "the container, where a pod has several")] = None
+    tail: Annotated[int, Setting(Integer(1, 10_000), "how many of the last lines are read")] = 50
+    api_version: Annotated[str | None, Setting(Optional(GROUP_VERSION), "with `kind`: its `apiVersion`")] = None
+    kind: Annotated[
+        str | None,
+        Setting(
+            Optional(KIND_NAME),
+            "a kind that has pods (Deployment, StatefulSet, Job, Pod, a custom one); its pods count instead of the"
+            " state's own on the node",
+        ),
+    ] = None
+    name: Annotated[str | None, Setting(Optional(Text()), "with `kind`: the object's name")] = None
+    namespace: Annotated[
+        str | None, Setting(Optional(Text()), "with `kind`: its namespace; the recipe's where nothing is said")
+    ] = None
+    scope: Annotated[
+        str | None,
+        Setting(
+            Optional(OneOf(("cluster", "node"))),
+            "with `kind`: `node` where each node's own pods count; so it is anyway where a text uses `{{ node }}` or"
+            " facts of its group",
+        ),
+    ] = None
 
 
 def evaluate(look: Look[Settings]) -> Verdict:
@@ -101,7 +112,12 @@ def _pods(look: Look[Settings]) -> Union[list[Obj], Verdict]:
     owner = find(look, targets[0])
     if isinstance(owner, Verdict):
         return owner
-    found = [owner] if len(targets) == 1 else pods_of(owner, look.watched(targets[1]).objects.values())
+    found = [owner]
+    if len(targets) > 1:
+        pods = find_all(look, targets[1], f"the pods in {targets[1].namespace}")
+        if isinstance(pods, Verdict):
+            return pods
+        found = pods_of(owner, pods.values())
     if node and _per_node(look.settings):
         found = [pod for pod in found if node_of(pod) == node]
     return [pod for pod in found if not _over(pod)] or found

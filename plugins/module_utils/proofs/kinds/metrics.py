@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import ReadMetrics
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import (
     ProofKind,
     Scope,
-    setting,
+    Setting,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import NO_POD, name
@@ -30,11 +31,15 @@ from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes 
 class Settings:
     """What is read, and what has to be in it."""
 
-    port: int = setting(Integer(1, 65_535), "the pod's port")
-    series: Sequence[str] = setting(
-        Items(Text("the name of a series", r"[A-Za-z_:][A-Za-z0-9_:]*"), minimum=1), "names of series that are served"
-    )
-    path: str = setting(Text("an absolute path", r"/\S*"), "where they are served", default="/metrics")
+    port: Annotated[int, Setting(Integer(1, 65_535), "the pod's port")]
+    series: Annotated[
+        Sequence[str],
+        Setting(
+            Items(Text("the name of a series", r"[A-Za-z_:][A-Za-z0-9_:]*"), minimum=1),
+            "names of series that are served",
+        ),
+    ]
+    path: Annotated[str, Setting(Text("an absolute path", r"/\S*"), "where they are served")] = "/metrics"
 
 
 REASONS = {

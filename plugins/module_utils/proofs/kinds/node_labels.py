@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import (
     ProofKind,
     Scope,
-    setting,
+    Setting,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import Reason
@@ -28,10 +29,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils.schema.terms i
 class Settings:
     """Labels that the node has to carry."""
 
-    present: Sequence[str] = setting(Items(LABEL), "labels that are there, with whatever value", default=())
-    equal: Mapping[str, str] | None = setting(
-        MapOf(Text("a label's value in quotes", r".*"), LABEL), "labels with their values", default=None
-    )
+    present: Annotated[Sequence[str], Setting(Items(LABEL), "labels that are there, with whatever value")] = ()
+    equal: Annotated[
+        Mapping[str, str] | None,
+        Setting(MapOf(Text("a label's value in quotes", r".*"), LABEL), "labels with their values"),
+    ] = None
 
 
 REASONS = {

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import (
     ProofKind,
     Scope,
-    setting,
-    settings_record,
+    Setting,
+    SettingsRecord,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Watched
@@ -30,34 +30,38 @@ SHOWN = 100
 class Condition:
     """A condition in the object's status."""
 
-    type: str = setting(Text(), "its type")
-    status: str = setting(OneOf(("True", "False", "Unknown")), "its status", default="True")
+    type: Annotated[str, Setting(Text(), "its type")]
+    status: Annotated[str, Setting(OneOf(("True", "False", "Unknown")), "its status")] = "True"
 
 
 @dataclass(frozen=True)
 class FieldValue:
     """A field of the object and its value."""
 
-    path: str = setting(Text(), "dotted path, items of lists by number: `status.phase`")
-    equals: Any = setting(Anything(), "its value")
+    path: Annotated[str, Setting(Text(), "dotted path, items of lists by number: `status.phase`")]
+    equals: Annotated[Any, Setting(Anything(), "its value")]
 
 
 @dataclass(frozen=True)
 class Settings:
     """The object, and what it has to say."""
 
-    api_version: str = setting(GROUP_VERSION, "the object's `apiVersion`")
-    kind: str = setting(KIND_NAME, "its kind")
-    name: str = setting(Text(), "its name")
-    namespace: str | None = setting(Optional(Text()), "its namespace; the recipe's where nothing is said", default=None)
-    condition: Condition | None = settings_record(Condition, "a condition that it has to have")
-    field: FieldValue | None = settings_record(FieldValue, "a field that it has to have")
-    scope: str | None = setting(
-        Optional(OneOf(("cluster", "node"))),
-        "`node` where the proof is about each node; so it is anyway where a text uses `{{ node }}` or facts of its"
-        " group",
-        default=None,
+    api_version: Annotated[str, Setting(GROUP_VERSION, "the object's `apiVersion`")]
+    kind: Annotated[str, Setting(KIND_NAME, "its kind")]
+    name: Annotated[str, Setting(Text(), "its name")]
+    namespace: Annotated[str | None, Setting(Optional(Text()), "its namespace; the recipe's where nothing is said")] = (
+        None
     )
+    condition: Annotated[Condition | None, SettingsRecord(Condition, "a condition that it has to have")] = None
+    field: Annotated[FieldValue | None, SettingsRecord(FieldValue, "a field that it has to have")] = None
+    scope: Annotated[
+        str | None,
+        Setting(
+            Optional(OneOf(("cluster", "node"))),
+            "`node` where the proof is about each node; so it is anyway where a text uses `{{ node }}` or facts of its"
+            " group",
+        ),
+    ] = None
 
 
 def value_at(obj: dict[str, Any], path: str) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import (
     ReadLogs,
@@ -21,7 +21,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declara
     ProofKind,
     ProofPod,
     Scope,
-    setting,
+    Setting,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import (
@@ -42,20 +42,22 @@ from ansible_collections.hardware.enablement.plugins.module_utils.schema.terms i
 class Settings:
     """The pod, and where and how it runs."""
 
-    pod: str = setting(RecipeFile(), "template of a Pod; it is pinned to the node")
-    resource: str | None = setting(
-        Optional(RESOURCE_NAME), "extended resource of which its first container asks for one", default=None
-    )
-    sampling: str | int = setting(
-        Either(
-            "all, per_group or a number of nodes",
-            ((str, Text("all, per_group or a number of nodes", "all|per_group")), (int, Integer(1, 1_000_000))),
+    pod: Annotated[str, Setting(RecipeFile(), "template of a Pod; it is pinned to the node")]
+    resource: Annotated[
+        str | None, Setting(Optional(RESOURCE_NAME), "extended resource of which its first container asks for one")
+    ] = None
+    sampling: Annotated[
+        str | int,
+        Setting(
+            Either(
+                "all, per_group or a number of nodes",
+                ((str, Text("all, per_group or a number of nodes", "all|per_group")), (int, Integer(1, 1_000_000))),
+            ),
+            "`all`: each node; `per_group`: one of each group, or that many",
         ),
-        "`all`: each node; `per_group`: one of each group, or that many",
-        default="all",
-    )
-    parallel: int = setting(Integer(1, 1000), "how many nodes' pods run at once", default=20)
-    timeout: int = setting(SECONDS, "seconds for one pod", default=300)
+    ] = "all"
+    parallel: Annotated[int, Setting(Integer(1, 1000), "how many nodes' pods run at once")] = 20
+    timeout: Annotated[int, Setting(SECONDS, "seconds for one pod")] = 300
 
 
 REASONS = {

@@ -248,6 +248,9 @@ class Walker:
         deadline = memory.runnable_since + limit
         if verdict.outcome is Outcome.PENDING:
             # A crashing container runs for a moment between two crashes: the trouble that was seen goes on counting.
+            # What merely could not be told is over once it can be.
+            if memory.trouble is not None and memory.trouble.outcome is Outcome.BLOCKED:
+                memory.trouble = memory.trouble_since = None
             if memory.trouble is not None and memory.trouble_since is not None:
                 verdict = memory.trouble
             elif now >= deadline:

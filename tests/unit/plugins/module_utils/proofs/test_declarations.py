@@ -6,18 +6,19 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import importlib
 import inspect
+from collections.abc import Mapping
 from types import ModuleType
 
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs import pod_status, watching
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import Scope
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import Scope, keys_of
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import Reason
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import Key, Record
 
 NAMES = sorted(KINDS)
 
@@ -40,16 +41,15 @@ def raised_in(module: ModuleType) -> set[str]:
     return {reason.value for reason in reasons if isinstance(reason, ast.Constant)}
 
 
-def fields_of(settings: type) -> set[str]:
+def names_of(keys: Mapping[str, Key]) -> set[str]:
     """The names of all settings, those of records among them too."""
-    fields = dataclasses.fields(settings)
-    inner = [field.metadata["record"] for field in fields if "record" in field.metadata]
-    return {field.name for field in fields}.union(*map(fields_of, inner))
+    inner = [key.shape.keys for key in keys.values() if isinstance(key.shape, Record)]
+    return set(keys).union(*map(names_of, inner))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_setting_is_read(name: str) -> None:
-    assert fields_of(KINDS[name].settings) - read_in(module_of(name)) == set()
+    assert names_of(keys_of(KINDS[name].settings)) - read_in(module_of(name)) == set()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -246,3 +246,10 @@ def test_an_old_answer_stays_valid_while_the_next_is_read() -> None:
 def test_without_its_deployment_there_are_no_logs() -> None:
     bench = server_bench(name="other")
     assert bench.look(on_node=False).reason == "NotFound"
+
+
+def test_pods_that_may_not_be_listed_are_no_missing_pods() -> None:
+    bench = server_bench()
+    bench.snapshot.feed(Watched("v1", "Pod", "demo")).fail("forbidden")
+    verdict = bench.look(on_node=False)
+    assert (verdict.outcome, verdict.message) == (Outcome.BLOCKED, "the pods in demo cannot be read: forbidden")

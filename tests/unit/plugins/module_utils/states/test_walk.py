@@ -536,3 +536,17 @@ def test_a_name_may_differ_from_node_to_node() -> None:
     assert rig.look()["settings"].message == "ConfigMap settings-n1 does not exist"
     assert feed.put({"metadata": {"name": "settings-n1"}}) == {"n1"}
     assert rig.look()["settings"].phase is Phase.READY
+
+
+def test_what_could_not_be_read_is_forgotten_once_it_can_be() -> None:
+    rig = Rig(world.plan("settings", proofs=(CONFIG,), deployed=False))
+    feed = rig.snapshot.feed(Watched("v1", "ConfigMap", "demo"))
+    feed.fail("the API server does not serve ConfigMap")
+    assert rig.look()["settings"].reason == "Unreadable"
+    feed.put_all([])
+    for second in (5, 60):
+        result = rig.look(second)["settings"]
+        assert (result.phase, result.reason, result.final) == (Phase.WAITING, "NotFound", False)
+    feed.fail("forbidden")
+    assert rig.look(61)["settings"].phase is Phase.WAITING
+    assert (rig.look(95)["settings"].phase, rig.look(95)["settings"].final) == (Phase.UNKNOWN, True)
