@@ -15,4 +15,5 @@ class ActionModule(Face):
 
     MODULE = "hardware.enablement.fleet_report"
     SPEC = arguments.FLEET_REPORT
+    OF_ALL_HOSTS = True
     CORE = staticmethod(fleet.run)

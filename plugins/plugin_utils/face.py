@@ -52,6 +52,8 @@ class Face(ActionBase):  # type: ignore[misc]
     _supports_check_mode = True
 
     MODULE = ""
+    # Whether what it shows is about all hosts of a play together.
+    OF_ALL_HOSTS = False
     SPEC: Mapping[str, Mapping[str, Any]] = {}
     CORE: Callable[[Mapping[str, Any], RunContext], dict[str, Any]]
 
@@ -78,7 +80,8 @@ class Face(ActionBase):  # type: ignore[misc]
             return self._run_here(args, task_vars, secrets)
         found: dict[str, Any] = self._execute_module(module_name=self.MODULE, module_args=args, task_vars=task_vars)
         for text in found.pop("notices", ()):
-            Screen(task_vars, lambda shown: str(masked(shown, secrets))).line(text)
+            screen = Screen(task_vars, lambda shown: str(masked(shown, secrets)))
+            (screen.plain if self.OF_ALL_HOSTS else screen.line)(text)
         return found
 
     def _update_module_args(
@@ -148,7 +151,7 @@ class Face(ActionBase):  # type: ignore[misc]
             host=screen.host,
             progress=screen.line,
             terminal=screen.terminal(),
-            notice=screen.line,
+            notice=screen.plain if self.OF_ALL_HOSTS else screen.line,
             secrets=secrets,
         )
         return type(self).CORE(checked.validated_parameters, context)

@@ -54,6 +54,10 @@ class Screen:
         for line in text.splitlines() or [""]:
             display.display(f"[{self.host}] {self.clean(line)}")
 
+    def plain(self, text: str) -> None:
+        """Show a line that is about no single host."""
+        display.display(f"  {self.clean(text)}")
+
     def terminal(self) -> Terminal | None:
         """The terminal, where it can be drawn on and nobody else writes to it meanwhile."""
         callback = str(C.DEFAULT_STDOUT_CALLBACK).rpartition(".")[2]

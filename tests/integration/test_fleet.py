@@ -108,7 +108,7 @@ def test_one_run_serves_all_each_at_its_own_pace_and_a_broken_cluster_stops_no_o
         row = cluster.kubectl("get", "sr", "two-states", "--no-headers").split()
         assert row[:3] == ["two-states", "ready", f"{NODES[name]}/{NODES[name]}"]
         uid = cluster.kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
-        assert re.search(rf"{name}: cluster https://\S+, context {name}, UID {uid}", played.output)
+        assert re.search(rf"\[{name}\] cluster https://\S+, context {name}, UID {uid}", played.output)
     table = played.output.partition("CLUSTER ")[2]
     assert re.search(r"fleet-east +two-states +ready +2/2", table)
     assert re.search(r"fleet-south +two-states +error +- +.*cannot be reached", table)
