@@ -146,6 +146,9 @@ SPECIAL_RESOURCE: Spec = {
 
 SPECIAL_RESOURCE_INFO: Spec = {**CONNECTION, "name": {"type": "str"}}
 
+# What is about files of the controller, without a cluster.
+RECIPE_CHECK: Spec = {name: RECIPE[name] for name in ("recipe", "recipe_dir", "bundle", "options")}
+
 RUN_LOCK: Spec = {
     **CONNECTION,
     **RUN,
