@@ -33,7 +33,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checki
     unread_options,
     unused_files,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.trial import Trials
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.trial import Made, Trials
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.variants import Variant, variants
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.documents import lines_of
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import RECIPE_FILE, load
@@ -42,12 +42,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.option
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import InputProblems
 
-Obj = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class Checked:
     """What came out. objects, images: what the recipe makes and runs with the given options, wherever it does.
+    all_objects: what it makes with any options.
 
     tried: how many combinations of options; left_out: how many more there would be. unsampled: options that were tried
     with their default only; an example in recipe.yml changes that. recipe: None where it cannot be loaded.
@@ -57,16 +56,26 @@ class Checked:
     errors: list[Finding]
     warnings: list[Finding]
     images: list[str] = field(default_factory=list)
-    objects: list[Obj] = field(default_factory=list)
+    objects: list[Made] = field(default_factory=list)
+    all_objects: list[Made] = field(default_factory=list)
     tried: int = 0
     left_out: int = 0
     unsampled: list[str] = field(default_factory=list)
 
 
-def check(bundle: Mapping[str, str], source: str, given: Mapping[str, Any], types: ApiTypes) -> Checked:
+def check(
+    bundle: Mapping[str, str],
+    source: str,
+    given: Mapping[str, Any],
+    types: ApiTypes,
+    *,
+    namespace: str = "",
+    combine: bool = True,
+) -> Checked:
     """Everything that can be said of a recipe's files (path -> text) without a cluster.
 
-    source: where they come from, for messages. given: options that hold in all combinations. Raises InvalidInput
+    source: where they come from, for messages. given: options that hold in all combinations. namespace: for the
+    objects, "" for the recipe's own. combine: try other options than those given. Raises InvalidInput
     where there is no recipe, or the given options do not fit it.
     """
     findings = Findings()
@@ -77,11 +86,11 @@ def check(bundle: Mapping[str, str], source: str, given: Mapping[str, Any], type
     lines = lines_of(bundle[RECIPE_FILE], RECIPE_FILE)[0][1]
     uses = find_uses(recipe, findings)
     found = variants(recipe, given, uses.readers)
-    trials = Trials(recipe, types, lines, findings)
+    trials = Trials(recipe, types, lines, findings, namespace or recipe.namespace)
     for cluster in SAMPLE_CLUSTERS:
         defaults, *others = found.tried if cluster.optional_apis else found.tried[:1]
         base = trials.first(cluster, defaults)
-        for variant in others:
+        for variant in others if combine else ():
             trials.again(cluster, variant, _states_changed(recipe, variant, uses.readers), base)
     check_uses(recipe, uses, trials.variables, findings)
     trials.report_template_errors()
@@ -95,7 +104,8 @@ def check(bundle: Mapping[str, str], source: str, given: Mapping[str, Any], type
         warnings=findings.sorted(WARNING),
         images=sorted(trials.images),
         objects=list(trials.objects.values()),
-        tried=len(found.tried),
+        all_objects=list(trials.all_objects.values()),
+        tried=len(found.tried) if combine else 1,
         left_out=found.left_out,
         unsampled=list(found.unsampled),
     )

@@ -57,17 +57,30 @@ class _Case:
     title: str
 
 
+@dataclass(frozen=True)
+class Made:
+    """An object that a recipe makes. per_group: one for each kernel group, so that its name is not known beforehand."""
+
+    manifest: Obj
+    per_group: bool
+
+
 class Trials:
     """All trials of one recipe. variables: what templates were given, name -> what it holds (None for a plain value).
 
-    images and objects: those of the first combination on each cluster. recipe_lines: of recipe.yml.
+    images: those of the first combination on each cluster. objects: the same, all_objects: those of all combinations;
+    recipe_lines: of recipe.yml.
     """
 
-    def __init__(self, recipe: Recipe, types: ApiTypes, recipe_lines: Lines, findings: Findings) -> None:
+    def __init__(
+        self, recipe: Recipe, types: ApiTypes, recipe_lines: Lines, findings: Findings, namespace: str
+    ) -> None:
         self.variables: dict[str, set[str] | None] = {}
         self.images: set[str] = set()
-        self.objects: dict[ObjectId, Obj] = {}
+        self.objects: dict[str, Made] = {}
+        self.all_objects: dict[str, Made] = {}
         self._recipe = recipe
+        self._namespace = namespace
         self._types = types
         self._recipe_lines = recipe_lines
         self._findings = findings
@@ -79,9 +92,8 @@ class Trials:
         """Render every state, and take down what is there."""
         case = self._case(cluster, variant)
         found = self._render(case, list(self._recipe.states))
-        for item in (item for state in found.values() for item in state.objects):
-            self.objects.setdefault(identity(item.manifest), item.manifest)
         self._look_at(case, found)
+        self.objects |= _made(found)
         return found
 
     def again(
@@ -106,7 +118,7 @@ class Trials:
     def _case(self, cluster: SampleCluster, variant: Variant) -> _Case:
         options = resolve(self._recipe, variant.options, complete=False)
         facts = RenderFacts(
-            namespace=self._recipe.namespace,
+            namespace=self._namespace,
             options=options,
             groups=cluster.groups,
             part_of="applyset-sample",
@@ -204,6 +216,7 @@ class Trials:
         for manifest, _source in objects:
             if manifest["kind"] == "CustomResourceDefinition":
                 self._types = self._types.with_crd(manifest)
+        self.all_objects |= _made(found)
         objects += list(self._validation_pods(case, found))
         for manifest, source in objects:
             if together is None:
@@ -257,6 +270,16 @@ class Trials:
     def _relative(self, source: str) -> str:
         folder = self._recipe.source.rstrip("/")
         return source.removeprefix(f"{folder}/") if folder else source
+
+
+def _made(states: Mapping[str, RenderedState]) -> dict[str, Made]:
+    items = [item for state in states.values() for item in state.objects]
+    return {_content(item.manifest): Made(item.manifest, bool(item.group)) for item in items}
+
+
+def _content(manifest: Obj) -> str:
+    """What tells objects apart that need other rights: whose they are, and what they grant."""
+    return json.dumps([identity(manifest), manifest.get("rules"), manifest.get("roleRef")], sort_keys=True)
 
 
 def _is_made_up(image: str) -> bool:
