@@ -149,6 +149,13 @@ SPECIAL_RESOURCE_INFO: Spec = {**CONNECTION, "name": {"type": "str"}}
 # What is about files of the controller, without a cluster.
 RECIPE_CHECK: Spec = {name: RECIPE[name] for name in ("recipe", "recipe_dir", "bundle", "options")}
 
+RECIPE_NEW: Spec = {
+    "name": {"type": "str", "required": True},
+    "recipe_dir": {"type": "path", "required": True},
+    "label": {"type": "str", "required": True},
+    "resource": {"type": "str", "required": True},
+}
+
 RECIPE_RIGHTS: Spec = {
     "recipes": {"type": "list", "elements": "str", "required": True},
     "recipe_dir": {"type": "path"},
