@@ -13,7 +13,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds import 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import buildconfig
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import cluster as builders
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups import imagestream
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster import lock
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster import events, lock
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import (
     CLUSTER,
     OF_RECIPE,
@@ -37,7 +37,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.record 
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import answers, mirror
 
 # What every run does, whatever the recipe.
-_ENGINE = (lock, store, discover, node_patches, mirror, answers, foreign, remove, resource)
+_ENGINE = (lock, events, store, discover, node_patches, mirror, answers, foreign, remove, resource)
 _BUILDS = (credentials, builders, buildconfig, imagestream)
 
 
@@ -65,7 +65,7 @@ def _of_recipe(recipe: Recipe, types: ApiTypes) -> Iterator[Right]:
         yield _read(rival.api_version, rival.kind, types, CLUSTER)
     for state in recipe.states.values():
         for proof in (*state.validate, *state.disabled_validate):
-            if proof.kind == "resource":
+            if "api_version" in proof.spec and "kind" in proof.spec:
                 namespaced = types.namespaced(str(proof.spec["api_version"]), str(proof.spec["kind"]))
                 scope = OPERANDS if namespaced and not proof.spec.get("namespace") else CLUSTER
                 yield _read(str(proof.spec["api_version"]), str(proof.spec["kind"]), types, scope)
