@@ -17,6 +17,10 @@ OF_STATES: Mapping[str, Reason] = {
         "mend what the API server names, and run again",
     ),
     "Applying": UNDER_WAY,
+    "LeftOut": Reason(
+        "another state requires this one, and the cluster serves none of the APIs that its objects need",
+        "install what serves that API, or turn the state off",
+    ),
     "NewKernel": Reason(
         "a kernel appeared while the run was under way, and nothing is deployed for it yet; `unknown`",
         "run the playbook again",

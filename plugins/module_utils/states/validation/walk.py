@@ -153,7 +153,9 @@ class Walker:
         return self._judge(plan, memory, verdict, now, walk)
 
     def _unapplied(self, plan: StatePlan, group: str) -> Verdict | None:
-        """Why a state cannot be proven yet: its objects are still to come, or were refused."""
+        """Why a state cannot be proven, or not yet: its objects were left out, are still to come, or were refused."""
+        if plan.left_out:
+            return Verdict(Outcome.TROUBLE, "LeftOut", plan.left_out, ran=True, heals=False)
         for place in ((plan.name, group), (plan.name, "")):
             refused = self.unapplied.get(place)
             if refused:
