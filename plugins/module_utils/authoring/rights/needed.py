@@ -13,7 +13,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds import 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import buildconfig
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import cluster as builders
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups import imagestream
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster import events, lock
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster import events, identity, lock
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import plural_of
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import (
     CLUSTER,
     OF_RECIPE,
@@ -37,7 +38,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.record 
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import answers, mirror
 
 # What every run does, whatever the recipe.
-_ENGINE = (lock, events, store, discover, node_patches, mirror, answers, foreign, remove, resource)
+_ENGINE = (identity, lock, events, store, discover, node_patches, mirror, answers, foreign, remove, resource)
 _BUILDS = (credentials, builders, buildconfig, imagestream)
 
 
@@ -62,16 +63,16 @@ def needed_rights(
 def _of_recipe(recipe: Recipe, types: ApiTypes) -> Iterator[Right]:
     """What it looks for: rivals anywhere, and objects that proofs are about."""
     for rival in recipe.rivals:
-        yield _read(rival.api_version, rival.kind, types, CLUSTER)
+        yield _of(rival.api_version, rival.kind, types, CLUSTER, ("list",))
     for state in recipe.states.values():
         for proof in (*state.validate, *state.disabled_validate):
             if "api_version" in proof.spec and "kind" in proof.spec:
                 namespaced = types.namespaced(str(proof.spec["api_version"]), str(proof.spec["kind"]))
                 scope = OPERANDS if namespaced and not proof.spec.get("namespace") else CLUSTER
-                yield _read(str(proof.spec["api_version"]), str(proof.spec["kind"]), types, scope)
+                yield _of(str(proof.spec["api_version"]), str(proof.spec["kind"]), types, scope, READ)
 
 
-def _read(api_version: str, kind: str, types: ApiTypes, scope: str) -> Right:
+def _of(api_version: str, kind: str, types: ApiTypes, scope: str, verbs: tuple[str, ...]) -> Right:
     known = types.kind(api_version, kind)
-    plural = known.plural if known else f"{kind.lower()}s"
-    return Right(api_version.rpartition("/")[0], (plural,), READ, scope, look=READ)
+    plural = known.plural if known else plural_of(kind)
+    return Right(api_version.rpartition("/")[0], (plural,), verbs, scope, look=verbs)

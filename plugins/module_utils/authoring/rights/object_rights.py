@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import plural_of
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import (
     CLUSTER,
     OPERANDS,
@@ -34,7 +35,7 @@ def _rights_of(made: Made, types: ApiTypes, namespace: str, own_roles: set[str])
     api_version, kind = str(manifest["apiVersion"]), str(manifest["kind"])
     group = api_version.rpartition("/")[0]
     known = types.kind(api_version, kind)
-    plural = known.plural if known else f"{kind.lower()}s"
+    plural = known.plural if known else plural_of(kind)
     here = metadata.get("namespace") == namespace
     scope = OPERANDS if here else CLUSTER
     # Names of objects in the namespace say nothing more than the namespace does, but for what grants rights.
