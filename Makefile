@@ -13,7 +13,7 @@ LINT_STEPS := ruff mypy layers yamllint ansible-lint changelog
 TEST_STEPS := units ansible-units sanity docs-lint build integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade demo lint test cluster-up cluster-down test-core molecule-kind e2e-faults e2e-kubelet e2e-builds e2e-rmd test-scale bench reference clean \
+.PHONY: help venv venv-upgrade api-types demo lint test cluster-up cluster-down test-core molecule-kind e2e-faults e2e-kubelet e2e-builds e2e-rmd test-scale bench reference clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -73,6 +73,9 @@ venv-upgrade: ## newest versions of what the pinned packages pull in, written to
 
 reference: venv ## tables and the JSON Schema in docs, made from the code
 	@PYTHONPATH=.venv/collections $(VENV_PYTHON) -m docs.reference
+
+api-types: venv ## what recipe_check knows of the Kubernetes API, asked anew of the pinned version
+	@PYTHONPATH=.venv/collections $(VENV_PYTHON) -m tests.openapi
 
 clean: ## remove what was built here (caches in the home folder stay)
 	rm -rf .build .venv .venv-core-* .ansible

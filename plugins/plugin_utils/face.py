@@ -171,6 +171,13 @@ class Face(ActionBase):  # type: ignore[misc]
         return environment
 
 
+class ControllerFace(Face):
+    """A face of what is about files of the controller, and never sent to a target."""
+
+    def _is_local(self, task_vars: Mapping[str, Any]) -> bool:  # noqa: ARG002 - its base asks
+        return True
+
+
 def plain(value: Any) -> Any:
     """A copy without Ansible's own string and container types, which serializers do not know."""
     if isinstance(value, Mapping):

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
+from tests.cluster.errors import ClusterError
 from tests.integration import sight
 from tests.integration.conftest import grant
 from tests.integration.plays import Runner
@@ -44,6 +45,14 @@ def pods(cluster: Cluster, state: str) -> dict[str, str]:
         for pod in items["items"]
         if pod["spec"].get("nodeName")
     }
+
+
+def answer(cluster: Cluster, *question: str) -> str:
+    """What kubectl auth can-i says, which is a failure to it where that is no."""
+    try:
+        return cluster.kubectl(*question).strip().splitlines()[-1]
+    except ClusterError:
+        return "no"
 
 
 def test_check_on_an_empty_cluster_predicts_and_writes_nothing(cluster: Cluster, runner: Runner) -> None:
@@ -228,6 +237,30 @@ def test_disable_leaves_nothing(cluster: Cluster, runner: Runner) -> None:
     left = [key for key in cluster.dump() if "nvidia" in key.lower() or "specialresource" in key.lower()]
     assert [key for key in left if "NodeFeature" not in key] == []
     runner.play("disable", hardware_enablement_recipe="nvidia-gpu").unchanged()
+
+
+def test_the_rights_of_a_recipe_are_enough_and_end_at_its_namespace(cluster: Cluster, tmp_path: Path) -> None:
+    narrow, file = Runner(cluster, "narrow", tmp_path), tmp_path / "rights.yaml"
+    recipe = {"hardware_enablement_recipe": "nvidia-gpu"}
+    subjects = [{"kind": "User", "name": "narrow"}]
+    settings = {"hardware_enablement_rights_file": str(file), "hardware_enablement_rights_subjects": subjects}
+    narrow.without_kubeconfig().play("rights", **recipe, **settings).check()
+    cluster.kubectl("apply", "-f", str(file))
+    for verb, kind, namespace, expected in (
+        ("create", "daemonsets", "nvidia-gpu", "yes"),
+        ("create", "daemonsets", "default", "no"),
+        ("get", "secrets", "nvidia-gpu", "no"),
+        ("patch", "runtimeclasses/nvidia", "default", "yes"),
+        ("patch", "runtimeclasses/other", "default", "no"),
+        ("patch", "specialresources.hardware-enablement.io/other", "default", "no"),
+        ("create", "namespaces", "default", "no"),
+    ):
+        asked = ("auth", "can-i", verb, kind, "-n", namespace, "--as", "narrow")
+        assert answer(cluster, *asked) == expected, asked
+    narrow.play("enable_gpu").check()
+    narrow.play("enable_gpu").unchanged()
+    narrow.play("disable", **recipe, hardware_enablement_delete_crd=True).check()
+    cluster.kubectl("delete", "-f", str(file))
 
 
 @pytest.mark.parametrize("case", sorted(path.name for path in BROKEN.iterdir()))

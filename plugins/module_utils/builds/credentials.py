@@ -11,10 +11,15 @@ from collections.abc import Iterable
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Forbidden
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import Right
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Keyring
 
 _KEYS = (".dockerconfigjson", ".dockercfg")
+
+
+# The credentials with which images are looked up and pushed.
+RIGHTS = (Right("", ("secrets",), ("get",)),)
 
 
 def read_keyring(client: Client, namespace: str, names: Iterable[str]) -> Keyring:

@@ -20,6 +20,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import DOMAIN
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, Right
 
 Obj = dict[str, Any]
 
@@ -32,6 +33,9 @@ WORKERS = 8
 _LONGEST_NOTE = 1024
 _LONGEST_INSTANCE = 128
 _LONGEST_NAME = 230
+
+# What saying something about objects without namespace needs.
+RIGHTS = (Right(EVENT.group, (EVENT.plural,), ("get", "create", "patch"), CLUSTER),)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,15 @@ from dataclasses import dataclass
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Forbidden
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.reading import Reader
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, Right
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 
 # It is made with the cluster, cannot be deleted, and so has one UID for the cluster's whole life.
 _NAMESPACE = "kube-system"
+
+
+# What telling clusters apart needs; without it the UID stays unknown.
+RIGHTS = (Right("", ("namespaces",), ("get",), CLUSTER, (_NAMESPACE,), look=("get",)),)
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,8 @@ _TABLE = {
 _PLURALS = {"Endpoints": "endpoints", "CSIStorageCapacity": "csistoragecapacities"}
 
 
-def _plural(kind: str) -> str:
+def plural_of(kind: str) -> str:
+    """The plural of a kind in paths and roles, by the rules that nearly all kinds follow."""
     if kind in _PLURALS:
         return _PLURALS[kind]
     lower = kind.lower()
@@ -95,7 +96,7 @@ def _kinds() -> Iterator[Kind]:
         in_namespace, _bar, of_cluster = names.partition("|")
         for scope, namespaced in ((in_namespace, True), (of_cluster, False)):
             for name in scope.split():
-                yield Kind(group, version, name, _plural(name), namespaced)
+                yield Kind(group, version, name, plural_of(name), namespaced)
 
 
 _BUILTIN = {(kind.api_version, kind.kind): kind for kind in _kinds()}

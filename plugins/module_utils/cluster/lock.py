@@ -27,6 +27,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels
     HOLDER_INFO_ANNOTATION,
     LOCK_NAMESPACE,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, LOCKS, OF_RECIPE, Right
 
 Obj = dict[str, Any]
 
@@ -35,6 +36,14 @@ NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
 RENEW_AFTER_S = 20.0
 _ATTEMPTS = 5
 _AGAIN_S = 1.0
+
+
+# What a lock needs. Its namespace is made by the first run.
+RIGHTS = (
+    Right("coordination.k8s.io", ("leases",), ("create",), LOCKS),
+    Right("coordination.k8s.io", ("leases",), ("get", "patch"), LOCKS, (OF_RECIPE,), look=("get",)),
+    Right("", ("namespaces",), ("get", "create"), CLUSTER, (LOCK_NAMESPACE,), look=("get",)),
+)
 
 
 @dataclass(frozen=True)

@@ -146,6 +146,37 @@ SPECIAL_RESOURCE: Spec = {
 
 SPECIAL_RESOURCE_INFO: Spec = {**CONNECTION, "name": {"type": "str"}}
 
+# What is about files of the controller, without a cluster.
+RECIPE_CHECK: Spec = {name: RECIPE[name] for name in ("recipe", "recipe_dir", "bundle", "options")}
+
+RECIPE_NEW: Spec = {
+    "name": {"type": "str", "required": True},
+    "recipe_dir": {"type": "path", "required": True},
+    "label": {"type": "str", "required": True},
+    "resource": {"type": "str", "required": True},
+}
+
+RECIPE_RIGHTS: Spec = {
+    "recipes": {"type": "list", "elements": "str", "required": True},
+    "recipe_dir": {"type": "path"},
+    "options": {"type": "dict", "default": {}},
+    "any_options": {"type": "bool", "default": False},
+    "namespace": {"type": "str"},
+    "scope": {"type": "str", "choices": ["namespace", "cluster"], "default": "namespace"},
+    "name": {"type": "str"},
+    "role": {"type": "str", "choices": ["runner", "viewer"], "default": "runner"},
+    "subjects": {
+        "type": "list",
+        "elements": "dict",
+        "default": [],
+        "options": {
+            "kind": {"type": "str", "choices": ["User", "Group", "ServiceAccount"], "required": True},
+            "name": {"type": "str", "required": True},
+            "namespace": {"type": "str"},
+        },
+    },
+}
+
 RUN_LOCK: Spec = {
     **CONNECTION,
     **RUN,

@@ -69,6 +69,10 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "strategy": _TEXT,
     # A number, a percentage, or a list of these, as Ansible's serial.
     "serial": {"type": "raw"},
+    "new_label": arguments.RECIPE_NEW["label"],
+    "new_resource": arguments.RECIPE_NEW["resource"],
+    "rights_file": _TEXT,
+    **{f"rights_{name}": arguments.RECIPE_RIGHTS[name] for name in ("scope", "any_options", "role", "subjects")},
     "rmd_image": _TEXT,
     "rmd_certificates": arguments.RMD_CERTIFICATES["source"],
     "rmd_renew": arguments.RMD_CERTIFICATES["renew"],

@@ -21,6 +21,10 @@ OF_STATES: Mapping[str, Reason] = {
         "a state brings objects of a kind that the API server does not serve, although what it requires is ready",
         "wait, or look at the log of what is to bring this kind",
     ),
+    "LeftOut": Reason(
+        "another state requires this one, and the cluster serves none of the APIs that its objects need",
+        "install what serves that API, or turn the state off",
+    ),
     "NewKernel": Reason(
         "a kernel appeared while the run was under way, and nothing is deployed for it yet; `unknown`",
         "run the playbook again",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -21,6 +21,9 @@ try:
     import yaml
 except ImportError:
     yaml = None  # type: ignore[assignment]
+
+# Path of keys and indices -> line from 1; () is the whole document.
+Lines = Mapping["tuple[str | int, ...]", int]
 
 MAX_DEPTH = 60
 MAX_NODES = 200_000
@@ -42,6 +45,31 @@ def parse(text: str, source: str) -> list[Any]:
     """
     reader = _Reader(source)
     return [value for value in map(reader.value, _nodes(text, source)) if value is not None]
+
+
+def lines_of(text: str, source: str) -> list[tuple[Any, Lines]]:
+    """The documents of a text as parse() gives them, each with the line (from 1) of everything in it, by its path.
+
+    A value of a mapping is where its key is. Raises InvalidInput.
+    """
+    reader = _Reader(source)
+    found: list[tuple[Any, Lines]] = []
+    for node in _nodes(text, source):
+        value = reader.value(node)
+        if value is not None:
+            found.append((value, {(): node.start_mark.line + 1, **dict(_lines(node, ()))}))
+    return found
+
+
+def _lines(node: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], int]]:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield (*path, key.value), key.start_mark.line + 1
+            yield from _lines(value, (*path, key.value))
+    elif isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            yield (*path, index), item.start_mark.line + 1
+            yield from _lines(item, (*path, index))
 
 
 def _nodes(text: str, source: str) -> Iterator[Any]:

@@ -85,6 +85,7 @@ def _options(raw: Mapping[str, Any]) -> dict[str, Option]:
             required=given.get("required", False),
             elements=given.get("elements", standard.elements),
             no_log=given.get("no_log", False),
+            example=given.get("example"),
         )
     return options
 

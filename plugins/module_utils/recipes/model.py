@@ -16,7 +16,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof i
 class Option:
     """A value that the user may set. type is one of str, int, bool, list, dict; elements is the type of a list's items.
 
-    default is None where the recipe gives none. no_log values never show up in an error or a result.
+    default is None where the recipe gives none. no_log values never show up in an error or a result. example: another
+    value that a user could give, which checks try, or None.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Option:
     required: bool = False
     elements: str = ""
     no_log: bool = False
+    example: Any = None
 
 
 @dataclass(frozen=True)

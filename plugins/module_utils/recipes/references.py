@@ -65,7 +65,7 @@ def in_order(states: Mapping[str, Any]) -> list[str]:
 def _check_option(name: str, option: Mapping[str, Any], path: str, problems: Problems) -> None:
     standard = STANDARD_OPTIONS.get(name)
     if standard is not None:
-        for key in option.keys() - {"default", "description"}:
+        for key in option.keys() - {"default", "description", "example"}:
             problems.add(join(path, key), "nothing but a default, since every recipe has this option", key)
     kind = standard.type if standard is not None else option.get("type", "str")
     if kind not in CONVERTERS:
@@ -76,6 +76,8 @@ def _check_option(name: str, option: Mapping[str, Any], path: str, problems: Pro
     choices = list(standard.choices) if standard is not None else _list(option.get("choices"))
     for index, choice in enumerate(choices):
         _check_type(choice, elements or "str" if kind == "list" else kind, f"{path}.choices[{index}]", problems)
+    if option.get("example") is not None:
+        _check_type(option["example"], kind, join(path, "example"), problems, elements)
     default = option.get("default")
     if default is None:
         return

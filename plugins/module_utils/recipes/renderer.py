@@ -71,12 +71,13 @@ class _Item:
 class StateRenderer:
     """One state of a recipe under given facts."""
 
-    def __init__(self, recipe: Recipe, state: State, facts: RenderFacts) -> None:
+    def __init__(self, recipe: Recipe, state: State, facts: RenderFacts, templates: Templates | None = None) -> None:
+        """templates: those of the recipe, where the caller wants to see what is done with them."""
         self._recipe = recipe
         self._state = state
         self._facts = facts
         self._groups = sorted(facts.groups, key=lambda group: group.id)
-        self._templates = Templates(recipe.files, recipe.source)
+        self._templates = templates or Templates(recipe.files, recipe.source)
         self._enabled = enabled_states(recipe, facts.options)
         self._label_sets = node_label_sets(recipe, facts.options)
         self._gates = [gate_label(recipe.name, name) for name in gating_states(recipe, self._enabled, state.name)]

@@ -34,6 +34,14 @@ def required_states(recipe: Recipe, enabled: Mapping[str, bool], name: str) -> t
     return tuple(state for state in recipe.states if state in found)
 
 
+def all_required(recipe: Recipe, name: str) -> list[str]:
+    """The states that a state stands on, nearest first."""
+    found = list(recipe.states[name].requires)
+    for required in found:
+        found += [further for further in recipe.states[required].requires if further not in found]
+    return found
+
+
 def gating_states(recipe: Recipe, enabled: Mapping[str, bool], name: str) -> tuple[str, ...]:
     """The required states whose node label a state's pods wait for.
 

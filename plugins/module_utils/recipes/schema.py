@@ -101,6 +101,7 @@ _OPTION = Record(
         "required": Key(Flag()),
         "elements": Key(OneOf(("str", "int", "bool", "dict"))),
         "no_log": Key(Flag()),
+        "example": Key(Anything()),
     }
 )
 _GIT = Record(

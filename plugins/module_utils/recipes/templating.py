@@ -8,7 +8,8 @@ and only the listed filters. A value that could change the YAML around it is ref
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from typing import Any
@@ -25,6 +26,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.schema.problem
 
 try:
     import jinja2
+    import jinja2.meta
     import jinja2.nodes
     import jinja2.sandbox
 except ImportError:
@@ -92,6 +94,15 @@ class Templates:
         """The variables that a text of recipe.yml may ask for; title says which (the path of its key)."""
         return self._parse(title, text).names
 
+    def uses_in(self, path: str) -> TemplateUse:
+        """What a file of the recipe refers to. Raises TemplateError where it is no template."""
+        return self.uses_in_text(self._files[path], path)
+
+    def uses_in_text(self, text: str, title: str) -> TemplateUse:
+        """What a text refers to. Raises TemplateError where it is no template."""
+        self._parse(title, text)  # finds filters that are not there
+        return _uses_of(title, text)
+
     def _render(self, name: str, text: str, variables: Mapping[str, Any]) -> str:
         try:
             template = self._environment.template(name, text)
@@ -136,6 +147,52 @@ def _place(error: Exception, name: str, files: Mapping[str, str]) -> tuple[str, 
             file, line = found, trace.tb_lineno
         trace = trace.tb_next
     return file, line
+
+
+@dataclass(frozen=True)
+class TemplateUse:
+    """What a template refers to, each with its first line.
+
+    variables: free ones. attributes: (free variable, what is taken from it). whole: free variables that are also used
+    as they are. assigned: what it sets, which the files that it includes see too. included: files, None where only
+    rendering tells.
+    """
+
+    variables: Mapping[str, int]
+    attributes: Mapping[tuple[str, str], int]
+    whole: frozenset[str]
+    assigned: frozenset[str]
+    included: Sequence[tuple[str | None, int]]
+
+
+_METHODS = frozenset(("get", "items", "keys", "values"))
+
+
+def _uses_of(name: str, text: str) -> TemplateUse:
+    tree, nodes = _compiler().parse(text, name, name), jinja2.nodes
+    assigned = frozenset(node.name for node in tree.find_all(nodes.Name) if node.ctx != "load")
+    free = jinja2.meta.find_undeclared_variables(tree) - assigned - {"range"}
+    attributes: dict[tuple[str, str], int] = {}
+    parts = set()
+    for node in tree.find_all((nodes.Getattr, nodes.Getitem)):
+        attribute = node.attr if isinstance(node, nodes.Getattr) else getattr(node.arg, "value", None)
+        is_ours = isinstance(node.node, nodes.Name) and node.node.name in free
+        if is_ours and isinstance(attribute, str) and attribute not in _METHODS:
+            key = (node.node.name, attribute)
+            attributes[key] = min(node.lineno, attributes.get(key, node.lineno))
+            parts.add(id(node.node))
+    variables: dict[str, int] = {}
+    whole = set()
+    for node in tree.find_all(nodes.Name):
+        if node.name in free and node.ctx == "load":
+            variables[node.name] = min(node.lineno, variables.get(node.name, node.lineno))
+            if id(node) not in parts:
+                whole.add(node.name)
+    references = tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends))
+    included = [
+        (node.template.value if isinstance(node.template, nodes.Const) else None, node.lineno) for node in references
+    ]
+    return TemplateUse(variables, attributes, frozenset(whole), assigned, included)
 
 
 @dataclass(frozen=True)
@@ -200,6 +257,54 @@ def _there(obj: Any, found: Any) -> Any:
     if isinstance(obj, Facts) and isinstance(found, jinja2.Undefined):
         found._fail_with_undefined_error()
     return found
+
+
+# Around the number of a template's line, in text that is rendered to find out which line it came from.
+_MARK = re.compile("\ue000([0-9]+)\ue001")
+
+
+def trace(files: Mapping[str, str], path: str, variables: Mapping[str, Any], text: str) -> list[tuple[str, int]]:
+    """For each line of a file's rendered text, (file, line) of the template that wrote its end.
+
+    text: as it was rendered, with the same variables. Empty where that does not work out: a template may compute with
+    what it has written.
+    """
+    places: list[tuple[str, int]] = []
+
+    def marked(name: str, source: str) -> Any:
+        tree = _compiler().parse(source, name, name)
+        for data in tree.find_all(jinja2.nodes.TemplateData):
+            lines = data.data.split("\n")
+            numbers = range(len(places), len(places) + len(lines) - 1)
+            places.extend((name, data.lineno + index) for index in range(len(lines) - 1))
+            data.data = (
+                "".join(f"{line}\ue000{number}\ue001\n" for line, number in zip(lines, numbers, strict=False))
+                + lines[-1]
+            )
+        return _compiler().compile(tree, name, name)
+
+    class Tracing(_environment_class()):  # type: ignore[misc]
+        def template(self, name: str, text: str, variables: Any = None) -> Any:
+            return self.template_class.from_code(self, marked(name, text), self.make_globals(variables))
+
+    try:
+        rendered = str(Tracing(files.get).template(path, files[path]).render(variables))
+    except (jinja2.TemplateError, *_FAILURES):
+        return []
+    if _MARK.sub("", rendered).count("\n") != text.count("\n"):
+        return []
+    return _places(rendered.split("\n"), places, len(files[path].splitlines()), path)
+
+
+def _places(
+    lines: Sequence[str], places: Sequence[tuple[str, int]], last_line: int, path: str
+) -> list[tuple[str, int]]:
+    """A line without a mark was made by an expression of several lines, whose end has one."""
+    found = [(path, last_line)]
+    for line in reversed(lines):
+        marks = _MARK.findall(line)
+        found.append(places[int(marks[-1])] if marks else found[-1])
+    return found[:0:-1]
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,17 @@ class Problem:
         return f"{place}: expected {self.expected}, found {self.found}"
 
 
+class InputProblems(InvalidInput):
+    """Several things are wrong with one input."""
+
+    def __init__(self, what: str, problems: Sequence[Problem], todo: str = "") -> None:
+        lines = [str(problem) for problem in problems[:SHOWN]]
+        if len(problems) > SHOWN:
+            lines.append(f"and {len(problems) - SHOWN} more")
+        super().__init__(what, why="; ".join(lines), todo=todo)
+        self.problems = tuple(problems)
+
+
 class Problems:
     """Collects problems of one input."""
 
@@ -71,10 +82,7 @@ class Problems:
         self._found.append(Problem(self.file, path, expected, found))
 
     def refuse(self, what: str, todo: str = "") -> None:
-        """Raise InvalidInput with all problems (the first ten in words); do nothing where there is none."""
+        """Raise InputProblems with all problems (the first ten in words); do nothing where there is none."""
         if not self._found:
             return
-        lines = [str(problem) for problem in self._found[:SHOWN]]
-        if len(self._found) > SHOWN:
-            lines.append(f"and {len(self._found) - SHOWN} more")
-        raise InvalidInput(what, why="; ".join(lines), todo=todo)
+        raise InputProblems(what, self._found, todo)

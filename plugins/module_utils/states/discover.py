@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, READ, Right
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.absence import explain
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery, discover
@@ -26,6 +27,13 @@ Obj = dict[str, Any]
 Selector = Sequence[Mapping[str, Optional[str]]]
 
 _LOOKS = 10
+
+
+# What finding nodes needs.
+RIGHTS = (
+    Right("", ("nodes",), READ, CLUSTER, look=READ),
+    Right("nfd.k8s-sigs.io", ("nodefeatures",), ("list",), CLUSTER, look=("list",)),
+)
 
 
 def list_nodes(client: Client, selector: Selector) -> list[Obj]:

@@ -11,6 +11,7 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import PART_OF_LABEL
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import key_of
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, Right
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector
@@ -23,6 +24,10 @@ PLUGIN_FOLDER = "/var/lib/kubelet/device-plugins"
 
 
 _NAMED = 3
+
+
+# The device plugins of others, in whatever namespace; recipes say what else they look for.
+RIGHTS = (Right("apps", ("daemonsets",), ("list",), CLUSTER, look=("list",)),)
 
 
 def refuse_rivals(client: Client, recipe: Recipe) -> None:

@@ -10,8 +10,13 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, NotFound
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, Right
 
 WORKERS = 8
+
+
+# Gates, summary label and proofs. RBAC cannot limit a patch to labels.
+RIGHTS = (Right("", ("nodes",), ("patch",), CLUSTER),)
 
 
 def patch_nodes(client: Client, patches: Mapping[str, dict[str, Any]]) -> None:

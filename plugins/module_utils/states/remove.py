@@ -12,6 +12,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.diff import render_diff
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import STATE_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, Right
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
@@ -22,6 +23,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.prune i
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
 
 Obj = dict[str, Any]
+
+
+# Whether somebody still holds the devices of what is removed.
+RIGHTS = (Right("", ("pods",), ("list",), CLUSTER),)
 
 
 def states(

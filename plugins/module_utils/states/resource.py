@@ -12,6 +12,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import BUILD_LABEL, RECIPE_LABEL
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, Right
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up
@@ -38,6 +39,14 @@ Obj = dict[str, Any]
 
 _LAST_LOOK = "lastChecked"
 _OF_BUILDS = (("batch/v1", "Job"), ("build.openshift.io/v1", "BuildConfig"), ("v1", "ConfigMap"))
+
+
+# What builds have left, in whatever namespace, when a resource is removed.
+RIGHTS = (
+    Right("batch", ("jobs",), ("list",), CLUSTER),
+    Right("build.openshift.io", ("buildconfigs",), ("list",), CLUSTER),
+    Right("", ("configmaps",), ("list",), CLUSTER),
+)
 
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:

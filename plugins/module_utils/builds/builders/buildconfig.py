@@ -20,6 +20,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.setting
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import READ, WRITE, Right
 
 Obj = dict[str, Any]
 
@@ -27,6 +28,15 @@ Obj = dict[str, Any]
 _UNFINISHED = ("New", "Pending", "Running")
 _INPUTS_FAIL = ("DockerBuildFailed", "InvalidContextDirectory")
 _BUILD_CONFIG = "openshift.io/build-config.name"
+
+
+# What OpenShift's builds need.
+RIGHTS = (
+    Right("build.openshift.io", ("buildconfigs", "builds"), (*READ, *WRITE), look=("get", "list")),
+    Right("build.openshift.io", ("buildconfigs/instantiate",), ("create",)),
+    Right("build.openshift.io", ("builds/log",), ("get",), look=("get",)),
+    Right("image.openshift.io", ("imagestreams",), (*READ, *WRITE), look=("get", "list")),
+)
 
 
 class BuildConfigBuilder(ClusterBuilder):

@@ -22,6 +22,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     Unreachable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, READ, WRITE, Right
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
 
 Obj = dict[str, Any]
@@ -30,6 +31,14 @@ LOG_LINES = 20
 SHOWN_LINES = 8
 TICK_S = 1.0
 SAY_EVERY_S = 15.0
+
+
+# What every builder needs: its objects, their pods and logs, and what the namespace allows.
+RIGHTS = (
+    Right("batch", ("jobs",), (*READ, *WRITE), look=("get", "list")),
+    Right("", ("configmaps",), (*READ, *WRITE), look=("get", "list")),
+    Right("", ("namespaces",), ("get",), CLUSTER, look=("get",)),
+)
 
 
 @dataclass

@@ -16,8 +16,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.streams
     stream_tag,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, Right
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import WrongArchitecture
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
+
+# What a tag of an ImageStream leads to.
+RIGHTS = (Right("image.openshift.io", ("imagestreamtags",), ("get",), CLUSTER, look=("get",)),)
 
 
 class ImageStreamLookup:

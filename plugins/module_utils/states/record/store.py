@@ -10,6 +10,14 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.definitions import ensure
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import DOMAIN
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import (
+    CLUSTER,
+    OF_RECIPE,
+    READ,
+    WRITE,
+    Right,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import (
     API_VERSION,
     KIND,
@@ -18,6 +26,16 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.record.
 )
 
 Obj = dict[str, Any]
+
+
+# What the record needs: itself, and its CRD, unless an admin has applied that.
+RIGHTS = (
+    Right(DOMAIN, ("specialresources",), READ, CLUSTER, look=READ),
+    Right(DOMAIN, ("specialresources",), WRITE, CLUSTER, (OF_RECIPE,)),
+    Right(DOMAIN, ("specialresources/status",), ("patch",), CLUSTER, (OF_RECIPE,)),
+    Right("apiextensions.k8s.io", ("customresourcedefinitions",), READ, CLUSTER, look=READ),
+    Right("apiextensions.k8s.io", ("customresourcedefinitions",), WRITE, CLUSTER, (f"specialresources.{DOMAIN}",)),
+)
 
 
 def read(client: Client, name: str) -> Obj | None:

@@ -14,6 +14,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     ApiError,
     Unreachable,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import Right
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import (
     Answer,
     Ask,
@@ -27,6 +28,15 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks im
 WORKERS = 8
 # On a DaemonSet's revisions and pods (kubernetes/staging/src/k8s.io/api/apps/v1/types.go).
 REVISION_LABEL = "controller-revision-hash"
+
+
+# Validation pods, the reason why a pod does not come, the last log lines, and what pods say of themselves.
+RIGHTS = (
+    Right("", ("pods",), ("create", "delete", "deletecollection")),
+    Right("", ("events",), ("get", "list"), look=("get", "list")),
+    Right("", ("pods/log", "pods/proxy"), ("get",), look=("get",)),
+    Right("apps", ("controllerrevisions",), ("list",), look=("list",)),
+)
 
 
 class Answers:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import RECIPE_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import READ, Right
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import group_id
@@ -19,6 +20,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
 
 Obj = dict[str, Any]
+
+
+# What is watched to see how states stand, whatever kinds they are made of.
+RIGHTS = (
+    Right("apps", ("daemonsets", "deployments", "statefulsets"), READ, look=READ),
+    Right("", ("pods",), READ, look=READ),
+)
 
 
 class Mirror:

@@ -43,6 +43,7 @@ class StatePlan:
     node.
     gated: another state's pods wait for this state's node label. unlocks: that label is what pods that the cluster
     itself starts wait for, so it is worth a write of its own. without_image: kernel group's id -> why it has no image.
+    left_out: why nothing of it can be deployed although another state requires it ("": something can be).
     """
 
     name: str
@@ -56,6 +57,7 @@ class StatePlan:
     unlocks: bool
     per_node: bool
     without_image: Mapping[str, str] = field(default_factory=dict)
+    left_out: str = ""
 
     def subject(self, group: str, proven: Mapping[str, str]) -> str:
         """What a proof on a node of this kernel group is about: what is deployed, and on top of what it was proven.

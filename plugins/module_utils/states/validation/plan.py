@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
@@ -34,16 +35,39 @@ def make_plans(
     without_image: state -> kernel group's id -> why nothing was found or built for it.
 
     States without proofs of their own (an image that was resolved, a disabled exporter) stand in nobody's way: who
-    requires them waits for what they require.
+    requires them waits for what they require. A required state of which everything was left out does: nothing of what
+    others count on is there.
     """
-    requires = {name: required_states(recipe, enabled, name) for name in recipe.states}
+    left_out = _left_out(recipe, rendered)
+    requires = {name: _with(left_out, recipe, name, required_states(recipe, enabled, name)) for name in recipe.states}
     running = [item for item in rendered.values() if item.enabled]
     gates = {item.state: gating_states(recipe, enabled, item.state) for item in running}
     return [
-        _make_plan(state, rendered[state.name], requires, gates, running, without_image.get(state.name, {}))
+        replace(
+            _make_plan(state, rendered[state.name], requires, gates, running, without_image.get(state.name, {})),
+            left_out=left_out.get(state.name, ""),
+        )
         for state in recipe.states.values()
-        if rendered[state.name].proofs
+        if rendered[state.name].proofs or state.name in left_out
     ]
+
+
+def _left_out(recipe: Recipe, rendered: Mapping[str, RenderedState]) -> dict[str, str]:
+    """The states that others require and of which nothing can be deployed -> why, one sentence."""
+    required = {name for state in recipe.states.values() if rendered[state.name].enabled for name in state.requires}
+    found = {}
+    for name in required:
+        state = rendered[name]
+        if state.enabled and state.skipped and not state.objects:
+            apis = ", ".join(sorted({item.needs_api for item in state.skipped}))
+            found[name] = f"nothing of it can be deployed, since the cluster does not serve {apis}"
+    return found
+
+
+def _with(left_out: Mapping[str, str], recipe: Recipe, name: str, required: Sequence[str]) -> tuple[str, ...]:
+    """The states that a state waits for, in the recipe's order, with those that it requires and that were left out."""
+    found = {*required, *(each for each in recipe.states[name].requires if each in left_out)}
+    return tuple(state for state in recipe.states if state in found)
 
 
 def _make_plan(

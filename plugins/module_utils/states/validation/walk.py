@@ -152,7 +152,9 @@ class Walker:
         return self._judge(plan, memory, verdict, now, walk)
 
     def _unapplied(self, plan: StatePlan, group: str) -> Verdict | None:
-        """Why a state cannot be proven yet: its objects are still to come, or were refused."""
+        """Why a state cannot be proven, or not yet: its objects were left out, are still to come, or were refused."""
+        if plan.left_out:
+            return Verdict(Outcome.TROUBLE, "LeftOut", plan.left_out, ran=True, heals=False)
         return self.unapplied.get((plan.name, group)) or self.unapplied.get((plan.name, ""))
 
     def _unmet(self, plan: StatePlan, node: str) -> Result | None:

@@ -1,0 +1,99 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of recipe_rights: the roles that enabling recipes needs, as manifests and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights.needed import needed_rights
+from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights.roles import (
+    bindings,
+    cluster_roles,
+    namespaced_roles,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import Right
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.api_types import ApiTypes
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.check import check
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up, settled
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
+
+Obj = dict[str, Any]
+
+DEFAULT_NAME = "hardware-enablement"
+
+
+def run(params: Mapping[str, Any], bundles: Mapping[str, Mapping[str, str]], types: ApiTypes) -> Obj:
+    """The roles for recipes. bundles: recipe -> its files. types: what a cluster would serve."""
+    several, namespace = len(bundles) > 1, params.get("namespace") or ""
+    if params["scope"] == "namespace" and several:
+        raise InvalidInput(
+            "roles in a namespace are made for one recipe at a time",
+            why=f"{', '.join(bundles)} are named",
+            todo="name one, or set scope to cluster",
+        )
+    if several and params["options"]:
+        raise InvalidInput("options belong to one recipe", why=f"{', '.join(bundles)} are named", todo="name one")
+    rights: list[Right] = []
+    for recipe, bundle in bundles.items():
+        found, namespace = _rights_of(recipe, bundle, params, types)
+        rights += found
+    name = params.get("name") or (DEFAULT_NAME if params["scope"] == "cluster" else f"{DEFAULT_NAME}-{min(bundles)}")
+    if params["scope"] == "cluster":
+        manifests = cluster_roles(rights, name)
+    else:
+        manifests = namespaced_roles(rights, name, namespace)
+    if params["subjects"]:
+        manifests += bindings(manifests, params["subjects"], params["role"])
+    return {"changed": False, "manifests": manifests, "text": as_text(manifests, list(bundles))}
+
+
+def as_text(manifests: Sequence[Mapping[str, Any]], recipes: Sequence[str]) -> str:
+    """The manifests for kubectl apply, with where they come from."""
+    head = f"# The rights that a run needs for {', '.join(recipes)}, and no more; made by the playbook rights.\n"
+    documents = [yaml.dump(dict(each), Dumper=_Dumper, sort_keys=False, width=100) for each in manifests]
+    return head + "".join(f"---\n{document}" for document in documents)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Lists of words on one line, as people write rules."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:
+        """Items of a list are indented."""
+        del indentless
+        return super().increase_indent(flow, indentless=False)
+
+
+def _words(dumper: yaml.SafeDumper, value: list[Any]) -> Any:
+    flow = all(isinstance(item, str) for item in value)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flow)
+
+
+_Dumper.add_representer(list, _words)
+
+
+def _rights_of(
+    name: str, bundle: Mapping[str, str], params: Mapping[str, Any], types: ApiTypes
+) -> tuple[list[Right], str]:
+    everything = bool(params["any_options"])
+    checked = check(bundle, name, params["options"], types, namespace=params.get("namespace") or "", combine=everything)
+    if checked.recipe is None or checked.errors:
+        raise InvalidInput(
+            f"the rights of recipe {name} cannot be told",
+            why=f"{len(checked.errors)} things are wrong with it, the first: {checked.errors[0]}",
+            todo="mend what hardware.enablement.recipe_check lists",
+        )
+    namespace = params.get("namespace") or checked.recipe.namespace
+    recipe, objects = checked.recipe, checked.objects
+    if everything:
+        with_builds = any(state.lookup or state.build for state in recipe.states.values())
+        objects = checked.all_objects
+    else:
+        recipe = settled(recipe, resolve(recipe, params["options"], complete=False))
+        with_builds = any(is_looked_up(state) for state in recipe.states.values())
+    return needed_rights(recipe, objects, types, namespace, with_builds=with_builds), namespace

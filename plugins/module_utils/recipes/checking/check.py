@@ -1,0 +1,151 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks a recipe without a cluster: every state, on made-up clusters, with the combinations of options that matter.
+
+Goes on after each mistake, so that a person sees all of them at once. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.api_types import ApiTypes
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.findings import (
+    ERROR,
+    WARNING,
+    Finding,
+    Findings,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.locating import (
+    line_of_key,
+    rendered_line,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.sample_clusters import (
+    SAMPLE_CLUSTERS,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.template_use import (
+    check_uses,
+    find_uses,
+    unread_options,
+    unused_files,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.trial import Made, Trials
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.variants import Variant, variants
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.documents import lines_of
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import RECIPE_FILE, load
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import InputProblems
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What came out. objects, images: what the recipe makes and runs with the given options, wherever it does.
+    all_objects: what it makes with any options.
+
+    tried: how many combinations of options; left_out: how many more there would be. unsampled: options that were tried
+    with their default only; an example in recipe.yml changes that. recipe: None where it cannot be loaded.
+    """
+
+    recipe: Recipe | None
+    errors: list[Finding]
+    warnings: list[Finding]
+    images: list[str] = field(default_factory=list)
+    objects: list[Made] = field(default_factory=list)
+    all_objects: list[Made] = field(default_factory=list)
+    tried: int = 0
+    left_out: int = 0
+    unsampled: list[str] = field(default_factory=list)
+
+
+def check(
+    bundle: Mapping[str, str],
+    source: str,
+    given: Mapping[str, Any],
+    types: ApiTypes,
+    *,
+    namespace: str = "",
+    combine: bool = True,
+) -> Checked:
+    """Everything that can be said of a recipe's files (path -> text) without a cluster.
+
+    source: where they come from, for messages. given: options that hold in all combinations. namespace: for the
+    objects, "" for the recipe's own. combine: try other options than those given. Raises InvalidInput
+    where there is no recipe, or the given options do not fit it.
+    """
+    findings = Findings()
+    recipe = _load(bundle, source, findings)
+    if recipe is None:
+        return Checked(None, findings.sorted(ERROR), findings.sorted(WARNING))
+    resolve(recipe, given, complete=False)
+    lines = lines_of(bundle[RECIPE_FILE], RECIPE_FILE)[0][1]
+    uses = find_uses(recipe, findings)
+    found = variants(recipe, given, uses.readers)
+    trials = Trials(recipe, types, lines, findings, namespace or recipe.namespace)
+    for cluster in SAMPLE_CLUSTERS:
+        defaults, *others = found.tried if cluster.optional_apis else found.tried[:1]
+        base = trials.first(cluster, defaults)
+        for variant in others if combine else ():
+            trials.again(cluster, variant, _states_changed(recipe, variant, uses.readers), base)
+    check_uses(recipe, uses, trials.variables, findings)
+    trials.report_template_errors()
+    for path in unused_files(recipe, uses):
+        findings.add(path, 0, "no asset names this file, and no other file includes it", severity=WARNING)
+    for name in unread_options(recipe, uses):
+        findings.add(RECIPE_FILE, lines.get(("options", name), 0), f"nothing reads option {name}", severity=WARNING)
+    return Checked(
+        recipe=recipe,
+        errors=findings.sorted(ERROR),
+        warnings=findings.sorted(WARNING),
+        images=sorted(trials.images),
+        objects=list(trials.objects.values()),
+        all_objects=list(trials.all_objects.values()),
+        tried=len(found.tried) if combine else 1,
+        left_out=found.left_out,
+        unsampled=list(found.unsampled),
+    )
+
+
+def _states_changed(recipe: Recipe, variant: Variant, readers: Mapping[str, frozenset[str]]) -> list[str]:
+    """The states that may come out differently; the standard options go into the manifests of all of them."""
+    if any(name in STANDARD_OPTIONS for name in variant.changed):
+        return list(recipe.states)
+    return [state for state in recipe.states if any(state in readers.get(name, ()) for name in variant.changed)]
+
+
+def _load(bundle: Mapping[str, str], source: str, findings: Findings) -> Recipe | None:
+    """The recipe. Where all that is wrong with it are files that are not there, it is loaded without them."""
+    try:
+        return load(bundle, source)
+    except InputProblems as error:
+        ((raw, lines),) = lines_of(bundle[RECIPE_FILE], RECIPE_FILE)
+        for problem in error.problems:
+            line = line_of_key(lines, problem.path)
+            findings.add(RECIPE_FILE, line, f"{problem.path}: expected {problem.expected}, found {problem.found}")
+        rest = _without_missing(raw, [problem.path for problem in error.problems])
+        return load({**bundle, RECIPE_FILE: json.dumps(rest)}, source) if rest else None
+    except InvalidInput as error:
+        if RECIPE_FILE not in error.where:
+            raise
+        findings.add(RECIPE_FILE, rendered_line(error.where), f"{error.what}: {error.why}")
+        return None
+
+
+def _without_missing(raw: Any, paths: list[str]) -> Any:
+    """recipe.yml without the assets at these paths (states.NAME.assets[INDEX]); None where there are others."""
+    wrong = set()
+    for path in paths:
+        name, separator, index = path.removeprefix("states.").rstrip("]").partition(".assets[")
+        if not separator or not index.isdigit():
+            return None
+        wrong.add((name, int(index)))
+    states = {
+        name: {**state, "assets": [a for i, a in enumerate(state.get("assets") or ()) if (name, i) not in wrong]}
+        for name, state in raw["states"].items()
+    }
+    return {**raw, "states": states}

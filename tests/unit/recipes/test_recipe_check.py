@@ -1,0 +1,184 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""recipe_check: mistakes of all kinds are found in one go, with file and line; what is right is not complained of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.authoring import check_core
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.api_types_file import read_api_types
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.check import Checked, check
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+
+REPO = Path(__file__).resolve().parents[3]
+RECIPES = REPO / "tests" / "recipes"
+TYPES = read_api_types()
+
+# File and line of each mistake, and what is said of it.
+MISTAKES = {
+    ("driver/group-id-not-in-name.yaml.j2", 5): "would be the same object for every kernel",
+    ("driver/name-too-long.yaml.j2", 4): "characters, of which a Service may have 63",
+    ("driver/unknown-variable.yaml.j2", 6): "there is no variable kernell, did you mean kernel?",
+    ("plugin/bad-yaml.yaml.j2", 9): "this is not YAML",
+    ("plugin/field-missing.yaml.j2", 5): "spec lacks the field selector",
+    ("plugin/field-misspelt.yaml.j2", 15): "has no field toleration, did you mean tolerations?",
+    ("plugin/image-without-tag.yaml.j2", 14): "registry.example.com:5000/plugin has neither tag nor digest",
+    ("plugin/include-missing.yaml.j2", 6): "no file common/lables.j2 in the recipe, did you mean common/labels.j2?",
+    ("plugin/namespace-on-cluster-scope.yaml.j2", 4): "must not have a namespace",
+    ("plugin/object-of-another-state.yaml.j2", 4): "ServiceAccount shared belongs to two states",
+    ("plugin/only-with-an-option.yaml.j2", 9): "spec.ports[0].port has to be a whole number",
+    ("plugin/option-misspelt.yaml.j2", 6): "options has no verbos, did you mean verbose?",
+    ("plugin/syntax.yaml.j2", 6): "expected token 'end of statement block'",
+    ("plugin/type-wrong.yaml.j2", 6): "spec.replicas has to be a whole number (without quotes), and is '3'",
+    ("plugin/unknown-filter.yaml.j2", 6): "there is no filter to_jsn, did you mean to_json?",
+    ("plugin/uppercase-name.yaml.j2", 4): "the name Uppercase-Name is no DNS name",
+}
+
+
+def checked(folder: Path, options: Mapping[str, Any] | None = None) -> Checked:
+    return check(read_bundle(folder), folder.name, options or {}, TYPES)
+
+
+def small(tmp_path: Path, template: str, recipe: Mapping[str, Any] | None = None, **more: str) -> Checked:
+    """A recipe of one state and one file."""
+    state = {"role": "state", "assets": ["all/*.j2"], "validate": [{"rollout": {}}]}
+    raw = {
+        "apiVersion": "hardware-enablement.io/v1",
+        "name": "small",
+        "namespace": "small",
+        "selector": {"any_of": [{"example.com/card": None}]},
+        "states": {"plugin": state},
+        **(recipe or {}),
+    }
+    files = {"recipe.yml": json.dumps(raw), "all/it.j2": template, **more}
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    return checked(tmp_path)
+
+
+def test_every_mistake_is_found_in_one_go() -> None:
+    found = {(finding.file, finding.line): finding.message for finding in checked(RECIPES / "mistakes").errors}
+    assert found.keys() == MISTAKES.keys()
+    for place, words in MISTAKES.items():
+        assert words in found[place]
+
+
+def test_files_that_nothing_names_are_warned_of() -> None:
+    warnings = [(finding.file, finding.message) for finding in checked(RECIPES / "mistakes").warnings]
+    text = "no asset names this file, and no other file includes it"
+    assert warnings == [("common/labels.j2", text), ("driver/unread.yaml", text)]
+
+
+def test_what_only_an_option_brings_is_named_with_it() -> None:
+    (finding,) = [each for each in checked(RECIPES / "mistakes").errors if "only-with" in each.file]
+    assert finding.seen_with == "extra=true"
+
+
+@pytest.mark.parametrize("name", ["nvidia-gpu", "simple-kmod", "intel-rmd"])
+def test_shipped_recipes_have_no_mistake_and_an_example_for_every_option(name: str) -> None:
+    found = checked(REPO / "recipes" / name)
+    assert [str(finding) for finding in (*found.errors, *found.warnings)] == []
+    assert found.unsampled == []
+    assert found.left_out == 0
+    assert found.tried > 20
+
+
+@pytest.mark.parametrize("name", ["two-states", "with-secret"])
+def test_recipes_of_tests_have_no_mistake(name: str) -> None:
+    assert checked(RECIPES / name).errors == []
+
+
+def test_images_are_listed() -> None:
+    images = checked(REPO / "recipes" / "nvidia-gpu", {"driver_branch": "570"}).images
+    assert "nvcr.io/nvidia/driver:570-6.8.0-60-generic-ubuntu24.04" in images
+    assert any(image.startswith("nvcr.io/nvidia/k8s-device-plugin:") for image in images)
+
+
+def test_a_missing_file_hides_no_other_mistake(tmp_path: Path) -> None:
+    state = {"role": "state", "assets": ["all/it.j2", "all/none.j2"], "validate": [{"rollout": {}}]}
+    found = small(tmp_path, "a: {{ options.imgae }}", {"states": {"plugin": state}})
+    assert [(finding.file, finding.line) for finding in found.errors] == [("all/it.j2", 1), ("recipe.yml", 1)]
+    assert "states.plugin.assets[1]: expected a file of the recipe" in found.errors[1].message
+
+
+def test_every_wrong_key_of_recipe_yml_has_its_line() -> None:
+    (finding,) = checked(RECIPES / "broken" / "unknown-key").errors
+    text = (RECIPES / "broken" / "unknown-key" / "recipe.yml").read_text().splitlines()
+    assert finding.file == "recipe.yml"
+    assert text[finding.line - 1].strip().startswith("first:")
+
+
+def test_a_template_in_recipe_yml_has_its_line(tmp_path: Path) -> None:
+    state = {"role": "state_driver_container", "per": "kernel", "image": "registry/driver:{{ kernel.rwa }}"}
+    found = small(tmp_path, "", {"states": {"driver": state}})
+    assert [finding.message for finding in found.errors] == ["kernel has no rwa, did you mean raw?"]
+
+
+def test_crds_of_the_recipe_say_which_fields_there_are(tmp_path: Path) -> None:
+    crd = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {kind: Thing, plural: things}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec: {type: object, required: [size], properties: {size: {type: integer}}}
+---
+apiVersion: example.com/v1
+kind: Thing
+metadata: {name: it}
+spec: {siez: 1}
+"""
+    messages = [finding.message for finding in small(tmp_path, crd).errors]
+    assert messages == [
+        "Thing it: spec has no field siez, did you mean size?",
+        "Thing it: spec lacks the field size, which has to be there",
+    ]
+
+
+def test_a_kind_that_nobody_knows_is_warned_of(tmp_path: Path) -> None:
+    found = small(tmp_path, "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: it}\n")
+    assert found.errors == []
+    assert "example.com/v1 Thing is not known here" in found.warnings[0].message
+
+
+def test_bounded_and_said_so(tmp_path: Path) -> None:
+    options = {f"flag_{number}": {"type": "bool", "default": False} for number in range(40)}
+    uses = "".join(f"# {{{{ options.{name} }}}}\n" for name in options)
+    found = small(tmp_path, uses, {"options": options})
+    assert (found.tried, found.left_out > 0) == (400, True)
+
+
+def test_options_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="did you mean driver_branch"):
+        checked(REPO / "recipes" / "nvidia-gpu", {"driver_brunch": "1"})
+
+
+def test_the_task_shows_each_mistake_and_fails() -> None:
+    said: list[str] = []
+    params = {"recipe": "mistakes", "bundle": read_bundle(RECIPES / "mistakes"), "options": {}}
+    result = check_core.run(params, RunContext(progress=said.append), TYPES)
+    assert result["failed"]
+    assert "recipe mistakes has 16 mistakes" in result["msg"]
+    assert len(result["errors"]) == len(MISTAKES)
+    assert sum(line.startswith("error: mistakes/") for line in said) == len(MISTAKES)
+    assert "combinations of options; fields as in Kubernetes 1.36" in said[-1]

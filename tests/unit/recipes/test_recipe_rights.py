@@ -1,0 +1,171 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""recipe_rights: what a recipe needs and no more; the shipped manifests are what it gives for the shipped recipes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights import rights_core
+from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights.object_rights import object_rights
+from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights.roles import rules
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, Right
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.api_types_file import read_api_types
+from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.trial import Made
+
+REPO = Path(__file__).resolve().parents[3]
+TYPES = read_api_types()
+RBAC = "rbac.authorization.k8s.io"
+
+
+def rights(*recipes: str, **params: Any) -> dict[str, Any]:
+    defaults = {"scope": "namespace", "options": {}, "any_options": False, "subjects": [], "role": "runner"}
+    bundles = {name: read_bundle(REPO / "recipes" / name) for name in recipes}
+    return rights_core.run({**defaults, **params}, bundles, TYPES)
+
+
+def of(result: dict[str, Any], kind: str, namespace: str | None = None, role: str = "runner") -> list[dict[str, Any]]:
+    (found,) = [
+        manifest
+        for manifest in result["manifests"]
+        if manifest["kind"] == kind
+        and manifest["metadata"].get("namespace") == namespace
+        and manifest["metadata"]["name"].endswith(role)
+    ]
+    listed: list[dict[str, Any]] = found["rules"]
+    return listed
+
+
+def allowed(found: list[dict[str, Any]], group: str, resource: str, verb: str, name: str = "any") -> bool:
+    return any(
+        group in rule["apiGroups"]
+        and resource in rule["resources"]
+        and verb in rule["verbs"]
+        and name in rule.get("resourceNames", [name])
+        for rule in found
+    )
+
+
+def test_the_shipped_manifests_are_its_output() -> None:
+    """Made by the playbook rights for all recipes with hardware_enablement_rights_scope=cluster and _any_options."""
+    made = rights("nvidia-gpu", "simple-kmod", "intel-rmd", scope="cluster", any_options=True)
+    assert (REPO / "manifests" / "rbac.yaml").read_text() == made["text"]
+
+
+def test_a_role_in_the_namespace_and_names_for_the_rest() -> None:
+    made = rights("nvidia-gpu")
+    wide, narrow = of(made, "ClusterRole"), of(made, "Role", "nvidia-gpu")
+    assert allowed(narrow, "apps", "daemonsets", "create")
+    assert not allowed(wide, "apps", "daemonsets", "create")
+    assert allowed(wide, "node.k8s.io", "runtimeclasses", "patch", "nvidia")
+    assert not allowed(wide, "node.k8s.io", "runtimeclasses", "patch", "other")
+    assert allowed(wide, "hardware-enablement.io", "specialresources", "patch", "nvidia-gpu")
+    assert not allowed(wide, "hardware-enablement.io", "specialresources", "patch", "other")
+    assert allowed(of(made, "Role", "hardware-enablement"), "coordination.k8s.io", "leases", "patch", "nvidia-gpu")
+    assert not allowed(wide, "", "namespaces", "delete", "nvidia-gpu")
+
+
+def test_options_decide() -> None:
+    assert not allowed(of(rights("nvidia-gpu"), "Role", "nvidia-gpu"), "batch", "jobs", "create")
+    built = rights(
+        "nvidia-gpu", options={"driver_build": True, "driver_build_repository": "registry.example.com/driver"}
+    )
+    assert allowed(of(built, "Role", "nvidia-gpu"), "batch", "jobs", "create")
+
+
+def test_the_viewer_writes_nothing_and_reads_no_secret() -> None:
+    for scope, where in (("cluster", [None]), ("namespace", [None, "nvidia-gpu", "hardware-enablement"])):
+        made = rights("nvidia-gpu", scope=scope, any_options=True)
+        for namespace in where:
+            found = of(made, "Role" if namespace else "ClusterRole", namespace, role="viewer")
+            assert {verb for rule in found for verb in rule["verbs"]} <= {"get", "list", "watch"}
+            assert not any("secrets" in rule["resources"] for rule in found)
+
+
+def test_another_namespace() -> None:
+    made = rights("nvidia-gpu", namespace="gpus")
+    assert allowed(of(made, "Role", "gpus"), "apps", "daemonsets", "create")
+    assert {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "gpus"}} in made["manifests"]
+
+
+def test_subjects_are_bound_in_every_namespace() -> None:
+    account = {"kind": "ServiceAccount", "name": "runner", "namespace": "automation"}
+    made = rights("simple-kmod", subjects=[account, {"kind": "Group", "name": "admins", "namespace": None}])
+    found = [each for each in made["manifests"] if each["kind"].endswith("Binding")]
+    places = [(each["kind"], each["metadata"].get("namespace")) for each in found]
+    assert places == [
+        ("ClusterRoleBinding", None),
+        ("RoleBinding", "simple-kmod"),
+        ("RoleBinding", "hardware-enablement"),
+    ]
+    assert {each["roleRef"]["name"] for each in found} == {"hardware-enablement-simple-kmod-runner"}
+    assert found[0]["subjects"] == [account, {"apiGroup": RBAC, "kind": "Group", "name": "admins"}]
+
+
+def test_the_text_is_the_manifests() -> None:
+    made = rights("simple-kmod")
+    assert list(yaml.safe_load_all(made["text"])) == made["manifests"]
+
+
+def role(name: str, **more: Any) -> Made:
+    manifest = {"apiVersion": f"{RBAC}/v1", "metadata": {"name": name}, **more}
+    return Made(manifest, per_group=False)
+
+
+def test_nobody_grants_what_they_do_not_have() -> None:
+    granted = {"apiGroups": [""], "resources": ["endpoints"], "verbs": ["list"], "resourceNames": ["one"]}
+    own = role("own", kind="ClusterRole", rules=[granted])
+    bound = [
+        role(f"b-{name}", kind="ClusterRoleBinding", roleRef={"kind": "ClusterRole", "name": name})
+        for name in ("own", "view")
+    ]
+    found = rules(object_rights([own, *bound], TYPES, "ns"))
+    assert allowed(found, "", "endpoints", "list", "one")
+    assert not allowed(found, "", "endpoints", "list", "two")
+    assert allowed(found, RBAC, "clusterroles", "bind", "view")
+    assert not allowed(found, RBAC, "clusterroles", "bind", "own")
+    assert not any("escalate" in rule["verbs"] for rule in found)
+
+
+def test_one_object_for_each_kernel_has_no_name_beforehand() -> None:
+    scc = {
+        "apiVersion": "security.openshift.io/v1",
+        "kind": "SecurityContextConstraints",
+        "metadata": {"name": "x-abc"},
+    }
+    found = rules(object_rights([Made(scc, per_group=True)], TYPES, "ns"))
+    assert [rule for rule in found if "resourceNames" in rule] == []
+
+
+def test_rules_are_as_short_as_they_can_be() -> None:
+    found = rules(
+        [
+            Right("", ("pods",), ("list", "get"), CLUSTER),
+            Right("", ("pods", "nodes"), ("get",), CLUSTER),
+            Right("", ("nodes",), ("get", "patch"), CLUSTER, ("one",)),
+            Right("", ("nodes",), ("patch",), CLUSTER, ("two",)),
+            Right("", ("services",), ("get", "list"), CLUSTER),
+        ]
+    )
+    assert found == [
+        {"apiGroups": [""], "resources": ["nodes"], "verbs": ["get"]},
+        {"apiGroups": [""], "resources": ["nodes"], "resourceNames": ["one", "two"], "verbs": ["patch"]},
+        {"apiGroups": [""], "resources": ["pods", "services"], "verbs": ["get", "list"]},
+    ]
+
+
+def test_what_does_not_go_together_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="one recipe at a time"):
+        rights("nvidia-gpu", "simple-kmod")
+    with pytest.raises(InvalidInput, match="options belong to one recipe"):
+        rights("nvidia-gpu", "simple-kmod", scope="cluster", options={"build": True})
+    bundles = {"mistakes": read_bundle(REPO / "tests" / "recipes" / "mistakes")}
+    with pytest.raises(InvalidInput, match="recipe_check lists"):
+        rights_core.run({"scope": "cluster", "options": {}, "any_options": False, "subjects": []}, bundles, TYPES)
