@@ -135,12 +135,14 @@ class _Work:
         settings = build_settings(self.params, self.prepared, state, platform)
         # Look-ups are the operands' business, wherever builds run.
         own = replace(settings, namespace=self.prepared.namespace)
-        find = self.access.find(self._source(state), own, self.discovery.groups, self.guard.before_write)
+        # A state that is disabled asks for no image.
+        groups = self.discovery.groups if self.prepared.enabled()[state.name] else ()
+        find = self.access.find(self._source(state), own, groups, self.guard.before_write)
         wishes = Wishes(self.prepared.recipe, state, self.facts, BaseLookup(self.client, find).find)
         known = record_images.by_group(self.record, state.name)
         searches: dict[str, Search] = {}
         found: dict[str, Resolution] = {}
-        for group in self.discovery.groups:
+        for group in groups:
             try:
                 searches[group.id] = Search(wishes.of(group), find)
                 found[group.id] = _or_before(searches[group.id].result(), known.get(group.id) or {})
@@ -159,7 +161,7 @@ class _Work:
                 found[order.group] = _without(found[order.group], search.no_image(), entry)
         orders = [order for order in possible if found[order.group].source is Source.WOULD_BUILD]
         # Whoever could not be looked up may have a build that an earlier run began.
-        unknown = any(group.id not in searches or searches[group.id].wanted.trouble for group in self.discovery.groups)
+        unknown = any(group.id not in searches or searches[group.id].wanted.trouble for group in groups)
         wanted = [order.name for order in possible if found[order.group].source not in _THERE]
         for built in self._build(orders, None if unknown else wanted, settings):
             found[built.order.group] = self._after(

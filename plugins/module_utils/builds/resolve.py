@@ -24,16 +24,16 @@ Find = Callable[[str, str], "Found | None"]
 class Wanted:
     """One kernel group, and where its image may come from.
 
-    prebuilt: reference of an image that somebody else made ("": nobody does); of the labels, it may have none with
-    another value. inputs and target: what to build and where it is pushed (repo:tag); None and "" where nothing can be
-    built, for the reason in no_build. trouble: why that could not be found out. todo: what a person can do if nothing
-    fits.
+    prebuilt: references of images that somebody else made, of which the first that fits counts; of the labels, it may
+    have none with another value. inputs and target: what to build and where it is pushed (repo:tag); None and "" where
+    nothing can be built, for the reason in no_build. trouble: why that could not be found out. todo: what a person can
+    do if nothing fits.
     """
 
     group: str
     kernel: str
     arch: str
-    prebuilt: str = ""
+    prebuilt: tuple[str, ...] = ()
     inputs: Inputs | None = None
     target: str = ""
     no_build: str = ""
@@ -53,8 +53,8 @@ class Search:
     def result(self) -> Resolution:
         """What there is; source WOULD_BUILD where a build has to bring it."""
         wanted = self.wanted
-        if wanted.prebuilt:
-            found = self._look(wanted.prebuilt, "")
+        for reference in wanted.prebuilt:
+            found = self._look(reference, "")
             if found:
                 return self._done(found, Source.PREBUILT)
         if wanted.trouble is not None:

@@ -21,7 +21,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templa
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variables import (
     cluster_variables,
     group_variables,
-    named_image,
+    named_images,
 )
 
 
@@ -41,7 +41,7 @@ class Wishes:
             group.id,
             group.kernel,
             group.arch,
-            named_image(self.recipe, self.state, self.facts, group, templates),
+            tuple(named_images(self.recipe, self.state, self.facts, group, templates)),
             labels=self._labels(group, templates),
             todo=self._text(self.state.no_image, "no_image", group, templates),
         )

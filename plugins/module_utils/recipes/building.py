@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import Group, RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.filters import Rendered
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.filters import Rendered, string
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import (
     Build,
     Compile,
@@ -24,6 +25,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variab
     cluster_variables,
     group_variables,
 )
+
+_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,10 @@ def render_build(recipe: Recipe, state: State, facts: RenderFacts, group: Group)
         base=text(build.base, "base"),
         base_arg=text(build.base_arg, "base_arg"),
         containerfile=containerfile if containerfile.strip() else "",
-        args={name: text(value, f"args.{name}") for name, value in build.args.items()},
+        args={
+            **{name: text(value, f"args.{name}") for name, value in build.args.items()},
+            **(_given_args(recipe, facts.options[build.args_from], build.args_from) if build.args_from else {}),
+        },
         files=context_files(recipe, build),
         git=_git(build.git, text) if build.git else None,
         compile=compile_,
@@ -94,6 +100,18 @@ def render_build(recipe: Recipe, state: State, facts: RenderFacts, group: Group)
             todo="set the recipe's options for it, or turn building off",
         )
     return rendered
+
+
+def _given_args(recipe: Recipe, given: Mapping[str, Any], option: str) -> dict[str, str]:
+    """Build arguments that the user says. Raises InvalidInput for what cannot be one."""
+    for name, value in given.items():
+        if not _ARGUMENT.fullmatch(name) or isinstance(value, (dict, list, float)) or value is None:
+            raise InvalidInput(
+                f"option {option} of recipe {recipe.name} cannot be used",
+                why=f"{name[:80]!r} is not the name of a build argument with a text (in quotes)",
+                todo="write NAME: text, NAME of letters, digits and _",
+            )
+    return {name: string(value) for name, value in given.items()}
 
 
 def _missing(build: Build, rendered: RenderedBuild) -> str:

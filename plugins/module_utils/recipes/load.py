@@ -99,7 +99,7 @@ def _state(name: str, raw: Mapping[str, Any], files: Mapping[str, str]) -> State
         per=raw.get("per", "cluster"),
         enabled=raw.get("enabled", ""),
         assets=_assets(raw.get("assets", ()), files),
-        image=raw.get("image", ""),
+        image=_candidates(raw.get("image", ())),
         image_labels=dict(raw.get("image_labels", {})),
         lookup=raw.get("lookup", ""),
         build=_build(raw["build"]) if "build" in raw else None,
@@ -109,6 +109,11 @@ def _state(name: str, raw: Mapping[str, Any], files: Mapping[str, str]) -> State
         validate=tuple(_proof(proof) for proof in raw.get("validate", ())),
         disabled_validate=tuple(_proof(proof) for proof in raw.get("disabled_validate", ())),
     )
+
+
+def _candidates(raw: str | Sequence[str]) -> tuple[str, ...]:
+    """One template, or several in the order in which they count."""
+    return (raw,) if isinstance(raw, str) else tuple(raw)
 
 
 def _build(raw: Mapping[str, Any]) -> Build:
@@ -121,6 +126,7 @@ def _build(raw: Mapping[str, Any]) -> Build:
         context=raw.get("context", ""),
         git=Git(git["url"], git["ref"], git.get("folder", ""), git.get("containerfile", "")) if git else None,
         args=dict(raw.get("args", {})),
+        args_from=raw.get("args_from", ""),
         compile=Compile(**raw["compile"]) if "compile" in raw else None,
         enabled=raw.get("enabled", ""),
     )

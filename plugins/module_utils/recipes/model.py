@@ -79,8 +79,8 @@ class Build:
     repository: template of where it is pushed, without tag. containerfile: a file of the recipe, a template; where it
     renders to nothing, that of git counts. base: template of the base image's reference, which the build gets as the
     argument that base_arg is a template of. context: folder of the recipe that is sent along as it is. git: the context
-    instead. args: name -> template. compile: the same in short, which the Containerfile may refer to. enabled: the bool
-    option that turns building on ("": always).
+    instead. args: name -> template; args_from: the dict option with more of them, which win ("": none). compile: the
+    same in short, which the Containerfile may refer to. enabled: the bool option that turns building on ("": always).
     """
 
     repository: str
@@ -90,6 +90,7 @@ class Build:
     context: str = ""
     git: Git | None = None
     args: Mapping[str, str] = field(default_factory=dict)
+    args_from: str = ""
     compile: Compile | None = None
     enabled: str = ""
 
@@ -98,12 +99,13 @@ class Build:
 class State:
     """One step of a stack.
 
-    per is "cluster" or "kernel". enabled names the bool option that turns the state on ("": always on). image is the
-    template of the image reference of a kernel group ("": the state resolves none), image_labels templates of labels
-    that such an image may have, but not with another value, build how an image is made where there is none yet. lookup
-    is a template of where it is looked up ("": not at all, unless it is built). no_image is a template of what a person
-    can do for a kernel that has none. placement says where the pods of Deployments and the like run: on the nodes with
-    the "hardware", or "anywhere". timeout is in seconds per node.
+    per is "cluster" or "kernel". enabled names the bool option that turns the state on ("": always on). image are
+    templates of image references of a kernel group, of which the first counts that gives something and, where images
+    are looked up, is there (none: the state resolves none), image_labels templates of labels that such an image may
+    have, but not with another value, build how an image is made where there is none yet. lookup is a template of where
+    it is looked up ("": not at all, unless it is built). no_image is a template of what a person can do for a kernel
+    that has none. placement says where the pods of Deployments and the like run: on the nodes with the "hardware", or
+    "anywhere". timeout is in seconds per node.
     validate are the proofs of the deployed state, disabled_validate those that hold when it is disabled.
     """
 
@@ -114,7 +116,7 @@ class State:
     per: str = "cluster"
     enabled: str = ""
     assets: tuple[Asset, ...] = ()
-    image: str = ""
+    image: tuple[str, ...] = ()
     image_labels: Mapping[str, str] = field(default_factory=dict)
     lookup: str = ""
     build: Build | None = None

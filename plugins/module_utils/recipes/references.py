@@ -167,6 +167,9 @@ def _check_build(
         problems.add(join(path, "context"), "a folder of the recipe", folder)
     if folder and build.get("git"):
         problems.add(join(path, "git"), "one of context and git", "both")
+    more = build.get("args_from")
+    if isinstance(more, str) and _dict(options.get(more)).get("type") != "dict":
+        problems.add(join(path, "args_from"), "an option of type dict", more)
     if isinstance(switch, str) and _dict(options.get(switch)).get("type") != "bool":
         problems.add(join(path, "enabled"), "an option of type bool", switch)
 

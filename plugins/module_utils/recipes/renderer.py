@@ -104,12 +104,10 @@ class StateRenderer:
         return inject.place_validator(self._bare_pod(proof, group, node), self._context(group), node)
 
     def images(self) -> dict[str, str]:
-        """The state's own image per kernel group's id."""
-        if not (self._state.image or self._state.build):
+        """The state's own image per kernel group's id; none where it is disabled."""
+        if not (self._state.image or self._state.build) or not self._enabled[self._state.name]:
             return {}
-        return {
-            group.id: image_of(self._recipe, self._state, self._facts, group, self._templates) for group in self._groups
-        }
+        return {group.id: self._image_of(self._state, group) for group in self._groups}
 
     def _items(self, skipped: list[Skipped]) -> Iterator[_Item]:
         for asset in self._state.assets:
@@ -144,13 +142,19 @@ class StateRenderer:
         """Images only where they are asked for: one that cannot be resolved hurts nobody else."""
         variables = group_variables(group)
         if names & self._image_names:
-            variables |= image_variables(self._recipe, self._state, self._facts, group, self._templates)
+            variables |= image_variables(self._recipe, self._state, lambda state: self._image_of(state, group))
         return variables
 
     def _has_image(self, group: Group) -> bool:
         """Whether every image that the state's templates see is there for this kernel group."""
         states = image_states(self._recipe, self._state)
-        return all(image_of(self._recipe, state, self._facts, group, self._templates) for state in states)
+        return all(self._image_of(state, group) for state in states)
+
+    def _image_of(self, state: State, group: Group) -> str:
+        """The image of a state that these templates see; a disabled one is not asked for any."""
+        if not self._enabled[state.name]:
+            return ""
+        return image_of(self._recipe, state, self._facts, group, self._templates)
 
     def _serves(self, api: str) -> bool:
         apis = self._facts.apis

@@ -121,6 +121,11 @@ _COMPILE = Record(
         "unsupported": Key(Text("the template of a reason")),
     }
 )
+_REFERENCE = Text("the template of an image reference")
+_IMAGE = Either(
+    "the template of an image reference, or several that are tried in their order",
+    ((str, _REFERENCE), (list, Items(_REFERENCE, minimum=1))),
+)
 _BUILD = Record(
     {
         "repository": Key(Text("the template of a repository, without tag"), required=True),
@@ -130,6 +135,7 @@ _BUILD = Record(
         "context": Key(_FILE_PATTERN),
         "git": Key(_GIT),
         "args": Key(MapOf(Text(), Text("the name of a build argument", r"[A-Za-z_][A-Za-z0-9_]*"))),
+        "args_from": Key(Text("the name of a dict option")),
         "compile": Key(_COMPILE),
         "enabled": Key(Text("the name of a bool option")),
     }
@@ -141,7 +147,7 @@ _STATE = Record(
         "requires": Key(Items(Text("the name of a state"))),
         "per": Key(OneOf(("cluster", "kernel"))),
         "enabled": Key(Text("the name of a bool option")),
-        "image": Key(Text("the template of an image reference")),
+        "image": Key(_IMAGE),
         "image_labels": Key(MapOf(Text())),
         "lookup": Key(Text("never, controller, imagestream or node, or a template of it")),
         "build": Key(_BUILD),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
@@ -85,14 +85,12 @@ def image_states(recipe: Recipe, state: State) -> list[State]:
     return found
 
 
-def image_variables(
-    recipe: Recipe, state: State, facts: RenderFacts, group: Group, templates: Templates
-) -> dict[str, Any]:
-    """image, and <state>.image for every state whose image the templates see; empty where there is none."""
-    images = {
-        source.name: {"image": image_of(recipe, source, facts, group, templates)}
-        for source in image_states(recipe, state)
-    }
+def image_variables(recipe: Recipe, state: State, find: Callable[[State], str]) -> dict[str, Any]:
+    """image, and <state>.image for every state whose image the templates see; empty where there is none.
+
+    find: the image of a state for the group of nodes that it is about.
+    """
+    images = {source.name: {"image": find(source)} for source in image_states(recipe, state)}
     variables: dict[str, Any] = {name: Facts(name, image) for name, image in images.items()}
     if images:
         variables["image"] = next(iter(images.values()))["image"]
@@ -117,11 +115,19 @@ def image_of(recipe: Recipe, state: State, facts: RenderFacts, group: Group, tem
 
 
 def named_image(recipe: Recipe, state: State, facts: RenderFacts, group: Group, templates: Templates) -> str:
-    """What the recipe's image template says; "" where there is none, or where it gives none for a state that builds."""
+    """The first of named_images; "" where there is none for a state that builds."""
+    named = named_images(recipe, state, facts, group, templates)
+    if named:
+        return named[0]
+    return "" if state.build else _checked("", recipe, state, group)
+
+
+def named_images(recipe: Recipe, state: State, facts: RenderFacts, group: Group, templates: Templates) -> list[str]:
+    """What the recipe's image templates say for a kernel group, in order, without those that give nothing."""
     path = f"recipe.yml, states.{state.name}.image"
     variables: Mapping[str, Any] = {**cluster_variables(recipe, state, facts), **group_variables(group)}
-    image = templates.render_text(state.image, path, variables).strip() if state.image else ""
-    return _checked(image, recipe, state, group) if image or not state.build else ""
+    rendered = [templates.render_text(image, path, variables).strip() for image in state.image]
+    return [_checked(image, recipe, state, group) for image in dict.fromkeys(rendered) if image]
 
 
 def _checked(image: str, recipe: Recipe, state: State, group: Group) -> str:

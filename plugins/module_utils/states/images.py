@@ -12,6 +12,7 @@ from typing import Any, Optional
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import enabled_states
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import images
 
 Record = Optional[Mapping[str, Any]]
@@ -25,7 +26,8 @@ def with_images(
     given: what driver_container has returned in this run; else the record, which is read only where a state looks its
     images up, says what an earlier one has found.
     """
-    states = [state.name for state in recipe.states.values() if is_looked_up(state)]
+    enabled = enabled_states(recipe, facts.options)
+    states = [state.name for state in recipe.states.values() if is_looked_up(state) and enabled[state.name]]
     if not states:
         return facts, {}
     entries = given if given is not None else images.read(record())

@@ -138,7 +138,9 @@ _EVERY = "*"
 
 def _switches(state: State) -> Iterator[str]:
     proofs = (*state.validate, *state.disabled_validate)
-    switches = [state.enabled, state.build.enabled if state.build else "", *(proof.enabled for proof in proofs)]
+    switches = [state.enabled, *(proof.enabled for proof in proofs)]
+    if state.build:
+        switches += [state.build.enabled, state.build.args_from]
     yield from filter(None, switches)
 
 

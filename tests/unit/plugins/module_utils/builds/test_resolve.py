@@ -21,7 +21,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.error
 
 INPUTS = Inputs(kernel="6.1.0", arch="amd64", containerfile="FROM scratch\n")
 PREBUILT, TARGET = "vendor.example/driver:1-6.1.0", "own.example/driver:6.1.0-abc"
-WANTED = Wanted("6-1-0-aaaaaa", "6.1.0", "amd64", PREBUILT, INPUTS, TARGET)
+WANTED = Wanted("6-1-0-aaaaaa", "6.1.0", "amd64", (PREBUILT,), INPUTS, TARGET)
 OURS = {KERNEL_LABEL: "6.1.0", INPUTS_LABEL: INPUTS.hash}
 
 
@@ -44,6 +44,16 @@ def test_a_prebuilt_image_comes_first() -> None:
     found = Search(WANTED, registry.find).result()
     assert (found.image, found.source, found.inputs) == ("vendor.example/driver@sha256:1", Source.PREBUILT, "")
     assert registry.asked == [(PREBUILT, "amd64")]
+
+
+def test_candidates_are_looked_up_in_their_order() -> None:
+    other, last = "vendor.example/compiles:1", "vendor.example/never:1"
+    wanted = replace(WANTED, prebuilt=(PREBUILT, other, last))
+    registry = Registry({other: {}, last: {}, TARGET: OURS})
+    found = Search(wanted, registry.find).result()
+    assert (found.image, found.source) == ("vendor.example/compiles@sha256:1", Source.PREBUILT)
+    assert found.tried == (f"{PREBUILT} does not exist",)
+    assert registry.asked == [(PREBUILT, "amd64"), (other, "amd64")]
 
 
 def test_then_one_that_was_built_from_the_same() -> None:
