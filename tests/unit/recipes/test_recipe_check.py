@@ -99,7 +99,8 @@ def test_recipes_of_tests_have_no_mistake(name: str) -> None:
 
 
 def test_images_are_listed() -> None:
-    images = checked(REPO / "recipes" / "nvidia-gpu", {"driver_branch": "570"}).images
+    bundle = read_bundle(REPO / "recipes" / "nvidia-gpu")
+    images = check(bundle, "nvidia-gpu", {"driver_branch": "570"}, TYPES, combine=False).images
     assert "nvcr.io/nvidia/driver:570-6.8.0-60-generic-ubuntu24.04" in images
     assert any(image.startswith("nvcr.io/nvidia/k8s-device-plugin:") for image in images)
 
