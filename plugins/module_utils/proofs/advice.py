@@ -21,8 +21,8 @@ OF_STATES: Mapping[str, Reason] = {
         "a state brings objects of a kind that the API server does not serve, although what it requires is ready",
         "wait, or look at the log of what is to bring this kind",
     ),
-    "NewKernel": Reason(
-        "a kernel appeared while the run was under way, and nothing is deployed for it yet; `unknown`",
+    "NewGroup": Reason(
+        "a kernel, pool or runtime appeared while the run was under way, and nothing is deployed for it yet; `unknown`",
         "run the playbook again",
     ),
     "NodeNotReady": Reason("the kubelet does not answer; `unknown`", "bring the node back, then run again"),

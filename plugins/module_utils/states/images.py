@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Optional
 
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import images
 
@@ -20,24 +20,28 @@ Record = Optional[Mapping[str, Any]]
 def with_images(
     recipe: Recipe, facts: RenderFacts, given: Sequence[Mapping[str, Any]] | None, record: Callable[[], Record]
 ) -> tuple[RenderFacts, dict[str, dict[str, str]]]:
-    """The facts with the images that are known, and state -> kernel group's id -> why there is none.
+    """The facts with the images that are known, and state -> id of a finest group -> why there is none.
 
     given: what driver_container has returned in this run; else the record, which is read only where a state looks its
     images up, says what an earlier one has found.
     """
-    states = [state.name for state in recipe.states.values() if is_looked_up(state)]
+    states = [state for state in recipe.states.values() if is_looked_up(state)]
     if not states:
         return facts, {}
     entries = given if given is not None else images.read(record())
     found = images.references(entries)
-    missing = {state: _missing(facts, found.get(state, {}), images.problems(entries, state)) for state in states}
+    missing = {
+        state.name: _missing(facts, state, found.get(state.name, {}), images.problems(entries, state.name))
+        for state in states
+    }
     return replace(facts, resolved=found), missing
 
 
-def _missing(facts: RenderFacts, found: Mapping[str, str], problems: Mapping[str, str]) -> dict[str, str]:
+def _missing(facts: RenderFacts, state: State, found: Mapping[str, str], problems: Mapping[str, str]) -> dict[str, str]:
     unknown = "no image was looked up for kernel {kernel} yet: enable the resource again"
-    return {
-        group.id: problems.get(group.id) or unknown.format(kernel=group.kernel)
-        for group in facts.groups
-        if group.id not in (facts.images or {}) and not found.get(group.id)
-    }
+    missing = {}
+    for finest in facts.groups:
+        own = facts.coarse(finest, state.per).id
+        if own not in (facts.images or {}) and not found.get(own):
+            missing[finest.id] = problems.get(own) or unknown.format(kernel=finest.kernel)
+    return missing
