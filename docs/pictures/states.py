@@ -68,14 +68,14 @@ def _edge(picture: Drawing, above: Box, below: Box) -> None:
 
 def _state(picture: Drawing, box: Box, name: str, state: Mapping[str, Any]) -> None:
     fill = BLUE if state.get("assets") else GREEN
-    if state.get("per") == "kernel":
+    if "kernel" in state.get("per", ()):
         picture.box(Box(box.x + SHADOW, box.y + SHADOW, box.width, box.height), fill)
     proofs = ", ".join(_proof(proof) for proof in state.get("validate", ()))
     lines = [f"proof: {proofs}" if proofs else "no proof of its own"]
     if state.get("image"):
         lines.insert(0, "finds the image")
     if state.get("enabled"):
-        lines.append(f"option {state['enabled']}")
+        lines.append("where " + state["enabled"].strip("{} ").replace("options.", ""))
     picture.labelled(box, name, lines, fill)
 
 

@@ -96,9 +96,24 @@ options:
       - What is given here holds as it is, V({}) being all defaults. Without it, the options that the special resource
         was enabled with hold, as its record has them. Secret ones are not in it, and so have to be given each time.
     type: dict
+  pools:
+    description:
+      - Sets of nodes with options of their own. Each has C(name) (a DNS label of at most 20 characters), one of
+        C(selector) (C(matchLabels) and C(matchExpressions) with all operators of node affinity), C(machine_config_pool)
+        and C(node_pool) (the names of such objects on OpenShift and HyperShift), and C(options), which win over
+        O(options) there.
+      - A node in two pools, and a pool without a node, are refused.
+      - V([]) is no pools. Without it, those of the record hold.
+    type: list
+    elements: dict
   namespace:
     description:
       - The namespace for the recipe's objects. Without it, that of the record, else the one that the recipe names.
+    type: str
+  instance:
+    description:
+      - What the recipe is enabled as, if not by its own name. Labels, record, default namespace and the names of the
+        recipe's own cluster-wide objects follow it, so that one recipe may be enabled more than once.
     type: str
 """
 

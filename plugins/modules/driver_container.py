@@ -11,9 +11,9 @@ short_description: Find or build the driver image for every kernel
 version_added: 0.1.0
 author: hardware.enablement contributors (@hardware-enablement)
 description:
-  - For each kernel group of a recipe's nodes, gives one image that fits. It takes the first of an image that somebody
-    else made for that kernel, one that was built earlier from the same inputs, and one that it builds now. For a kernel
-    that none of these serves it lists what was tried, and the other kernels go on.
+  - For each group of a recipe's nodes (kernel, and pool where there are any), gives one image that fits. It takes the
+    first of an image that somebody else made for that kernel, one that was built earlier from the same inputs, and one
+    that it builds now. For a kernel that none of these serves it lists what was tried, and the other kernels go on.
   - What counts as the same inputs are the Containerfile, the build context (for git, the commit), the arguments, the
     digest of the base image, and the kernel. A new base image or a changed file builds once more; nothing else does.
   - A tag cannot hold every kernel's name, so the kernel is a label of the image, too, and compared after each look-up.
@@ -34,7 +34,7 @@ options:
     description: A result of M(hardware.enablement.nfd_info), to save the lists of nodes.
     type: dict
   images:
-    description: Image for each kernel group's id, instead of what would be found.
+    description: Image for each group's id (of nodes), instead of what would be found.
     type: dict
   lookup_from:
     description:
@@ -152,7 +152,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 groups:
-  description: A row for each state and kernel group.
+  description: A row for each state and group of nodes.
   type: list
   elements: dict
   returned: success
@@ -161,7 +161,7 @@ groups:
       description: Name of the state.
       type: str
     group:
-      description: Id of the kernel group.
+      description: Id of the group.
       type: str
     kernel:
       description: The kernel as the node's kubelet names it.

@@ -111,6 +111,43 @@ groups:
       description: Node selector terms; each of them selects nodes of this group.
       type: list
       elements: dict
+node_groups:
+  description:
+    - The same for all that the recipe and O(pools) tell nodes apart by. Other groups are made of these; a task that
+      gets the whole result as C(discovery) needs no nodes to render.
+  type: list
+  elements: dict
+  returned: always
+  contains:
+    per:
+      description: What they are told apart by, of C(kernel), C(runtime), C(driver) and C(pool).
+      type: list
+      elements: str
+    os_build:
+      description: The build of RHCOS, the newest among the nodes.
+      type: str
+    runtime:
+      description: The container runtime, where it counts.
+      type: str
+      sample: containerd
+    runtime_major:
+      description: The first number of its version.
+      type: str
+      sample: "2"
+    preinstalled_driver:
+      description: Whether the nodes bring their driver, where that counts.
+      type: bool
+    pool:
+      description: Name of the pool, empty outside of all.
+      type: str
+    by_name:
+      description: Nodes that lack labels to select them by.
+      type: dict
+pools:
+  description: The pools, with the label expressions that select their nodes.
+  type: list
+  elements: dict
+  returned: always
 devices:
   description: PCI devices by C(class_vendor), with the number of nodes that have them.
   type: dict
@@ -148,7 +185,7 @@ nfd:
           runs, which similar labels there are and what to do.
       type: str
 cluster:
-  description: The platform, C(kubernetes) or C(openshift).
+  description: The platform, C(kubernetes) or C(openshift), and what templates may know of it.
   type: dict
   returned: always
 """

@@ -36,6 +36,9 @@ options:
   namespace:
     description: The namespace for the recipe's objects, instead of the one that the recipe names.
     type: str
+  instance:
+    description: The name that the recipe is enabled by, if it is not its own.
+    type: str
   scope:
     description:
       - V(namespace) makes a Role in the recipe's namespace and one in that of the locks, with a ClusterRole for what is

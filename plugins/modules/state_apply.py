@@ -58,7 +58,7 @@ options:
     description: A result of M(hardware.enablement.nfd_info), to save the lists of nodes.
     type: dict
   images:
-    description: Driver image for each kernel group's id, instead of what the recipe's template gives.
+    description: Driver image for each group's id (of nodes), instead of what the recipe's template gives.
     type: dict
   driver_images:
     description:
@@ -164,7 +164,7 @@ states:
       type: list
       elements: dict
 images:
-  description: The driver image of each kernel group's id, where a state resolves it.
+  description: The driver image of each group's id (of nodes), where a state resolves it.
   type: dict
   returned: when one of the states has an image template
 nodes:

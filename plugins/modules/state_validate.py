@@ -28,7 +28,7 @@ options:
     description: The states that the recipe gives to this role.
     type: str
   images:
-    description: Driver image for each kernel group's id, as given to M(hardware.enablement.state_apply).
+    description: Driver image for each group's id (of nodes), as given to M(hardware.enablement.state_apply).
     type: dict
   driver_images:
     description:
@@ -105,7 +105,8 @@ kernels:
   elements: str
   returned: always
 states:
-  description: A row for each state with phase, counts, the reason of the worst node, and counts for each kernel group.
+  description:
+    - A row for each state with phase, counts, the reason of the worst node, and counts for each group of nodes.
   type: list
   elements: dict
   returned: always

@@ -13,10 +13,9 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
 from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import discover
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import render_state
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils.states.discover import list_nodes
+from ansible_collections.hardware.enablement.plugins.module_utils.states.discover import discovery_of
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import prepare, render_facts
 
 Obj = dict[str, Any]
@@ -35,9 +34,7 @@ def render(recipe_folder: Path, kubeconfig: Path) -> dict[str, list[Obj]]:
     """State -> its objects, of those states that have any; namespaces first, as kubectl needs them."""
     prepared = prepare({"recipe": recipe_folder.name, "bundle": read_bundle(recipe_folder)}, RunContext())
     client = connect({"kubeconfig": str(kubeconfig)})
-    nodes = list_nodes(client, prepared.selector)
-    discovery = discover(nodes, prepared.selector, prepared.recipe.resources)
-    facts = render_facts(prepared, client, discovery, "kubernetes", None)
+    facts = render_facts(prepared, client, *discovery_of(client, prepared, None), None)
     rendered = {name: render_state(prepared.recipe, name, facts).objects for name in prepared.recipe.states}
     return {
         name: sorted((item.manifest for item in items), key=lambda obj: obj["kind"] != "Namespace")

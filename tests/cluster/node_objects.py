@@ -56,7 +56,7 @@ class Machine:
 def parse_os(text: str) -> tuple[str, str]:
     """("ubuntu", "24.04") of "ubuntu:24.04"; ClusterError for anything else."""
     os_id, separator, version = text.partition(":")
-    if not (separator and re.fullmatch(r"[a-z]+", os_id) and re.fullmatch(r"[0-9][0-9.]*", version)):
+    if not (separator and re.fullmatch(r"[a-z]+", os_id) and re.fullmatch(r"[0-9][0-9.]*(-[0-9]+)?", version)):
         raise ClusterError(f"{text!r} names no operating system: write ID:VERSION as in os-release, like ubuntu:24.04.")
     return os_id, version
 

@@ -13,9 +13,10 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.integration.conftest import grant
-from tests.integration.plays import REPO, Runner
+from tests.integration.plays import PLAYBOOKS, REPO, Runner
 
-OPTIONS = {"grafana": "instance", "grafana_expose": True, "container_runtime": "cri-o"}
+OPTIONS = {"grafana": "instance", "grafana_expose": True}
+BUILD = "9.6.20250805-0"
 SCCS = ("driver", "container-toolkit", "device-plugin", "dcgm-exporter")
 
 
@@ -30,7 +31,7 @@ def runner_for(cluster: Cluster, folder: Path) -> Runner:
 def openshift() -> Iterator[Cluster]:
     """A cluster that serves what OpenShift serves, with one GPU node."""
     with Cluster.up("test-openshift", openshift=True) as started:
-        started.add_nodes(1, profile="gpu-h100", kernel="5.14.0-570.el9.x86_64", os="rhcos:9.6", runtime="cri-o")
+        started.add_nodes(1, profile="gpu-h100", kernel="5.14.0-570.el9.x86_64", os=f"rhcos:{BUILD}", runtime="cri-o")
         yield started
 
 
@@ -63,6 +64,26 @@ def test_openshift_gets_its_constraints_and_a_route(openshift: Cluster, tmp_path
     runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
     assert names(openshift, "securitycontextconstraints.security.openshift.io") == []
     assert names(openshift, "route.route.openshift.io") == []
+
+
+def test_facts_of_openshift_and_pools_of_its_machine_configs(openshift: Cluster, tmp_path: Path) -> None:
+    runner = runner_for(openshift, tmp_path)
+    openshift.kubectl("label", "node", "gpu-h100-1", "node-role.kubernetes.io/worker=")
+    out = tmp_path / "found.json"
+    runner.play(
+        PLAYBOOKS / "find_nodes.yml", out=str(out), pools=[{"name": "workers", "machine_config_pool": "worker"}]
+    ).check()
+    found = json.loads(out.read_text())
+    assert found["cluster"]["openshift_version"] == "4.19.7"
+    assert found["cluster"]["pull_secret"] == "openshift-config/pull-secret"
+    assert found["cluster"]["proxy"] == {"http": "", "https": "", "no": ""}
+    assert list(found["cluster"]["driver_toolkits"]) == [BUILD]
+    (group,) = found["node_groups"]
+    assert (group["os_build"], group["pool"], group["runtime"]) == (BUILD, "workers", "cri-o")
+    unknown = runner.play(
+        PLAYBOOKS / "find_nodes.yml", out=str(out), pools=[{"name": "a", "machine_config_pool": "gpu"}]
+    )
+    assert "there is no MachineConfigPool 'gpu': the cluster has master, worker" in " ".join(unknown.output.split())
 
 
 def test_what_the_cluster_does_not_serve_is_left_out_and_said(bare: Cluster, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.pods import resource_tolerations
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Registries
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.proxies import Proxies
@@ -54,7 +54,7 @@ class Access:
         return self._registries
 
     def find(
-        self, source: str, settings: BuildSettings, groups: Sequence[KernelGroup], guard: Callable[[], None]
+        self, source: str, settings: BuildSettings, groups: Sequence[NodeGroup], guard: Callable[[], None]
     ) -> Find:
         """How images are looked up from a source (recipes.lookups): a function of reference and architecture."""
         streams = ImageStreamLookup(self._client).find

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The core of driver_container: for each kernel group one image that fits, found or built, and remembered."""
+"""The core of driver_container: for each group of nodes one image that fits, found or built, and remembered."""
 
 from __future__ import annotations
 
@@ -27,10 +27,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.wanted 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts, check_recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.switches import is_enabled
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Templates
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.discover import discovery_of
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard, given_back
@@ -44,6 +46,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import images as record_images
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import spec as record_spec
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
+from ansible_collections.hardware.enablement.plugins.module_utils.states.shared import refuse_shared
 
 Obj = dict[str, Any]
 
@@ -63,12 +66,17 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         return dict(_NOTHING)
     if not params.get("discovery"):
         tell_differences(prepared, context)
-    discovery, platform = discovery_of(client, prepared, params.get("discovery"))
-    facts = render_facts(prepared, client, discovery, platform, params.get("images"))
+    discovery, cluster = discovery_of(client, prepared, params.get("discovery"))
+    facts = render_facts(prepared, client, discovery, cluster, params.get("images"))
     record = prepared.record
     for name in ("build_timeout", "parallel"):
         if int(params[name]) < 1:
             raise InvalidInput(f"{name} cannot be {params[name]}", todo="set it to at least 1")
+    if record is None:
+        refuse_shared(client, prepared, discovery)
+    if prepared.pools:
+        # An option that cannot differ between pools is found before anything is built.
+        check_recipe(prepared.recipe, replace(facts, resolved=None))
     work = _Work(client, prepared, discovery, facts, record, params, context)
     if not params["wait"]:
         return work.run(looked_up)
@@ -105,7 +113,8 @@ class _Work:
         """Resolve every chosen state; what has no image is explained, and does not hold up the rest."""
         found = {state.name: self._resolve(state) for state in chosen}
         rows = [_row(name, resolution) for name, resolutions in found.items() for resolution in resolutions]
-        images = record_images.merge(self.record, rows, {group.id for group in self.discovery.groups})
+        groups = {group.id for state in chosen for group in self.discovery.coarse(state.per)}
+        images = record_images.merge(self.record, rows, groups)
         worth = any(entry["image"] or entry.get("failed") for entry in images)
         if worth and images != record_images.read(self.record):
             self.changed = True
@@ -135,10 +144,9 @@ class _Work:
         settings = build_settings(self.params, self.prepared, state, platform)
         # Look-ups are the operands' business, wherever builds run.
         own = replace(settings, namespace=self.prepared.namespace)
-        # A state that is disabled asks for no image.
-        groups = self.discovery.groups if self.prepared.enabled()[state.name] else ()
+        groups = [group for group in self.discovery.coarse(state.per) if self._is_on(state, group)]
         find = self.access.find(self._source(state), own, groups, self.guard.before_write)
-        wishes = Wishes(self.prepared.recipe, state, self.facts, BaseLookup(self.client, find).find)
+        wishes = Wishes(self.prepared.recipe, state, self.facts, BaseLookup(find).find)
         known = record_images.by_group(self.record, state.name)
         searches: dict[str, Search] = {}
         found: dict[str, Resolution] = {}
@@ -163,11 +171,15 @@ class _Work:
         # Whoever could not be looked up may have a build that an earlier run began.
         unknown = any(group.id not in searches or searches[group.id].wanted.trouble for group in groups)
         wanted = [order.name for order in possible if found[order.group].source not in _THERE]
-        for built in self._build(orders, None if unknown else wanted, settings):
-            found[built.order.group] = self._after(
-                searches[built.order.group], built, known.get(built.order.group) or {}
-            )
+        for built in self._build(each_once(orders), None if unknown else wanted, settings):
+            for name in (order.group for order in orders if order.target == built.order.target):
+                found[name] = self._after(searches[name], built, known.get(name) or {})
         return list(found.values())
+
+    def _is_on(self, state: State, group: NodeGroup) -> bool:
+        """A state that is disabled for these nodes asks for no image."""
+        recipe = self.prepared.recipe
+        return is_enabled(recipe, state, self.facts, group, Templates(recipe.files, recipe.source))
 
     def _has_failed(self, order: Order, known: Mapping[str, Any]) -> bool:
         """Whether a build from the same inputs has failed before: it would fail again."""
@@ -224,12 +236,12 @@ class _Work:
         store.ensure_definition(self.client)
         record = store.read(self.client, name)
         if record is None:
-            spec = record_spec.make_spec(self.prepared.recipe, self.prepared.namespace, self.prepared.options)
+            spec = self.prepared.spec
             record = store.write(self.client, record_spec.with_spec(None, name, self.prepared.part_of, spec))
         store.write_status(self.client, name, {**(record.get("status") or {}), "images": images})
 
 
-def _unasked(group: KernelGroup, problem: str, known: Mapping[str, Any]) -> Resolution:
+def _unasked(group: NodeGroup, problem: str, known: Mapping[str, Any]) -> Resolution:
     """A registry could not be asked. That is no news about a build that has failed, either."""
     resolution = _without(Resolution(group.id, group.kernel), problem, known)
     return replace(resolution, source=Source.KEPT) if known.get("failed") else resolution
@@ -248,7 +260,7 @@ def _without(resolution: Resolution, problem: str, known: Mapping[str, Any], fai
 
 
 def _orders(owner: str, searches: Iterable[Search]) -> list[Order]:
-    """What could be built for the kernel groups, whether or not it has to be."""
+    """What could be built for the groups of nodes, whether or not it has to be."""
     return [
         Order(
             order_name(owner, wanted.group, wanted.target, wanted.inputs.hash),
@@ -259,6 +271,11 @@ def _orders(owner: str, searches: Iterable[Search]) -> list[Order]:
         for wanted in (search.wanted for search in searches)
         if wanted.inputs
     ]
+
+
+def each_once(orders: Sequence[Order]) -> list[Order]:
+    """One order for each image: groups that differ by something else than what the image is made of share it."""
+    return list({order.target: order for order in reversed(orders)}.values())[::-1]
 
 
 def _row(state: str, resolution: Resolution) -> Obj:

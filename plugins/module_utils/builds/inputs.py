@@ -35,7 +35,7 @@ class GitSource:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Everything that decides what comes out of a build, for one kernel group.
+    """Everything that decides what comes out of a build, for one group of nodes.
 
     containerfile: its text, "" for that of git. base: the base image's reference as it is pulled; base_digest decides.
     base_arg: the build argument that gets it. files: the build context, path -> text. git: the context instead.

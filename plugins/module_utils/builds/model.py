@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The words of builds: what is asked of a builder, what comes back, and what a kernel group ends up with."""
+"""The words of builds: what is asked of a builder, what comes back, and what a group of nodes ends up with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs 
 
 
 class Source(str, Enum):
-    """How a kernel group came by its image."""
+    """How a group of nodes came by its image."""
 
     PREBUILT = "prebuilt"
     BUILT_BEFORE = "built before"
@@ -97,7 +97,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Resolution:
-    """What a kernel group ends up with. image: pinned reference, "" where none fits. tried: one sentence each.
+    """What a group of nodes ends up with. image: pinned reference, "" where none fits. tried: one sentence each.
 
     problem: why there is no image; with source KEPT, why it is still the one of before. failed: hash of the inputs
     whose build failed, "" for none.

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which image a kernel group gets: prebuilt, else built earlier from the same inputs, else to be built, else none."""
+"""Which image a group of nodes gets: prebuilt, else built earlier from the same inputs, else to be built, else none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Find = Callable[[str, str], "Found | None"]
 
 @dataclass(frozen=True)
 class Wanted:
-    """One kernel group, and where its image may come from.
+    """One group of nodes, and where its image may come from.
 
     prebuilt: references of images that somebody else made, of which the first that fits counts; of the labels, it may
     have none with another value. inputs and target: what to build and where it is pushed (repo:tag); None and "" where
@@ -44,7 +44,7 @@ class Wanted:
 
 @dataclass
 class Search:
-    """Goes through the places for one kernel group; find(reference, arch) looks one up and raises what it cannot."""
+    """Goes through the places for one group of nodes; find(reference, arch) looks one up and raises what it cannot."""
 
     wanted: Wanted
     find: Find

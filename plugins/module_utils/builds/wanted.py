@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a recipe's image state to what each kernel group wants: what to look for, and what to build from what."""
+"""From a recipe's image state to what each group of nodes wants: what to look for, and what to build from what."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Wanted
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.building import RenderedBuild, render_build
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
@@ -27,15 +27,15 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variab
 
 @dataclass
 class Wishes:
-    """Makes the wishes of kernel groups. find_base: looks up base images, whose digest is one of the inputs."""
+    """Makes the wishes of groups of nodes. find_base: looks up base images, whose digest is one of the inputs."""
 
     recipe: Recipe
     state: State
     facts: RenderFacts
-    find_base: Callable[[str, KernelGroup], Found | None]
+    find_base: Callable[[str, NodeGroup], Found | None]
 
-    def of(self, group: KernelGroup) -> Wanted:
-        """What a kernel group wants."""
+    def of(self, group: NodeGroup) -> Wanted:
+        """What a group of nodes wants."""
         templates = Templates(self.recipe.files, self.recipe.source)
         wanted = Wanted(
             group.id,
@@ -70,10 +70,10 @@ class Wishes:
             git=pinned,
             compile=build.compile,
         )
-        tag = inputs.tag(str(group_variables(group)["kernel"]["tag"]))
+        tag = inputs.tag(str(group_variables(group, self.facts)["kernel"]["tag"]))
         return replace(wanted, inputs=inputs, target=f"{build.repository}:{tag}")
 
-    def _labels(self, group: KernelGroup, templates: Templates) -> dict[str, str]:
+    def _labels(self, group: NodeGroup, templates: Templates) -> dict[str, str]:
         """The labels that a prebuilt image may have with these values only; what renders to nothing does not count."""
         labels = {
             name: self._text(value, f"image_labels.{name}", group, templates)
@@ -81,8 +81,9 @@ class Wishes:
         }
         return {name: value for name, value in labels.items() if value}
 
-    def _text(self, value: str, key: str, group: KernelGroup, templates: Templates) -> str:
-        variables = {**cluster_variables(self.recipe, self.state, self.facts), **group_variables(group)}
+    def _text(self, value: str, key: str, group: NodeGroup, templates: Templates) -> str:
+        facts = self.facts
+        variables = {**cluster_variables(self.recipe, self.state, facts, group), **group_variables(group, facts)}
         return templates.render_text(value, f"recipe.yml, states.{self.state.name}.{key}", variables).strip()
 
 

@@ -23,6 +23,8 @@ APPLYSET_TOOLING_ANNOTATION = "applyset.kubernetes.io/tooling"
 APPLYSET_GROUP_KINDS_ANNOTATION = "applyset.kubernetes.io/contains-group-kinds"
 APPLYSET_NAMESPACES_ANNOTATION = "applyset.kubernetes.io/additional-namespaces"
 
+RUNTIME = "container-runtime"
+
 LOCK_NAMESPACE = "hardware-enablement"
 HOLDER_INFO_ANNOTATION = f"{DOMAIN}/holder-info"
 
@@ -35,6 +37,14 @@ def gate_label(recipe: str, state: str) -> str:
 def summary_label(recipe: str) -> str:
     """The node label for users' own pods: ready, or what the node waits for."""
     return f"{DOMAIN}/{recipe}"
+
+
+def runtime_label(recipe: str) -> str:
+    """The node label that says which container runtime a node has, for the pods of states that are made per runtime.
+
+    No state can be called the same, since names of states have no hyphen.
+    """
+    return f"{DOMAIN}/{recipe}.{RUNTIME}"
 
 
 def proofs_annotation(recipe: str) -> str:

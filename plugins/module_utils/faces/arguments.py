@@ -24,9 +24,11 @@ RECIPE: Spec = {
     "recipe": {"type": "str", "required": True},
     "recipe_dir": {"type": "path"},
     "bundle": {"type": "dict"},
-    # Not given (None) is as in the record; {} is all of the recipe's defaults.
+    # Not given (None) is as in the record; {} is all of the recipe's defaults, [] no pools.
     "options": {"type": "dict"},
+    "pools": {"type": "list", "elements": "dict"},
     "namespace": {"type": "str"},
+    "instance": {"type": "str"},
 }
 
 RUN: Spec = {"holder": {"type": "str"}}
@@ -162,6 +164,7 @@ RECIPE_RIGHTS: Spec = {
     "options": {"type": "dict", "default": {}},
     "any_options": {"type": "bool", "default": False},
     "namespace": {"type": "str"},
+    "instance": {"type": "str"},
     "scope": {"type": "str", "choices": ["namespace", "cluster"], "default": "namespace"},
     "name": {"type": "str"},
     "role": {"type": "str", "choices": ["runner", "viewer"], "default": "runner"},

@@ -39,7 +39,7 @@ _FLAG = {"type": "bool"}
 
 VARIABLES: Mapping[str, Mapping[str, Any]] = {
     **{name: arguments.CONNECTION[name] for name in CONNECTION},
-    **{name: arguments.RECIPE[name] for name in ("recipe", "recipe_dir", "options", "namespace")},
+    **{name: arguments.RECIPE[name] for name in ("recipe", "recipe_dir", "options", "pools", "namespace", "instance")},
     **{name: arguments.STATE_APPLY[name] for name in ("images", "adopt", "allow_empty", "recreate", "force")},
     **{name: arguments.STATE_VALIDATE[name] for name in ("failure_grace", "timeout", "wait", "on_regress")},
     **{

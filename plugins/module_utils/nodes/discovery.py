@@ -7,13 +7,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts, quantity
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup, kernel_groups
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.pools import (
+    Pool,
+    check_membership,
+    terms_from_list,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import LabelSet, matches
 
 FEATURE_PREFIX = "feature.node.kubernetes.io/"
@@ -28,23 +34,30 @@ class Discovery:
     ("0302_10de": class and vendor) -> {"nodes": how many have it}. resources: extended resource -> {"capacity",
     "allocatable", "nodes"}, summed over the nodes. mixed: {"kernel", "os", "arch"} -> whether there are several.
     transitions: [{"node", "kernel", "label"}] for nodes that run another kernel than their label says. nfd: {"present",
-    "source": "labels" | "nodeinfo", "newest", "message"}.
+    "source": "labels" | "nodeinfo", "newest", "message"}. groups: by kernel alone. node_groups: the finest ones that
+    the recipe and the pools ask for, by which everything is rendered.
     """
 
     matched: int
     nodes_total: int | None
-    groups: tuple[KernelGroup, ...]
+    groups: tuple[NodeGroup, ...]
     devices: Mapping[str, Mapping[str, Any]]
     resources: Mapping[str, Mapping[str, float]]
     mixed: Mapping[str, bool]
     transitions: tuple[Mapping[str, str], ...]
     nfd: Mapping[str, Any]
+    node_groups: tuple[NodeGroup, ...] = ()
+    grouping: Grouping = field(default_factory=Grouping)
     facts: tuple[NodeFacts, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def group_of(self) -> dict[str, str]:
-        """Node name -> id of its kernel group."""
-        return {node: group.id for group in self.groups for node in group.nodes}
+        """Node name -> id of the finest group that it is in."""
+        return {node: group.id for group in self.node_groups for node in group.nodes}
+
+    def coarse(self, per: Sequence[str]) -> tuple[NodeGroup, ...]:
+        """The groups by these facets, sorted by id."""
+        return self.grouping.coarse(self.node_groups, per)
 
     def to_dict(self) -> dict[str, Any]:
         """The shape that nfd_info returns, of plain dicts and lists."""
@@ -57,12 +70,19 @@ class Discovery:
             "mixed": dict(self.mixed),
             "transitions": [dict(transition) for transition in self.transitions],
             "nfd": dict(self.nfd),
+            "node_groups": [_group_to_dict(group) for group in self.node_groups],
+            "pools": [pool.to_dict() for pool in self.grouping.pools],
         }
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Discovery:
-        """The other way round, without the facts of single nodes. Raises InvalidInput if it is not such a dict."""
+    def from_dict(cls, given: Mapping[str, Any], grouping: Grouping | None = None) -> Discovery:
+        """The other way round, without the facts of single nodes. Raises InvalidInput if it is not such a dict.
+
+        grouping: by what the recipe tells nodes apart; the pools' nodes are those of the dict.
+        """
         try:
+            pools = tuple(Pool(str(pool["name"]), terms_from_list(pool["terms"])) for pool in given["pools"])
+            node_groups = tuple(_group_from_dict(group) for group in given["node_groups"])
             return cls(
                 matched=int(given["matched"]),
                 nodes_total=given["nodes_total"],
@@ -72,6 +92,8 @@ class Discovery:
                 mixed=dict(given["mixed"]),
                 transitions=tuple(dict(transition) for transition in given["transitions"]),
                 nfd=dict(given["nfd"]),
+                node_groups=node_groups,
+                grouping=replace(grouping or Grouping(finest=node_groups[0].per if node_groups else ()), pools=pools),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidInput(
@@ -90,22 +112,27 @@ def discover(
     nfd_present: bool | None = None,
     newest: str | None = None,
     absence: str = "",
+    grouping: Grouping | None = None,
 ) -> Discovery:
     """Discovery of those Node objects that match any of the label sets; an object seen twice counts once.
 
     resources: names of extended resources, which may hold *. nodes_total, nfd_present, newest (time of the newest
     NodeFeature): what the caller knows from elsewhere; without nfd_present the labels of the given nodes tell.
     absence: why no node matches, where the caller has found out.
+    grouping: by what nodes are told apart, kernel alone by default. Raises InvalidInput for a node in two pools, and
+    for a pool without a node.
     """
+    grouping = grouping or Grouping()
     seen = {str(node["metadata"]["name"]): node for node in nodes}
     labelled = any(_has_features(node["metadata"].get("labels") or {}) for node in seen.values())
     facts = [NodeFacts.from_object(seen[name]) for name in sorted(seen)]
     matched = tuple(node for node in facts if matches(node.labels, any_of))
-    groups = kernel_groups(matched)
+    check_membership(grouping.pools, matched)
+    node_groups = grouping.groups(matched)
     return Discovery(
         matched=len(matched),
         nodes_total=nodes_total,
-        groups=groups,
+        groups=Grouping().coarse((replace(group, pool="") for group in node_groups), ("kernel",)),
         devices=_devices(matched),
         resources=_resources(matched, resources),
         mixed={
@@ -119,6 +146,8 @@ def discover(
             if node.in_transition
         ),
         nfd=_nfd(matched, labelled if nfd_present is None else nfd_present, newest, absence),
+        node_groups=node_groups,
+        grouping=grouping,
         facts=matched,
     )
 
@@ -169,23 +198,27 @@ def _nfd(nodes: Sequence[NodeFacts], present: bool, newest: str | None, absence:
     return {"present": present, "source": source, "newest": newest, "message": message}
 
 
-def _group_to_dict(group: KernelGroup) -> dict[str, Any]:
+_TEXTS = ("id", "kernel", "kernel_label", "os_id", "os_version", "os_build", "arch", "runtime", "runtime_major", "pool")
+
+
+def _group_to_dict(group: NodeGroup) -> dict[str, Any]:
     return {
-        "id": group.id,
-        "kernel": group.kernel,
-        "kernel_label": group.kernel_label,
-        "os_id": group.os_id,
-        "os_version": group.os_version,
-        "arch": group.arch,
+        **{name: getattr(group, name) for name in _TEXTS},
+        "preinstalled_driver": group.preinstalled,
+        "per": list(group.per),
         "nodes": list(group.nodes),
         "count": len(group.nodes),
+        "by_name": {facet: list(names) for facet, names in group.by_name.items()},
         "terms": [dict(term) for term in group.terms],
     }
 
 
-def _group_from_dict(given: Mapping[str, Any]) -> KernelGroup:
-    return KernelGroup(
-        **{name: str(given[name]) for name in ("id", "kernel", "kernel_label", "os_id", "os_version", "arch")},
+def _group_from_dict(given: Mapping[str, Any]) -> NodeGroup:
+    return NodeGroup(
+        **{name: str(given[name]) for name in _TEXTS},
+        preinstalled=bool(given["preinstalled_driver"]),
+        per=tuple(str(facet) for facet in given["per"]),
         nodes=tuple(str(node) for node in given["nodes"]),
+        by_name={str(facet): tuple(map(str, names)) for facet, names in given["by_name"].items()},
         terms=tuple(dict(term) for term in given["terms"]),
     )

@@ -12,7 +12,7 @@ from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.system import label_form, os_of
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.system import coreos_build, label_form, os_of
 
 Obj = dict[str, Any]
 
@@ -50,7 +50,8 @@ class NodeFacts:
     kernel: as the kubelet reports it. kernel_label: what NFD's label says, None without the label; it differs from
     kernel_as_label after a reboot into another kernel, until NFD has labelled the node again. ready_since and created
     are seconds since the epoch. ready_message says why a node is not ready. capacity and allocatable: quantities as
-    the API writes them, see quantity().
+    the API writes them, see quantity(). os_build: of RHCOS, "" elsewhere. runtime: name of the container runtime
+    ("containerd", "cri-o") and its version; "" where the kubelet has not said.
     """
 
     name: str
@@ -71,6 +72,14 @@ class NodeFacts:
     capacity: Mapping[str, str]
     allocatable: Mapping[str, str]
     created: float | None
+    os_build: str = ""
+    runtime: str = ""
+    runtime_version: str = ""
+
+    @property
+    def runtime_major(self) -> str:
+        """The first number of the container runtime's version."""
+        return self.runtime_version.partition(".")[0]
 
     @property
     def kernel_as_label(self) -> str:
@@ -94,6 +103,7 @@ class NodeFacts:
         ready: Obj = conditions.get("Ready", {})
         is_ready = ready.get("status") == "True"
         message = "" if is_ready else str(ready.get("message") or ready.get("reason") or "")
+        runtime, _separator, runtime_version = str(info.get("containerRuntimeVersion", "")).partition("://")
         return cls(
             name=str(metadata.get("name", "")),
             uid=str(metadata.get("uid", "")),
@@ -113,6 +123,9 @@ class NodeFacts:
             capacity=status.get("capacity") or {},
             allocatable=status.get("allocatable") or {},
             created=_seconds(metadata.get("creationTimestamp")),
+            os_build=coreos_build(str(info.get("osImage", ""))),
+            runtime=runtime,
+            runtime_version=runtime_version,
         )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 OS_ID = "feature.node.kubernetes.io/system-os_release.ID"
 OS_VERSION = "feature.node.kubernetes.io/system-os_release.VERSION_ID"
@@ -61,6 +62,7 @@ def os_of(labels: Mapping[str, str], image: str, labels_stale: bool = False) -> 
     return from_image if from_image[0] else from_labels
 
 
+@lru_cache(maxsize=256)
 def coreos_build(image: str) -> str:
     """The build of RHCOS (416.94.202410211619-0, 9.6.20250523-0) that a pretty name tells, "" for other systems."""
     found = _COREOS.match(image)

@@ -25,8 +25,8 @@ OF_STATES: Mapping[str, Reason] = {
         "another state requires this one, and the cluster serves none of the APIs that its objects need",
         "install what serves that API, or turn the state off",
     ),
-    "NewKernel": Reason(
-        "a kernel appeared while the run was under way, and nothing is deployed for it yet; `unknown`",
+    "NewGroup": Reason(
+        "a kernel, pool or runtime appeared while the run was under way, and nothing is deployed for it yet; `unknown`",
         "run the playbook again",
     ),
     "NodeNotReady": Reason("the kubelet does not answer; `unknown`", "bring the node back, then run again"),

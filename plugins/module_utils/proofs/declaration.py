@@ -128,9 +128,9 @@ class ProofKind(Generic[S]):
             made = proof.settings[place] = make_settings(self.settings, proof.spec_for(*place))
         return cast(S, made)
 
-    def pod_of(self, proof: Proof) -> ProofPod | None:
-        """The pod that a proof of this kind runs on nodes, if it runs one."""
-        return self.pod(self.settings_of(proof)) if self.pod else None
+    def pod_of(self, proof: Proof, group: str = "", node: str = "") -> ProofPod | None:
+        """The pod that a proof of this kind runs on nodes, if it runs one; where it differs, on a node of a group."""
+        return self.pod(self.settings_of(proof, group, node)) if self.pod else None
 
     def scope_of(self, proof: Proof) -> Scope:
         """What a proof of this kind is about: a node also where its texts differ from node to node."""

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a recipe says of the images of a kernel group: which one to look for, and how to build one. Pure."""
+"""What a recipe says of the images of a group of nodes: which one to look for, and how to build one. Pure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RenderedGit:
 
 @dataclass(frozen=True)
 class RenderedBuild:
-    """A build of one kernel group, its templates filled in.
+    """A build of one group of nodes, its templates filled in.
 
     repository: where the image goes, without tag. base: reference of the base image, "" for none; base_arg: the build
     argument that gets it. containerfile: its text, "" for that of git. files: the context, path -> text. compile: the
@@ -59,15 +59,15 @@ class RenderedBuild:
 
 
 def render_build(recipe: Recipe, state: State, facts: RenderFacts, group: Group) -> RenderedBuild | None:
-    """How to build the state's image for a kernel group; None where the recipe or an option says not to.
+    """How to build the state's image for a group of it; None where the recipe or an option says not to.
 
     Raises InvalidInput where the options leave out what a build cannot do without.
     """
     build = state.build
-    if build is None or (build.enabled and not facts.options[build.enabled]):
+    if build is None or (build.enabled and not facts.options_of(group)[build.enabled]):
         return None
     templates = Templates(recipe.files, recipe.source)
-    variables = {**cluster_variables(recipe, state, facts), **group_variables(group)}
+    variables = {**cluster_variables(recipe, state, facts, group), **group_variables(group, facts)}
     where = f"recipe.yml, states.{state.name}.build"
 
     def text(value: str, key: str) -> str:
@@ -85,7 +85,11 @@ def render_build(recipe: Recipe, state: State, facts: RenderFacts, group: Group)
         containerfile=containerfile if containerfile.strip() else "",
         args={
             **{name: text(value, f"args.{name}") for name, value in build.args.items()},
-            **(_given_args(recipe, facts.options[build.args_from], build.args_from) if build.args_from else {}),
+            **(
+                _given_args(recipe, facts.options_of(group)[build.args_from], build.args_from)
+                if build.args_from
+                else {}
+            ),
         },
         files=context_files(recipe, build),
         git=_git(build.git, text) if build.git else None,

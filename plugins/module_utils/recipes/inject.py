@@ -40,9 +40,9 @@ _CORDONED: Obj = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists
 class Context:
     """For whom a manifest is made.
 
-    group: kernel group's id, "" for all. gates: node labels that must be there. label_sets: hardware and the user's
-    node selector. group_terms: nodeSelectorTerms of the group, none for all. resources: those of the recipe. anywhere:
-    workloads that serve no node in particular may run on any.
+    group: id of a group of nodes, "" for all. gates: node labels that must be there. label_sets: hardware and the
+    user's node selector. group_terms: nodeSelectorTerms of the group, none for all. resources: those of the recipe.
+    anywhere: workloads that serve no node in particular may run on any.
     """
 
     recipe: str

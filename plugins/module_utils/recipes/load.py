@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import FACETS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.documents import parse
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import (
+    CLUSTER,
     Asset,
     Build,
     Compile,
@@ -57,12 +59,14 @@ def _recipe(raw: Mapping[str, Any], files: Mapping[str, str], source: str) -> Re
     states = raw["states"]
     return Recipe(
         name=raw["name"],
+        recipe=raw["name"],
         namespace=raw["namespace"],
         description=raw.get("description", ""),
         version=raw.get("version", ""),
         driver_version=raw.get("driver_version", ""),
         resources=tuple(raw.get("resources", ())),
         selector=tuple(raw["selector"]["any_of"]),
+        preinstalled_driver=tuple(raw.get("preinstalled_driver", {}).get("any_of", ())),
         rivals=tuple(Rival(**rival) for rival in raw.get("rivals", ())),
         options=_options(raw.get("options", {})),
         states={name: _state(name, states[name], files) for name in in_order(states)},
@@ -96,7 +100,7 @@ def _state(name: str, raw: Mapping[str, Any], files: Mapping[str, str]) -> State
         role=raw["role"],
         description=raw.get("description", ""),
         requires=tuple(raw.get("requires", ())),
-        per=raw.get("per", "cluster"),
+        per=_per(raw.get("per", CLUSTER)),
         enabled=raw.get("enabled", ""),
         assets=_assets(raw.get("assets", ()), files),
         image=_candidates(raw.get("image", ())),
@@ -114,6 +118,11 @@ def _state(name: str, raw: Mapping[str, Any], files: Mapping[str, str]) -> State
 def _candidates(raw: str | Sequence[str]) -> tuple[str, ...]:
     """One template, or several in the order in which they count."""
     return (raw,) if isinstance(raw, str) else tuple(raw)
+
+
+def _per(raw: str | Sequence[str]) -> tuple[str, ...]:
+    named = [raw] if isinstance(raw, str) else raw
+    return tuple(facet for facet in FACETS if facet in named)
 
 
 def _build(raw: Mapping[str, Any]) -> Build:

@@ -23,6 +23,22 @@ def settled(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
     return replace(recipe, states={name: _settled(recipe, state, options) for name, state in recipe.states.items()})
 
 
+def settled_for_all(
+    recipe: Recipe, options: Mapping[str, Any], pool_options: Mapping[str, Mapping[str, Any]]
+) -> Recipe:
+    """settled(), where the options of pools lead to the same. Raises InvalidInput where they do not."""
+    found = settled(recipe, options)
+    for pool, each in pool_options.items():
+        for state in settled(recipe, each).states.values():
+            if state.lookup != found.states[state.name].lookup:
+                raise InvalidInput(
+                    f"state {state.name} cannot look its images up in another way in pool {pool}",
+                    why=f"that is {state.lookup} there and {found.states[state.name].lookup} elsewhere",
+                    todo="give all nodes the same options about look-ups and builds",
+                )
+    return found
+
+
 def is_looked_up(state: State) -> bool:
     """Whether a state's images are looked up or built, instead of merely named; the state is of a settled recipe."""
     return state.lookup not in ("", NEVER)

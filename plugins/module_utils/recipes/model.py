@@ -11,6 +11,8 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 
+CLUSTER = "cluster"
+
 
 @dataclass(frozen=True)
 class Option:
@@ -74,7 +76,7 @@ class Compile:
 
 @dataclass(frozen=True)
 class Build:
-    """How a state's image is made for a kernel group.
+    """How a state's image is made for a group of nodes.
 
     repository: template of where it is pushed, without tag. containerfile: a file of the recipe, a template; where it
     renders to nothing, that of git counts. base: template of the base image's reference, which the build gets as the
@@ -99,13 +101,14 @@ class Build:
 class State:
     """One step of a stack.
 
-    per is "cluster" or "kernel". enabled names the bool option that turns the state on ("": always on). image are
-    templates of image references of a kernel group, of which the first counts that gives something and, where images
-    are looked up, is there (none: the state resolves none), image_labels templates of labels that such an image may
-    have, but not with another value, build how an image is made where there is none yet. lookup is a template of where
-    it is looked up ("": not at all, unless it is built). no_image is a template of what a person can do for a kernel
-    that has none. placement says where the pods of Deployments and the like run: on the nodes with the "hardware", or
-    "anywhere". timeout is in seconds per node.
+    per: the facets that its groups of nodes are told apart by (PER), none where it is for the whole cluster. enabled
+    names the bool option that turns the state on, or is a template that says so ("": always on). image are templates of
+    image references of a group, of which the first counts that gives something and, where images are looked up, is
+    there (none: the state resolves none), image_labels templates of labels that such an image may have, but not with
+    another value, build how an image is made where there is none yet. lookup is a template of where it is looked up
+    ("": not at all, unless it is built). no_image is a template of what a person can do for a kernel that has none.
+    placement says where the pods of Deployments and the like run: on the nodes with the "hardware", or "anywhere".
+    timeout is in seconds per node.
     validate are the proofs of the deployed state, disabled_validate those that hold when it is disabled.
     """
 
@@ -113,7 +116,7 @@ class State:
     role: str
     description: str = ""
     requires: tuple[str, ...] = ()
-    per: str = "cluster"
+    per: tuple[str, ...] = ()
     enabled: str = ""
     assets: tuple[Asset, ...] = ()
     image: tuple[str, ...] = ()
@@ -149,7 +152,9 @@ class Rival:
 class Recipe:
     """A special resource's stack.
 
+    name: what it is enabled as, which is its own name (recipe) unless it is enabled more than once.
     selector: label sets, any of which makes a node one of ours; a label's value None means that its presence is enough.
+    preinstalled_driver: label sets, any of which says that a node brings its driver.
     rivals: what must not run where this recipe is enabled. version: the author's own ("" for none), driver_version the
     template of the driver's, of which options are the only variables.
     options: those of the recipe and the standard ones. states: in dependency order. files: every file of the recipe,
@@ -163,8 +168,10 @@ class Recipe:
     driver_version: str = ""
     resources: tuple[str, ...] = ()
     selector: tuple[Mapping[str, str | None], ...] = ()
+    preinstalled_driver: tuple[Mapping[str, str | None], ...] = ()
     rivals: tuple[Rival, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
     states: Mapping[str, State] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
+    recipe: str = ""

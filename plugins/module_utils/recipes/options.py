@@ -10,6 +10,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Option, Recipe
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values import NotOfTypeError, convert
@@ -45,6 +46,28 @@ def resolve(recipe: Recipe, given: Mapping[str, Any] | None, *, complete: bool =
                 entry.check(name, resolved[name], recipe.states, problems)
     problems.refuse(f"the options of recipe {recipe.name} cannot be used")
     return resolved
+
+
+# They say which nodes there are, before there are pools of them.
+_NOT_OF_POOLS = ("hardware_labels", "node_selector")
+
+
+def of_pool(recipe: Recipe, pool: str, given: Mapping[str, Any] | None, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Every option for the nodes of a pool: the pool's own, else the given ones, else the defaults.
+
+    Raises InvalidInput as resolve() does, and for options that a pool cannot have.
+    """
+    for name in _NOT_OF_POOLS:
+        if name in own:
+            raise InvalidInput(
+                f"pool {pool} cannot have the option {name}",
+                why="it says which nodes have the hardware at all",
+                todo="give it among the options of all nodes",
+            )
+    try:
+        return resolve(recipe, {**(given or {}), **own})
+    except InvalidInput as error:
+        raise InvalidInput(error.what, where=f"pool {pool}", why=error.why, todo=error.todo) from None
 
 
 def secret_texts(recipe: Recipe, resolved: Mapping[str, Any]) -> set[str]:

@@ -19,7 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values
     convert,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems, describe, suggest
-from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import join
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import is_template, join
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.terms import RecipeFile
 
 
@@ -33,6 +33,9 @@ def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems:
         _check_option(str(name), _dict(option), join("options", name), problems)
     for name, state in states.items():
         _check_state(str(name), _dict(state), states, options, files, problems)
+        if "driver" in _list_of(_dict(state).get("per")) and not raw.get("preinstalled_driver"):
+            where = join("states", f"{name}.per")
+            problems.add(where, "preinstalled_driver in the recipe, by whose labels a driver is known", "none")
     _check_cycles(states, problems)
 
 
@@ -113,7 +116,8 @@ def _check_state(
     for index, required in enumerate(_list(state.get("requires"))):
         if isinstance(required, str) and required not in states:
             problems.add(f"{path}.requires[{index}]", "a state of the recipe", f"{required}{suggest(required, states)}")
-    _check_switch(state, options, path, problems)
+    if not is_template(str(state.get("enabled"))):
+        _check_switch(state, options, path, problems)
     if not isinstance(state.get("enabled"), str) and state.get("disabled_validate"):
         problems.add(join(path, "disabled_validate"), "enabled with it, since this state is always on", "none")
     _check_images(state, path, problems)
@@ -142,8 +146,9 @@ def _check_files(kind: str, spec: Mapping[str, Any], files: Mapping[str, str], p
 
 def _check_images(state: Mapping[str, Any], path: str, problems: Problems) -> None:
     for key in ("image", "build"):
-        if state.get(key) and state.get("per") != "kernel":
-            problems.add(join(path, key), "per: kernel, since an image is resolved per kernel", "per: cluster")
+        if state.get(key) and "kernel" not in _list_of(state.get("per")):
+            found = ", ".join(map(str, _list_of(state.get("per")))) or "cluster"
+            problems.add(join(path, key), "per: kernel, since an image is resolved per kernel", f"per: {found}")
     for key in ("image_labels", "lookup", "no_image"):
         if state.get(key) and not (state.get("image") or state.get("build")):
             problems.add(join(path, key), "image or build with it", "neither")
@@ -201,6 +206,11 @@ def _check_cycles(states: Mapping[str, Any], problems: Problems) -> None:
 
     for name in states:
         visit(name, ())
+
+
+def _list_of(value: Any) -> Sequence[Any]:
+    """A list, also of one entry that was given without one."""
+    return value if isinstance(value, list) else [value] if value else []
 
 
 def _dict(value: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts 
     RenderedState,
     RenderFacts,
     Skipped,
+    itself,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manifests import identity, title
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
@@ -43,7 +44,8 @@ def render_state(recipe: Recipe, state_name: str, facts: RenderFacts) -> Rendere
 
 
 def render_pod(recipe: Recipe, state_name: str, proof: Proof, facts: RenderFacts, group: Group, node: str) -> Obj:
-    """The validation pod of a workload proof (one of RenderedState.proofs) for one node, pinned to it.
+    """The validation pod of a workload proof (one of RenderedState.proofs) for one node of one of the finest groups,
+    pinned to it.
 
     The caller gives it its name.
     """
@@ -51,17 +53,17 @@ def render_pod(recipe: Recipe, state_name: str, proof: Proof, facts: RenderFacts
 
 
 def render_images(recipe: Recipe, state_name: str, facts: RenderFacts) -> dict[str, str]:
-    """The image reference per kernel group's id that a state with an image template resolves, else empty."""
+    """The image reference per id of the groups of a state with an image template, else empty."""
     return _renderer(recipe, state_name, facts).images()
 
 
 def check_recipe(recipe: Recipe, facts: RenderFacts) -> Mapping[str, RenderedState]:
     """Every state rendered, in dependency order. Raises InvalidInput also where two states hold the same object.
 
-    Where there is no kernel group, what is rendered per group is tried with made-up groups, which leave no trace.
+    Where there is no node, what is rendered per group is tried with made-up groups, which leave no trace.
     """
     if not facts.groups:
-        _check_together(recipe, replace(facts, groups=SAMPLE_GROUPS))
+        _check_together(recipe, replace(facts, groups=SAMPLE_GROUPS, coarse=itself))
     return _check_together(recipe, facts)
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Renders one state: its files once or once per kernel group, its proofs, its validation pods, and the hashes."""
+"""Renders one state: its files once or once per group of nodes, its proofs, its validation pods, and the hashes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,15 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import gate_label
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import DEFAULT
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes import inject
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.differences import (
+    differing,
+    differing_in_pods,
+    refuse_names,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import (
     Group,
     Obj,
@@ -28,22 +34,25 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manife
     ObjectId,
     identity,
     manifests_in,
+    pod_template,
     title,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
-    enabled_states,
     gating_states,
     node_label_sets,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.switches import enabled_states, is_enabled
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Templates
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variables import (
     GROUP_NAMES,
     cluster_variables,
+    group_names,
     group_variables,
     image_of,
     image_states,
     image_variables,
+    refuse_finer_images,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import is_template
@@ -57,7 +66,7 @@ _RUNNING = frozenset(("DaemonSet", "Deployment", "StatefulSet", "Job", "CronJob"
 
 @dataclass(frozen=True)
 class _Item:
-    """An object on its way: group is None where it is for all kernel groups; source is the file."""
+    """An object on its way: group is the state's own that it is for, None where it is for all; source is the file."""
 
     manifest: Obj
     group: Group | None
@@ -69,45 +78,72 @@ class _Item:
 
 
 class StateRenderer:
-    """One state of a recipe under given facts."""
+    """One state of a recipe under given facts.
+
+    Objects are made for the state's own groups. What is looked at node by node (proofs, validation pods, hashes) goes
+    by the finest groups, of which the own ones are made.
+    """
 
     def __init__(self, recipe: Recipe, state: State, facts: RenderFacts, templates: Templates | None = None) -> None:
         """templates: those of the recipe, where the caller wants to see what is done with them."""
         self._recipe = recipe
         self._state = state
         self._facts = facts
-        self._groups = sorted(facts.groups, key=lambda group: group.id)
+        self._finest = sorted(facts.groups, key=lambda group: group.id)
+        self._own = facts.groups_of(state.per) if state.per else {}
         self._templates = templates or Templates(recipe.files, recipe.source)
-        self._enabled = enabled_states(recipe, facts.options)
+        self._enabled = enabled_states(recipe, facts)
         self._label_sets = node_label_sets(recipe, facts.options)
         self._gates = [gate_label(recipe.name, name) for name in gating_states(recipe, self._enabled, state.name)]
         self._shared = cluster_variables(recipe, state, facts)
         self._image_names = {source.name for source in image_states(recipe, state)} | {"image"}
         self._scopes: dict[tuple[str, str], bool] = {}
+        self._on = {
+            group.id if group else "": is_enabled(recipe, state, facts, group, self._templates)
+            for group in facts.groups_or_none
+        }
 
     def state(self) -> RenderedState:
         """The state's objects, what was left out, its proofs and hashes."""
-        name, enabled = self._state.name, self._enabled[self._state.name]
+        name, enabled = self._state.name, True in self._enabled[self._state.name]
         skipped: list[Skipped] = []
         items = list(self._items(skipped)) if enabled else []
         self._learn_scopes(items)
-        dressed = [replace(item, manifest=self._inject(inject.dress, item)) for item in items]
+        dressed = [replace(item, manifest=self._inject(self._dress, item)) for item in items]
         placed = [
             RenderedObject(self._inject(inject.place, item), item.group_id, self._path(item.source)) for item in dressed
         ]
-        proofs = self._proofs(enabled)
+        proofs, proofs_on = self._all_proofs()
         self._check(placed, proofs)
-        return RenderedState(name, enabled, proofs, tuple(placed), tuple(skipped), self._hashes(dressed, proofs))
+        return RenderedState(
+            name,
+            enabled,
+            proofs,
+            tuple(placed),
+            tuple(skipped),
+            self._hashes(dressed, proofs, proofs_on),
+            frozenset(group.id for group in self._finest if self._is_on(group)),
+            proofs_on,
+            {group.id: own.id if (own := self._own_of(group)) else "" for group in self._finest},
+        )
 
     def pod(self, proof: Proof, group: Group, node: str) -> Obj:
-        """The validation pod of a workload proof on a node of the group."""
+        """The validation pod of a workload proof on a node of one of the finest groups."""
         return inject.place_validator(self._bare_pod(proof, group, node), self._context(group), node)
 
     def images(self) -> dict[str, str]:
-        """The state's own image per kernel group's id; none where it is disabled."""
-        if not (self._state.image or self._state.build) or not self._enabled[self._state.name]:
+        """The state's own image per id of its groups, of those where it is enabled."""
+        if not (self._state.image or self._state.build):
             return {}
-        return {group.id: self._image_of(self._state, group) for group in self._groups}
+        return {
+            own.id: self._image_of(self._state, finest) for own, finest in self._own.values() if self._is_on(finest)
+        }
+
+    def _own_of(self, finest: Group) -> Group | None:
+        return self._facts.coarse(finest, self._state.per) if self._state.per else None
+
+    def _is_on(self, finest: Group | None) -> bool:
+        return self._on[finest.id if finest else ""]
 
     def _items(self, skipped: list[Skipped]) -> Iterator[_Item]:
         for asset in self._state.assets:
@@ -120,41 +156,53 @@ class StateRenderer:
 
     def _items_of(self, path: str) -> Iterator[_Item]:
         names = self._templates.names_in(path)
-        if self._state.per != "kernel" or not names & (GROUP_NAMES | self._image_names):
+        differ = differing(self._facts, self._templates.options_in(path)) if self._facts.differing else []
+        if not self._state.per:
+            refuse_names(self._recipe, self._state, self._facts, differ, path)
+        if not (self._state.per and (differ or names & (GROUP_NAMES | self._image_names))):
             for manifest in manifests_in(self._templates.render(path, self._shared), self._path(path)):
                 yield _Item(manifest, None, path)
             return
-        for group in self._groups:
-            if names & self._image_names and not self._has_image(group):
-                continue
-            text = self._templates.render(path, {**self._shared, **self._group_variables(group, names)})
-            for manifest in manifests_in(text, f"{self._path(path)}, kernel group {group.id}"):
-                if group.id not in manifest["metadata"]["name"]:
-                    raise InvalidInput(
-                        f"{title(manifest)} would be the same object for every kernel",
-                        where=self._path(path),
-                        why="its file uses kernel facts, so it is made once per kernel group",
-                        todo="put {{ group.id }} into its name, or move it to a file that uses no kernel facts",
-                    )
-                yield _Item(manifest, group, path)
-
-    def _group_variables(self, group: Group, names: frozenset[str]) -> dict[str, Any]:
-        """Images only where they are asked for: one that cannot be resolved hurts nobody else."""
-        variables = group_variables(group)
         if names & self._image_names:
-            variables |= image_variables(self._recipe, self._state, lambda state: self._image_of(state, group))
+            refuse_finer_images(self._recipe, self._state)
+        for own, finest in self._own.values():
+            if not self._is_on(finest) or (names & self._image_names and not self._has_image(finest)):
+                continue
+            text = self._templates.render(path, self._variables(own, finest, names))
+            for manifest in manifests_in(text, f"{self._path(path)}, group {own.id}"):
+                self._check_name(manifest, own, path)
+                yield _Item(manifest, own, path)
+
+    def _check_name(self, manifest: Obj, own: Group, path: str) -> None:
+        if own.id == DEFAULT or own.id in manifest["metadata"]["name"]:
+            return
+        raise InvalidInput(
+            f"{title(manifest)} would be the same object for every group of nodes",
+            where=self._path(path),
+            why="its file uses facts or options that differ between groups, so it is made once for each",
+            todo="put {{ group.suffix }} into its name, or move it to a file that uses none of them",
+        )
+
+    def _variables(self, own: Group | None, finest: Group | None, names: frozenset[str]) -> dict[str, Any]:
+        """What templates see of a group. Images only where they are asked for: one that cannot be resolved hurts nobody
+        else."""
+        variables = cluster_variables(self._recipe, self._state, self._facts, own or finest)
+        if own:
+            variables |= group_variables(own, self._facts)
+        if finest and names & self._image_names:
+            variables |= image_variables(self._recipe, self._state, lambda state: self._image_of(state, finest))
         return variables
 
-    def _has_image(self, group: Group) -> bool:
-        """Whether every image that the state's templates see is there for this kernel group."""
+    def _has_image(self, finest: Group) -> bool:
+        """Whether every image that the state's templates see is there for these nodes."""
         states = image_states(self._recipe, self._state)
-        return all(self._image_of(state, group) for state in states)
+        return all(self._image_of(state, finest) for state in states)
 
-    def _image_of(self, state: State, group: Group) -> str:
+    def _image_of(self, state: State, finest: Group) -> str:
         """The image of a state that these templates see; a disabled one is not asked for any."""
-        if not self._enabled[state.name]:
+        if not is_enabled(self._recipe, state, self._facts, finest, self._templates):
             return ""
-        return image_of(self._recipe, state, self._facts, group, self._templates)
+        return image_of(self._recipe, state, self._facts, finest, self._templates)
 
     def _serves(self, api: str) -> bool:
         apis = self._facts.apis
@@ -180,13 +228,18 @@ class StateRenderer:
             part_of=self._facts.part_of,
             namespace=self._facts.namespace,
             namespaced=self._namespaced,
-            options=self._facts.options,
+            options=self._facts.options_of(group),
             resources=self._recipe.resources,
             label_sets=self._label_sets,
-            group_terms=group.terms if group else (),
+            group_terms=group.terms if group else self._terms_of_all(),
             gates=self._gates,
             anywhere=self._state.placement == "anywhere",
         )
+
+    def _terms_of_all(self) -> list[Mapping[str, Any]]:
+        """For what is made once: the groups where the state is on, none where it is on everywhere."""
+        on = [own for own, finest in self._own.values() if self._is_on(finest)]
+        return [term for own in on for term in own.terms] if len(on) < len(self._own) else []
 
     def _inject(self, step: Callable[[Obj, inject.Context], Obj], item: _Item) -> Obj:
         try:
@@ -194,45 +247,73 @@ class StateRenderer:
         except InvalidInput as error:
             raise InvalidInput(error.what, where=self._path(item.source), why=error.why, todo=error.todo) from None
 
-    def _proofs(self, enabled: bool) -> tuple[Proof, ...]:
+    def _dress(self, manifest: Obj, context: inject.Context) -> Obj:
+        if not context.group and pod_template(manifest) is not None:
+            names = differing_in_pods(self._state, self._facts)
+            refuse_names(self._recipe, self._state, self._facts, names, f"states.{self._state.name}")
+        return inject.dress(manifest, context)
+
+    def _all_proofs(self) -> tuple[tuple[Proof, ...], dict[str, tuple[int, ...]]]:
+        """All proofs that count anywhere, and per finest group which of them do."""
+        found: list[Proof] = []
+        where: dict[str, tuple[int, ...]] = {}
+        for finest in self._facts.groups_or_none:
+            proofs = self._proofs(finest)
+            found += [proof for proof in proofs if proof not in found]
+            if finest:
+                where[finest.id] = tuple(found.index(proof) for proof in proofs)
+        return tuple(found), where
+
+    def _proofs(self, finest: Group | None) -> list[Proof]:
+        enabled = self._is_on(finest)
         key = "validate" if enabled else "disabled_validate"
         problems = Problems(self._path("recipe.yml"))
         proofs = []
         for index, proof in enumerate(self._state.proofs(enabled)):
-            if proof.enabled and not self._facts.options[proof.enabled]:
+            if proof.enabled and not self._facts.options_of(finest)[proof.enabled]:
                 continue
             path = f"states.{self._state.name}.{key}[{index}].{proof.kind}"
             made = self._proof(proof, path)
             if made.varies and proof.spec.get("scope") == "cluster":
                 problems.add(f"{path}.scope", "node, since its texts differ between nodes", "cluster")
             # Those that differ between nodes are tried with each group, and a name that stands for any node.
-            groups = [group.id for group in self._groups] if made.varies else [""]
+            groups = [group.id for group in self._finest] if made.varies else [""]
             for group in groups:
                 spec = made.spec_for(group, _ANY_NODE)
                 if spec != proof.spec:
                     KINDS[proof.kind].shape.check(spec, path, problems)
             proofs.append(made)
         problems.refuse("a proof cannot be used", todo="correct the recipe or its options")
-        return tuple(proofs)
+        return proofs
 
     def _proof(self, proof: Proof, path: str) -> Proof:
-        """A proof with its texts filled in; where they use facts of a group or the node, that is left for later."""
+        """A proof with its texts filled in; where they use facts of a node or what differs between pools, that is left
+        for later."""
         where = f"recipe.yml, {path}"
-        if not self._names_in(proof.spec, where) & _VARYING:
+        names, options = self._names_in(proof.spec, where), self._options_in(proof.spec, where)
+        if not names & _VARYING and not differing(self._facts, options):
             return Proof(proof.kind, self._filled_in(proof.spec, where, self._shared))
 
         def render(group: str, node: str) -> Mapping[str, Any]:
-            facts = next((group_variables(each) for each in self._groups if each.id == group), {})
-            return dict(self._filled_in(proof.spec, where, {**self._shared, **facts, "node": node}))
+            finest = next((each for each in self._finest if each.id == group), None)
+            variables = self._of_node(finest, node) if finest else {**self._shared, "node": node}
+            return dict(self._filled_in(proof.spec, where, variables))
 
         return Proof(proof.kind, proof.spec, render=render)
 
+    def _of_node(self, finest: Group, node: str, names: frozenset[str] = frozenset()) -> dict[str, Any]:
+        """What is about one node sees all that is known of it, and its pool's options."""
+        own = self._own_of(finest) or finest
+        return self._variables(finest, finest, names) | group_names(own) | {"node": node}
+
     def _names_in(self, value: Any, path: str) -> frozenset[str]:
         """The variables that texts ask for."""
-        if isinstance(value, str):
-            return self._templates.names_in_text(value, path) if is_template(value) else frozenset()
-        inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
-        return frozenset().union(*(self._names_in(item, path) for item in inner))
+        return frozenset().union(*(self._templates.names_in_text(text, path) for text in _templates_in(value)))
+
+    def _options_in(self, value: Any, path: str) -> frozenset[str] | None:
+        """The options that texts ask for; None where only rendering tells."""
+        found = [self._templates.options_in_text(text, path) for text in _templates_in(value)]
+        return None if None in found else frozenset().union(*(options for options in found if options))
 
     def _filled_in(self, value: Any, path: str, variables: Mapping[str, Any]) -> Any:
         if isinstance(value, str):
@@ -243,22 +324,22 @@ class StateRenderer:
             return [self._filled_in(item, f"{path}[{index}]", variables) for index, item in enumerate(value)]
         return value
 
-    def _bare_pod(self, proof: Proof, group: Group, node: str) -> Obj:
-        pod = KINDS[proof.kind].pod_of(proof)
+    def _bare_pod(self, proof: Proof, finest: Group, node: str) -> Obj:
+        pod = KINDS[proof.kind].pod_of(proof, finest.id, node)
         if pod is None:
             raise ValueError(f"a proof {proof.kind} runs no pod")
         path = pod.template
-        variables = {**self._shared, **self._group_variables(group, self._templates.names_in(path)), "node": node}
+        variables = self._of_node(finest, node, self._templates.names_in(path))
         source = self._path(path)
         found = manifests_in(self._templates.render(path, variables), source, named=False)
         if len(found) != 1:
             raise InvalidInput(
                 "a workload proof needs one Pod", where=source, why=f"its file holds {len(found)} objects"
             )
-        context = self._context(group)
+        context = self._context(finest)
         return self._inject(
             lambda manifest, _: inject.dress_validator(manifest, context, pod.resource),
-            _Item(found[0], group, path),
+            _Item(found[0], finest, path),
         )
 
     def _check(self, objects: Sequence[RenderedObject], proofs: Sequence[Proof]) -> None:
@@ -280,20 +361,34 @@ class StateRenderer:
                     todo="give the state a proof under validate, at least rollout: {}",
                 )
 
-    def _hashes(self, items: Sequence[_Item], proofs: Sequence[Proof]) -> dict[str, str]:
-        specs = [[proof.kind, dict(proof.spec)] for proof in proofs]
+    def _hashes(
+        self, items: Sequence[_Item], proofs: Sequence[Proof], proofs_on: Mapping[str, Sequence[int]]
+    ) -> dict[str, str]:
         shared = [item.manifest for item in items if item.group is None]
-        hashes = {"": _hash([shared, specs])}
-        for group in self._groups:
-            own = [item.manifest for item in items if item.group_id == group.id]
-            validators = [self._bare_pod(proof, group, _ANY_NODE) for proof in proofs if KINDS[proof.kind].pod]
-            varying = [dict(proof.spec_for(group.id, _ANY_NODE)) for proof in proofs if proof.varies]
-            hashes[group.id] = _hash([shared, own, specs, validators, *varying])
+        hashes = {"": _hash([shared, [[proof.kind, dict(proof.spec)] for proof in proofs]])}
+        for finest in self._finest:
+            on, own = self._is_on(finest), self._own_of(finest)
+            made = [item.manifest for item in items if on and own and item.group_id == own.id]
+            counted = [proofs[index] for index in proofs_on[finest.id]]
+            specs = [[proof.kind, dict(proof.spec)] for proof in counted]
+            validators = [self._bare_pod(proof, finest, _ANY_NODE) for proof in counted if KINDS[proof.kind].pod]
+            varying = [dict(proof.spec_for(finest.id, _ANY_NODE)) for proof in counted if proof.varies]
+            hashes[finest.id] = _hash([shared if on else [], made, specs, validators, *varying])
         return hashes
 
     def _path(self, path: str) -> str:
         source = self._recipe.source.rstrip("/")
         return f"{source}/{path}" if source else path
+
+
+def _templates_in(value: Any) -> Iterator[str]:
+    """The texts in a value that are templates."""
+    if isinstance(value, str):
+        if is_template(value):
+            yield value
+    else:
+        for item in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+            yield from _templates_in(item)
 
 
 def _hash(content: Any) -> str:

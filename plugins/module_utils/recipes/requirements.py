@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the options make of a recipe: which nodes are meant, which states are on and what each waits for."""
+"""What the options make of a recipe: which nodes are meant, and what each state waits for."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.filters import string
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
 
-
-def enabled_states(recipe: Recipe, options: Mapping[str, Any]) -> dict[str, bool]:
-    """Whether each state is enabled under these resolved options."""
-    return {state.name: not state.enabled or bool(options[state.enabled]) for state in recipe.states.values()}
+# Whether a state is enabled: on some groups of nodes, on others not, or the same on all.
+Enabled = Mapping[str, frozenset[bool]]
 
 
-def required_states(recipe: Recipe, enabled: Mapping[str, bool], name: str) -> tuple[str, ...]:
+def required_states(recipe: Recipe, enabled: Enabled, name: str) -> tuple[str, ...]:
     """The states whose proofs a state waits for, in the recipe's order.
 
     A required state that has nothing to prove (an image that was resolved, a disabled exporter) stands in nobody's
-    way: who requires it waits for what that one requires.
+    way: who requires it waits for what that one requires. One that has something to prove on some nodes only is ready
+    on the others as soon as what it requires is.
     """
     found: set[str] = set()
     for required in recipe.states[name].requires:
-        if recipe.states[required].proofs(enabled[required]):
+        if _proofs(recipe, enabled, required):
             found.add(required)
         else:
             found.update(required_states(recipe, enabled, required))
@@ -42,7 +42,7 @@ def all_required(recipe: Recipe, name: str) -> list[str]:
     return found
 
 
-def gating_states(recipe: Recipe, enabled: Mapping[str, bool], name: str) -> tuple[str, ...]:
+def gating_states(recipe: Recipe, enabled: Enabled, name: str) -> tuple[str, ...]:
     """The required states whose node label a state's pods wait for.
 
     A state that only finds images needs none: where it has found nothing, nothing is deployed.
@@ -50,8 +50,13 @@ def gating_states(recipe: Recipe, enabled: Mapping[str, bool], name: str) -> tup
     return tuple(
         required
         for required in required_states(recipe, enabled, name)
-        if any(KINDS[proof.kind].gates for proof in recipe.states[required].proofs(enabled[required]))
+        if any(KINDS[proof.kind].gates for proof in _proofs(recipe, enabled, required))
     )
+
+
+def _proofs(recipe: Recipe, enabled: Enabled, name: str) -> list[Proof]:
+    """The proofs of a state that count on any node."""
+    return [proof for value in sorted(enabled[name]) for proof in recipe.states[name].proofs(value)]
 
 
 def node_label_sets(recipe: Recipe, options: Mapping[str, Any]) -> tuple[dict[str, str | None], ...]:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Made-up kernel groups, to try the templates of a recipe where no node has the hardware."""
+"""Made-up groups of nodes, to try the templates of a recipe where no node has the hardware."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import FACETS
+
 
 @dataclass(frozen=True)
 class SampleGroup:
-    """A kernel group of no nodes."""
+    """A group of no nodes, of which everything is known."""
 
     id: str
     kernel: str
@@ -20,6 +22,12 @@ class SampleGroup:
     os_id: str
     os_version: str
     arch: str
+    os_build: str = ""
+    runtime: str = "containerd"
+    runtime_major: str = "2"
+    preinstalled: bool = False
+    pool: str = ""
+    per: tuple[str, ...] = FACETS
     terms: tuple[Mapping[str, Any], ...] = field(default=())
 
 

@@ -9,7 +9,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import FACETS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import PROOF
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import CLUSTER
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.values import CONVERTERS
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems, describe, suggest
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import (
@@ -60,6 +62,11 @@ RESERVED_STATES = (
     "group",
     "image",
     "node",
+    "instance",
+    "runtime",
+    "pool",
+    "preinstalled_driver",
+    "driver_toolkit",
 )
 
 _TYPES = OneOf(tuple(CONVERTERS))
@@ -69,6 +76,26 @@ _LABEL_VALUE = Optional(
 _LABEL_NAME = Text("the name of a label", r"([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 _FILE_PATTERN = Text("a path inside the recipe's folder", r"(?!/)(?!.*\.\.)\S+")
 _API = Text("group/version/Kind", r"([a-z0-9.-]+/)?v[0-9][a-z0-9]*/[A-Z][A-Za-z0-9]*")
+
+
+@dataclass(frozen=True)
+class _Per(Shape):
+    """cluster, or one or several of FACETS."""
+
+    def check(self, value: Any, path: str, problems: Problems) -> None:
+        """Take down the first entry that is none of these; a close name is suggested."""
+        named = value if isinstance(value, list) else [value]
+        known = (CLUSTER, *FACETS) if named == [CLUSTER] else FACETS
+        wrong = [entry for entry in named if entry not in known]
+        if wrong or not named:
+            expected = f"cluster, or one or several of {', '.join(FACETS)}"
+            hint = suggest(wrong[0], FACETS, listed=0) if wrong and isinstance(wrong[0], str) else ""
+            problems.add(path, expected, (describe(wrong[0]) if wrong else describe(value)) + hint)
+
+    def json_schema(self) -> dict[str, Any]:
+        """One name, or a list of facets."""
+        facets = {"enum": list(FACETS)}
+        return {"anyOf": [{"enum": [CLUSTER, *FACETS]}, {"type": "array", "items": facets, "minItems": 1}]}
 
 
 @dataclass(frozen=True)
@@ -145,8 +172,8 @@ _STATE = Record(
         "role": Key(_Role(), required=True),
         "description": Key(Text()),
         "requires": Key(Items(Text("the name of a state"))),
-        "per": Key(OneOf(("cluster", "kernel"))),
-        "enabled": Key(Text("the name of a bool option")),
+        "per": Key(_Per()),
+        "enabled": Key(Text("the name of a bool option, or a template that gives true or false")),
         "image": Key(_IMAGE),
         "image_labels": Key(MapOf(Text())),
         "lookup": Key(Text("never, controller, imagestream or node, or a template of it")),
@@ -167,6 +194,7 @@ _RIVAL = Record(
         "labels": Key(MapOf(_LABEL_VALUE, _LABEL_NAME, 1)),
     }
 )
+_LABEL_SETS = Record({"any_of": Key(Items(MapOf(_LABEL_VALUE, _LABEL_NAME, 1), minimum=1), required=True)})
 RECIPE = Record(
     {
         "apiVersion": Key(OneOf((API_VERSION,)), required=True),
@@ -176,10 +204,8 @@ RECIPE = Record(
         "driver_version": Key(Text("the template of a version")),
         "namespace": Key(Text("a DNS label", DNS_LABEL, 63), required=True),
         "resources": Key(Items(Text("example.com/device, in which * may stand", r"[a-z0-9.-]+/[A-Za-z0-9_.*-]+"))),
-        "selector": Key(
-            Record({"any_of": Key(Items(MapOf(_LABEL_VALUE, _LABEL_NAME, 1), minimum=1), required=True)}),
-            required=True,
-        ),
+        "selector": Key(_LABEL_SETS, required=True),
+        "preinstalled_driver": Key(_LABEL_SETS),
         "rivals": Key(Items(_RIVAL)),
         "options": Key(MapOf(_OPTION, Text("lower-case letters, digits and _", r"[a-z][a-z0-9_]*"))),
         "states": Key(MapOf(_STATE, _STATE_NAME, minimum=1), required=True),

@@ -77,18 +77,29 @@ class Templates:
 
     def names_in(self, path: str) -> frozenset[str]:
         """The variables that a file of the recipe, or a file that it includes, may ask for."""
-        seen: set[str] = set()
-        names: set[str] = set()
+        return frozenset().union(*(template.names for template in self._with_included(path)))
+
+    def options_in(self, path: str) -> frozenset[str] | None:
+        """The options that a file of the recipe, or a file that it includes, may ask for; None where only rendering
+        tells."""
+        found = [template.options for template in self._with_included(path)]
+        return None if None in found else frozenset().union(*(options for options in found if options))
+
+    def options_in_text(self, text: str, title: str) -> frozenset[str] | None:
+        """The same for a text of recipe.yml."""
+        return self._parse(title, text).options
+
+    def _with_included(self, path: str) -> list[_Compiled]:
+        """A file and every file that it may include."""
+        found: dict[str, _Compiled] = {}
         left = [path]
         while left:
             name = left.pop()
-            if name in seen or name not in self._files:
+            if name in found or name not in self._files:
                 continue
-            seen.add(name)
-            template = self._parse(name, self._files[name])
-            names |= template.names
+            template = found[name] = self._parse(name, self._files[name])
             left += self._files if None in template.included else [each for each in template.included if each]
-        return frozenset(names)
+        return list(found.values())
 
     def names_in_text(self, text: str, title: str) -> frozenset[str]:
         """The variables that a text of recipe.yml may ask for; title says which (the path of its key)."""
@@ -134,6 +145,11 @@ class Templates:
 
 
 _NO_VARIABLE = "there is no variable "
+
+
+def absent(why: str) -> Any:
+    """A variable that is not there, for a reason that whoever uses it is told."""
+    return _missing_class()(hint=why)
 
 
 def _place(error: Exception, name: str, files: Mapping[str, str]) -> tuple[str, int | None]:
@@ -197,11 +213,15 @@ def _uses_of(name: str, text: str) -> TemplateUse:
 
 @dataclass(frozen=True)
 class _Compiled:
-    """names: the free variables of a file. included: the files that it includes, None where only rendering tells."""
+    """names: the free variables of a file. included: the files that it includes, None where only rendering tells.
+
+    options: names of the options that it asks for, None where only rendering tells.
+    """
 
     code: Any
     names: frozenset[str]
     included: tuple[str | None, ...]
+    options: frozenset[str] | None
 
 
 @lru_cache(maxsize=CACHED_TEMPLATES)
@@ -213,7 +233,23 @@ def _compiled(name: str, text: str) -> _Compiled:
     stored = {node.name for node in found if node.ctx != "load"}
     references = tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends))
     included = tuple(node.template.value if isinstance(node.template, nodes.Const) else None for node in references)
-    return _Compiled(_compiler().compile(tree, name, name), frozenset(loaded - stored), included)
+    options = _options(tree)
+    return _Compiled(_compiler().compile(tree, name, name), frozenset(loaded - stored), included, options)
+
+
+def _options(tree: Any) -> frozenset[str] | None:
+    """The NAME of every options.NAME and options["NAME"]; None where the options are used in another way too."""
+    nodes = jinja2.nodes
+    names: set[str] = set()
+    understood: set[int] = set()
+    for node in tree.find_all((nodes.Getattr, nodes.Getitem)):
+        if isinstance(node.node, nodes.Name) and node.node.name == "options":
+            key = node.attr if isinstance(node, nodes.Getattr) else getattr(node.arg, "value", None)
+            if isinstance(key, str):
+                names.add(key)
+                understood.add(id(node.node))
+    others = (node for node in tree.find_all(nodes.Name) if node.name == "options" and id(node) not in understood)
+    return None if any(others) else frozenset(names)
 
 
 def _needs_a_value(own: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,7 +19,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import STATE_LABEL, summary_label
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import group_id
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import (
     RenderedState,
@@ -46,6 +45,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prune import candidates, decide
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import spec as record_spec
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
+from ansible_collections.hardware.enablement.plugins.module_utils.states.shared import refuse_shared
 from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import (
     Stage,
     Staged,
@@ -125,10 +125,14 @@ class _Application:
         prove, and make what had to wait for that."""
         record = self.desired.record
         refuse_rivals(self.client, self.recipe)
+        if record is None:
+            refuse_shared(self.client, self.desired.prepared, self.desired.discovery)
         if record is None and not self.params["adopt"]:
             refuse_foreign_plugin(self.client, self.recipe, self.desired.discovery)
         planned, later = self._plan(record), None
         if planned.differing:
+            if record is not None:
+                refuse_shared(self.client, self.desired.prepared, self.desired.discovery)
             # A mistake anywhere in the recipe, or an object in two states, is found before the first write.
             check_recipe(self.recipe, replace(self.desired.facts, resolved=None))
         if planned.differing and not self.context.check_mode:
@@ -196,11 +200,11 @@ class _Application:
         return sorted(found | {self.desired.prepared.namespace, *record_spec.namespaces(record)})
 
     def _groups_in_use(self) -> set[str]:
-        """The kernel groups of our nodes, by nodeInfo; ours are also those that have lost the hardware's labels."""
+        """The groups of our nodes, by their facts; ours are also those that have lost the hardware's labels."""
         marked = self.client.list(self.client.kind("v1", "Node"), labels=summary_label(self.recipe.name)).items
-        return {group.id for group in self.desired.discovery.groups} | {
-            group_id(NodeFacts.from_object(node)) for node in marked
-        }
+        discovery, pers = self.desired.discovery, {state.per for state in self.recipe.states.values() if state.per}
+        found = {group.id for per in pers for group in discovery.coarse(per)}
+        return found.union(*(discovery.grouping.ids_of(NodeFacts.from_object(node), pers) for node in marked))
 
     def _remember(self, record: Mapping[str, Any] | None, planned: Planned) -> None:
         """Write the record before anything that it has to find again is created."""
@@ -216,7 +220,7 @@ class _Application:
         wanted = record_spec.make_record(
             name=self.recipe.name,
             applyset_id=prepared.part_of,
-            spec=record_spec.make_spec(self.recipe, prepared.namespace, prepared.options),
+            spec=prepared.spec,
             kinds=kinds,
             namespaces=self._namespaces(record),
             made=made,

@@ -17,7 +17,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render
     RenderFacts,
     render_state,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import required_states
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import Enabled, required_states
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.switches import enabled_states
 from ansible_collections.hardware.enablement.plugins.module_utils.states import discover
 from ansible_collections.hardware.enablement.plugins.module_utils.states.images import with_images
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared, render_facts
@@ -69,15 +70,19 @@ class Desired:
     @cached_property
     def plans(self) -> list[StatePlan]:
         """What validation has to look at."""
-        return make_plans(self.recipe, self.prepared.enabled(), self.rendered, self._facts_and_missing[1])
+        return make_plans(self.recipe, self.enabled, self.rendered, self._facts_and_missing[1], self.discovery.coarse)
+
+    @cached_property
+    def enabled(self) -> Enabled:
+        """Which states are enabled, on some groups of nodes or on all."""
+        return enabled_states(self.recipe, self.facts)
 
     @cached_property
     def order(self) -> Order:
         """The graph of the states as these options have it."""
-        enabled = self.prepared.enabled()
         return Order(
-            {name: required_states(self.recipe, enabled, name) for name in self.recipe.states},
-            {name for name, state in self.recipe.states.items() if not enabled[name] and state.proofs(False)},
+            {name: required_states(self.recipe, self.enabled, name) for name in self.recipe.states},
+            {name for name, state in self.recipe.states.items() if False in self.enabled[name] and state.proofs(False)},
         )
 
     def render(self, state: str) -> RenderedState:
@@ -85,12 +90,12 @@ class Desired:
         return render_state(self.recipe, state, self.facts)
 
     @cached_property
-    def _discovered(self) -> tuple[Discovery, str]:
+    def _discovered(self) -> tuple[Discovery, Obj]:
         given = self._params.get("discovery")
         return discover.discovery_of(self.client, self.prepared, given, lambda: self.nodes)
 
     @cached_property
     def _facts_and_missing(self) -> tuple[RenderFacts, dict[str, dict[str, str]]]:
-        discovery, platform = self._discovered
-        facts = render_facts(self.prepared, self.client, discovery, platform, self._params.get("images"))
+        discovery, cluster = self._discovered
+        facts = render_facts(self.prepared, self.client, discovery, cluster, self._params.get("images"))
         return with_images(self.recipe, facts, self._params.get("driver_images"), lambda: self.record)

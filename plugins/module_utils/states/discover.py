@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Optional
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
@@ -14,9 +15,15 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.absence import explain
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery, discover
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.pools import machine_config_terms
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.empty import gather
+from ansible_collections.hardware.enablement.plugins.module_utils.states.platform import (
+    cluster_facts,
+    machine_config_pools,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import (
     Prepared,
     prepare,
@@ -60,9 +67,19 @@ def list_settled_nodes(
     return nodes
 
 
-def platform(client: Client) -> str:
-    """openshift where the cluster serves its version object, else kubernetes."""
-    return "openshift" if client.serves("config.openshift.io/v1", "ClusterVersion") else "kubernetes"
+def grouping_of(client: Client, prepared: Prepared) -> Grouping:
+    """By what the recipe's nodes are told apart, MachineConfigPools looked up; raises InvalidInput for an unknown
+    one."""
+    if not any(pool.machine_config_pool for pool in prepared.pools):
+        return prepared.grouping
+    selectors = machine_config_pools(client)
+    pools = tuple(
+        replace(pool, terms=machine_config_terms(pool.machine_config_pool, selectors))
+        if pool.machine_config_pool
+        else pool
+        for pool in prepared.pools
+    )
+    return replace(prepared.grouping, pools=pools)
 
 
 def discovery_of(
@@ -70,17 +87,26 @@ def discovery_of(
     prepared: Prepared,
     given: Mapping[str, Any] | None,
     nodes: Callable[[], Sequence[Obj]] | None = None,
-) -> tuple[Discovery, str]:
-    """The nodes together and the platform, from a result of nfd_info where there is one.
+) -> tuple[Discovery, Obj]:
+    """The nodes together and the facts of the cluster, from a result of nfd_info where there is one.
 
     nodes: gives the Node objects, where the caller has them or needs them too.
     """
-    if given:
-        return Discovery.from_dict(given), str((given.get("cluster") or {}).get("platform", "kubernetes"))
-    found = nodes() if nodes else list_nodes(client, prepared.selector)
-    if not found:
-        return discover_nothing(client, prepared.selector), platform(client)
-    return discover(found, prepared.selector, prepared.recipe.resources), platform(client)
+    if not given:
+        listed = nodes() if nodes else list_nodes(client, prepared.selector)
+        grouping = grouping_of(client, prepared)
+        if not listed:
+            return replace(discover_nothing(client, prepared.selector), grouping=grouping), cluster_facts(client)
+        return discover(listed, prepared.selector, prepared.recipe.resources, grouping=grouping), cluster_facts(client)
+    found = Discovery.from_dict(given, prepared.grouping)
+    wanted, known = (sorted(pool.name for pool in pools) for pools in (prepared.pools, found.grouping.pools))
+    if wanted != known or any(group.per != prepared.grouping.finest for group in found.node_groups):
+        raise InvalidInput(
+            "the nodes were found for something else than what is to be done",
+            why=f"nfd_info was run with {', '.join(known) or 'no pools'}, or for another recipe",
+            todo="give nfd_info the same recipe, options, pools and instance",
+        )
+    return found, dict(given.get("cluster") or {"platform": "kubernetes"})
 
 
 def newest_feature(client: Client) -> str | None:
@@ -112,10 +138,12 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         raise InvalidInput("no nodes can be found", why="neither selector nor recipe is given", todo="give one of them")
     client = connect(params)
     differences: tuple[str, ...] = ()
+    grouping = None
     if params.get("recipe"):
         prepared = prepare(params, context, client)
         tell_differences(prepared, context)
         differences = prepared.differences
+        grouping = grouping_of(client, prepared)
         selector: Selector = prepared.selector
         resources: Sequence[str] = prepared.recipe.resources
     else:
@@ -124,13 +152,14 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     nodes = list_settled_nodes(client, selector, settle) if settle else list_nodes(client, selector)
     newest = newest_feature(client) if params.get("nfd_age") else None
     if nodes:
-        discovery = discover(nodes, selector, resources, newest=newest)
+        discovery = discover(nodes, selector, resources, newest=newest, grouping=grouping)
     else:
         discovery = discover_nothing(client, selector, newest)
+        discovery = replace(discovery, grouping=grouping or discovery.grouping)
         context.progress(discovery.nfd["message"])
     return {
         "changed": False,
         **discovery.to_dict(),
-        "cluster": {"platform": platform(client)},
+        "cluster": cluster_facts(client),
         "differences": list(differences),
     }

@@ -10,9 +10,10 @@ from dataclasses import replace
 from typing import Any, Optional
 
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import enabled_states
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.switches import is_enabled
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Templates
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import images
 
 Record = Optional[Mapping[str, Any]]
@@ -21,25 +22,32 @@ Record = Optional[Mapping[str, Any]]
 def with_images(
     recipe: Recipe, facts: RenderFacts, given: Sequence[Mapping[str, Any]] | None, record: Callable[[], Record]
 ) -> tuple[RenderFacts, dict[str, dict[str, str]]]:
-    """The facts with the images that are known, and state -> kernel group's id -> why there is none.
+    """The facts with the images that are known, and state -> id of a finest group -> why there is none.
 
     given: what driver_container has returned in this run; else the record, which is read only where a state looks its
     images up, says what an earlier one has found.
     """
-    enabled = enabled_states(recipe, facts.options)
-    states = [state.name for state in recipe.states.values() if is_looked_up(state) and enabled[state.name]]
+    states = [state for state in recipe.states.values() if is_looked_up(state)]
     if not states:
         return facts, {}
     entries = given if given is not None else images.read(record())
     found = images.references(entries)
-    missing = {state: _missing(facts, found.get(state, {}), images.problems(entries, state)) for state in states}
+    missing = {
+        state.name: _missing(recipe, facts, state, found.get(state.name, {}), images.problems(entries, state.name))
+        for state in states
+    }
     return replace(facts, resolved=found), missing
 
 
-def _missing(facts: RenderFacts, found: Mapping[str, str], problems: Mapping[str, str]) -> dict[str, str]:
+def _missing(
+    recipe: Recipe, facts: RenderFacts, state: State, found: Mapping[str, str], problems: Mapping[str, str]
+) -> dict[str, str]:
     unknown = "no image was looked up for kernel {kernel} yet: enable the resource again"
-    return {
-        group.id: problems.get(group.id) or unknown.format(kernel=group.kernel)
-        for group in facts.groups
-        if group.id not in (facts.images or {}) and not found.get(group.id)
-    }
+    missing = {}
+    templates = Templates(recipe.files, recipe.source)
+    for finest in facts.groups:
+        own = facts.coarse(finest, state.per).id
+        is_on = is_enabled(recipe, state, facts, finest, templates)
+        if is_on and own not in (facts.images or {}) and not found.get(own):
+            missing[finest.id] = problems.get(own) or unknown.format(kernel=finest.kernel)
+    return missing

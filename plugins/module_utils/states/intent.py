@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.pools import Pool, parse_pools
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.instances import default_namespace
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import of_pool, resolve
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import spec as record_spec
 
 _LONGEST = 60
@@ -20,11 +22,16 @@ _LONGEST = 60
 
 @dataclass(frozen=True)
 class Intent:
-    """options: every option of the recipe with its value. differences: what differs from the record, in words."""
+    """options: every option of the recipe with its value. differences: what differs from the record, in words.
+
+    pools: nodes with options of their own; pool_options: pool -> every option of the recipe with its value there.
+    """
 
     options: Mapping[str, Any]
     namespace: str
     differences: tuple[str, ...] = ()
+    pools: tuple[Pool, ...] = ()
+    pool_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def make_intent(
@@ -34,8 +41,10 @@ def make_intent(
     record: Mapping[str, Any] | None,
     *,
     complete: bool = True,
+    pools: Sequence[Mapping[str, Any]] | None = None,
 ) -> Intent:
-    """Given options (resolved) hold as they are, never mixed with those of the record; None takes the record's.
+    """Given options (resolved) and pools hold as they are, never mixed with those of the record; None takes the
+    record's.
 
     complete: whether the options will be rendered, so that none may be missing. Raises InvalidInput where the record's
     options are needed and cannot be used: the recipe has other ones by now, or some are secret and so not in it.
@@ -44,9 +53,24 @@ def make_intent(
     if given is None and complete:
         _refuse_lost_secrets(recipe, recorded)
     options = _from_record(recipe, recorded, complete) if given is None else given
-    where = namespace or str(recorded.get("namespace") or recipe.namespace)
-    differences = _differences(recipe, recorded, options, where) if recorded and complete else ()
-    return Intent(options, where, differences)
+    own = default_namespace(recipe)
+    where = namespace or str(recorded.get("namespace") or own)
+    parsed = parse_pools(_recorded_pools(recipe, recorded) if pools is None else pools) if complete else ()
+    differences = _differences(recipe, recorded, options, where, parsed) if recorded and complete else ()
+    pool_options = {pool.name: of_pool(recipe, pool.name, options, pool.options) for pool in parsed}
+    return Intent(options, where, differences, parsed, pool_options)
+
+
+def _recorded_pools(recipe: Recipe, recorded: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    pools = recorded.get("pools") or []
+    for pool in pools:
+        if pool.get("secretOptions"):
+            raise InvalidInput(
+                f"The pools of {recipe.name} are not given, and its record cannot hold all of pool {pool.get('name')}",
+                why=f"secret values are never recorded, and {', '.join(pool['secretOptions'])} would be taken away",
+                todo="give all pools again (hardware_enablement_pools)",
+            )
+    return list(pools)
 
 
 def _refuse_lost_secrets(recipe: Recipe, recorded: Mapping[str, Any]) -> None:
@@ -79,9 +103,9 @@ def _from_record(recipe: Recipe, recorded: Mapping[str, Any], complete: bool) ->
 
 
 def _differences(
-    recipe: Recipe, recorded: Mapping[str, Any], options: Mapping[str, Any], namespace: str
+    recipe: Recipe, recorded: Mapping[str, Any], options: Mapping[str, Any], namespace: str, pools: Sequence[Pool]
 ) -> tuple[str, ...]:
-    wanted = record_spec.make_spec(recipe, namespace, options)
+    wanted = record_spec.make_spec(recipe, namespace, options, pools)
     before, after = recorded.get("options") or {}, wanted["options"]
     found = []
     if namespace != recorded.get("namespace", namespace):
@@ -94,6 +118,11 @@ def _differences(
         old, new = before.get(name, default), after.get(name, default)
         if old != new:
             found.append(f"{name}: {_shown(old)} -> {_shown(new)}{'' if name in after else ', its default'}")
+    pooled = [{pool["name"]: pool for pool in spec.get("pools") or []} for spec in (recorded, wanted)]
+    for name in sorted({*pooled[0], *pooled[1]}):
+        old_pool, new_pool = (pool.get(name) for pool in pooled)
+        if old_pool != new_pool:
+            found.append(f"pool {name}: {_shown(old_pool)} -> {_shown(new_pool)}")
     secret = set(recorded.get("secretOptions") or ()), set(wanted.get("secretOptions") or ())
     found += [f"{name}: secret, not given any more" for name in sorted(secret[0] - secret[1])]
     found += [f"{name}: secret, given now" for name in sorted(secret[1] - secret[0])]

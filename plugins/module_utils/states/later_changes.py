@@ -61,7 +61,8 @@ class LaterChanges:
         due = [
             stage
             for stage in self._later
-            if self._not_before.get(stage.place, now) <= now and walker.is_proven(stage.requires, stage.group)
+            if self._not_before.get(stage.place, now) <= now
+            and walker.is_proven(stage.requires, stage.group, stage.state)
         ]
         over = [stage for stage in self._last if walker.is_proven_everywhere(stage.state, stage.group)]
         for stage in due:

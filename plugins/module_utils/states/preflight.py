@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.authorization import Right, missing, right
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import Change
@@ -89,6 +88,4 @@ def _of_run(client: Client, desired: Desired, *, proves: bool) -> Rights:
 
 
 def _starts_pods(desired: Desired) -> bool:
-    enabled: Mapping[str, Any] = desired.prepared.enabled()
-    states = desired.recipe.states.values()
-    return any(proof.kind == "workload" for state in states for proof in state.proofs(bool(enabled[state.name])))
+    return any(proof.kind == "workload" for plan in desired.plans for proof in plan.proofs)

@@ -13,19 +13,23 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.applyset import applyset_id
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import UnknownKind
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import runtime_label
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup, normal
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.pools import Pool, parse_pools
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import Group
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.instances import as_instance
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import settled
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import settled_for_all
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve, secret_texts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
-    enabled_states,
-    node_label_sets,
-)
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import node_label_sets
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.intent import make_intent
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import spec as record_spec
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import GROUP, KIND
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.versions import versions
@@ -36,6 +40,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.tags im
 class Prepared:
     """A recipe with everything that a person may set.
 
+    options: those of all nodes; pool_options: pool -> its options, complete. The recipe's name is the instance's.
     versions: of the collection, the recipe and the driver, as far as they are known. record: as it stood when the task
     began. differences: what the options change about it, in words.
     """
@@ -47,15 +52,29 @@ class Prepared:
     versions: Mapping[str, str] = field(default_factory=dict)
     record: dict[str, Any] | None = None
     differences: tuple[str, ...] = ()
-
-    def enabled(self) -> dict[str, bool]:
-        """Which states are deployed, by the options."""
-        return enabled_states(self.recipe, self.options)
+    pools: tuple[Pool, ...] = ()
+    pool_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def selector(self) -> Sequence[Mapping[str, str | None]]:
         """The label sets, any of which makes a node one of ours: the recipe's, with the user's node_selector."""
         return node_label_sets(self.recipe, self.options)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """What the record says was asked for."""
+        return record_spec.make_spec(self.recipe, self.namespace, self.options, self.pools, self.selector)
+
+    @property
+    def grouping(self) -> Grouping:
+        """By what nodes are told apart; pools that are MachineConfigPools have yet to be looked up."""
+        facets = {facet for state in self.recipe.states.values() for facet in state.per}
+        return Grouping(
+            finest=normal(("kernel", *facets)),
+            pools=self.pools,
+            preinstalled=self.recipe.preinstalled_driver,
+            runtime_label=runtime_label(self.recipe.name) if "runtime" in facets else "",
+        )
 
     def serves(self, resource: str) -> bool:
         """Whether an extended resource is one of the recipe's."""
@@ -74,23 +93,29 @@ def prepare(params: Mapping[str, Any], context: RunContext, client: Client) -> P
             why="this module runs on another machine than the recipes, or without its action plugin",
             todo="set recipe_dir to a folder on that machine",
         )
-    recipe = load(bundle, str(params["recipe"]))
+    recipe = as_instance(load(bundle, str(params["recipe"])), params.get("instance"))
     # What is removed is found by its labels: nobody need know any more how it was enabled.
     complete = params.get("state") != "absent"
     given = None
     if params.get("options") is not None:
         given = resolve(recipe, params["options"], complete=complete)
         context.secrets.update(secret_texts(recipe, given))
+    if complete:
+        parse_pools(params.get("pools"))
     record = store.read(client, recipe.name)
-    intent = make_intent(recipe, given, params.get("namespace"), record, complete=complete)
+    intent = make_intent(recipe, given, params.get("namespace"), record, complete=complete, pools=params.get("pools"))
+    for each in intent.pool_options.values():
+        context.secrets.update(secret_texts(recipe, each))
     return Prepared(
-        recipe=settled(recipe, intent.options) if complete else recipe,
+        recipe=settled_for_all(recipe, intent.options, intent.pool_options) if complete else recipe,
         options=intent.options,
         namespace=intent.namespace,
         part_of=applyset_id(recipe.name, "", KIND, GROUP),
         versions=versions(recipe, intent.options) if complete else {},
         record=record,
         differences=intent.differences,
+        pools=intent.pools,
+        pool_options=intent.pool_options,
     )
 
 
@@ -130,23 +155,35 @@ def render_facts(
     prepared: Prepared,
     client: Client,
     discovery: Discovery,
-    platform: str,
+    cluster: Mapping[str, Any],
     images: Mapping[str, str] | None,
 ) -> RenderFacts:
     """The facts that templates may use, with the API server behind the questions about kinds.
 
-    images: what the user says, by kernel group.
+    cluster: facts of the cluster as platform.py finds them. images: what the user says, by group.
     """
+    made: dict[tuple[str, ...], dict[str, NodeGroup]] = {}
+
+    def coarse(group: Group, per: Sequence[str]) -> Group:
+        facets = tuple(per)
+        if facets not in made:
+            own = {each.id: each for each in discovery.coarse(facets)}
+            made[facets] = {finest.id: own[finest.narrowed(facets).id] for finest in discovery.node_groups} | own
+        return made[facets][group.id]
+
     return RenderFacts(
         namespace=prepared.namespace,
         options=prepared.options,
-        groups=discovery.groups,
-        cluster={"platform": platform},
+        groups=discovery.node_groups,
+        cluster=cluster,
         apis=lambda api: serves(client, api),
         namespaced=lambda api_version, kind: namespaced(client, api_version, kind),
         images=images,
         resolved={},
         part_of=prepared.part_of,
+        coarse=coarse,
+        pool_options=prepared.pool_options,
+        driver_toolkits=cluster.get("driver_toolkits") or {},
     )
 
 

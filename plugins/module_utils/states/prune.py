@@ -37,10 +37,10 @@ def decide(
     nodes_match: bool,
     allow_empty: bool,
 ) -> Pruning:
-    """groups_in_use: the kernel groups, by nodeInfo, of the nodes that match the selector or carry our label.
+    """groups_in_use: the groups, by their facts, of the nodes that match the selector or carry our label.
 
-    Labels that vanish (NFD restarting, a removed DaemonSet) must not take drivers down: a kernel that still runs on a
-    node keeps its objects, and where no node matches at all, everything stays unless allow_empty.
+    Labels that vanish (NFD restarting, a removed DaemonSet) must not take drivers down: a group that a node still is in
+    keeps its objects, and where no node matches at all, everything stays unless allow_empty.
     """
     delete, keep = [], {}
     for key in unwanted:
@@ -48,7 +48,7 @@ def decide(
         if not nodes_match and not allow_empty:
             keep[key] = "no node matches the selector; set allow_empty (hardware_enablement_allow_empty) to remove it"
         elif group and group in groups_in_use and not allow_empty:
-            keep[key] = f"a node still runs the kernel of group {group}"
+            keep[key] = f"a node is still one of group {group}"
         else:
             delete.append(key)
     return Pruning(tuple(delete), keep)

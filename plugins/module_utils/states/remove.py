@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import Change, delete_and_wait
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.diff import render_diff
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import STATE_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import STATE_LABEL, summary_label
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, Right
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
@@ -66,7 +66,12 @@ def states(
 def refuse_while_used(client: Client, prepared: Prepared) -> None:
     """Raise EnablementError where pods still hold the recipe's devices."""
     holders = []
+    kind, label = client.kind("v1", "Node"), summary_label(prepared.recipe.name)
+    ours = {node["metadata"]["name"] for node in client.list(kind, labels=label, metadata_only=True).items}
     for pod in client.list(client.kind("v1", "Pod"), fields="status.phase=Running").items:
+        # Another instance may serve the same resource on other nodes.
+        if ours and pod["spec"].get("nodeName") not in ours:
+            continue
         for container in pod["spec"].get("containers") or []:
             limits = (container.get("resources") or {}).get("limits") or {}
             if any(prepared.serves(name) for name in limits):

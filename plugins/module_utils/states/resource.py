@@ -72,7 +72,7 @@ def write_report(
     if live is None and context.check_mode:
         return {"changed": True, "message": "the record would be created"}
     guard = Guard(client, prepared.recipe.name, context)
-    spec = record_spec.make_spec(prepared.recipe, prepared.namespace, prepared.options)
+    spec = prepared.spec
     changed = live is None or live.get("spec") != spec
     if changed and not context.check_mode:
         guard.before_write()

@@ -121,7 +121,7 @@ def _loop(
     writer: Writer,
     write: bool | None = None,
 ) -> Loop:
-    recipe, groups = desired.recipe, {group.id: group for group in desired.discovery.groups}
+    recipe, groups = desired.recipe, {group.id: group for group in desired.discovery.node_groups}
 
     def make_pod(start: StartPod) -> Obj:
         proof = desired.rendered[start.state].proofs[start.proof]
@@ -149,6 +149,7 @@ def _loop(
         write=not context.check_mode if write is None else write,
         withdraw=params["on_regress"] == "withdraw",
         complete=len(plans) == len(desired.plans),
+        grouping=desired.discovery.grouping,
     )
     return loop
 

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import FACETS
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderedState, RenderFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
@@ -33,13 +34,19 @@ OPENSHIFT_APIS = frozenset({"security.openshift.io/v1/SecurityContextConstraints
 
 @dataclass(frozen=True)
 class Group:
-    """A kernel group, as rendering sees it."""
+    """A group of nodes, as rendering sees it."""
 
     id: str
     kernel: str
     os_id: str = "ubuntu"
     os_version: str = "24.04"
     arch: str = "amd64"
+    os_build: str = ""
+    runtime: str = "containerd"
+    runtime_major: str = "2"
+    preinstalled: bool = False
+    pool: str = ""
+    per: tuple[str, ...] = FACETS
     terms: Sequence[Mapping[str, Any]] = field(
         default=({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]},)
     )
@@ -50,10 +57,22 @@ class Group:
         return self.kernel.replace("+", "_")
 
 
+def coarse(group: Any, per: Sequence[str]) -> Any:
+    """The group by fewer facets: nothing but the kernel sets nodes apart here, and their runtime is the same."""
+    if "kernel" in per:
+        return group
+    return replace(
+        group, id=TOOLKIT.removeprefix("nvidia-container-toolkit-") if "runtime" in per else "default", per=tuple(per)
+    )
+
+
 GROUPS = (
     Group("6-8-0-60-generic-11aa22", "6.8.0-60-generic"),
     Group("5-15-0-1-33bb44", "5.15.0-1+fips", os_version="22.04"),
 )
+
+
+TOOLKIT = "nvidia-container-toolkit-containerd-2-44cc55"
 
 
 @dataclass(frozen=True)
@@ -136,6 +155,7 @@ def renderer(folder: Path) -> Render:
             namespace=recipe.namespace,
             options=resolve(recipe, options),
             groups=groups,
+            coarse=coarse,
             part_of="applyset-test",
             namespaced=lambda _, kind: kind not in CLUSTER_SCOPED,
             cluster={"platform": platform},

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import TOOLKIT
 from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
     all_containers,
     container,
@@ -77,7 +78,7 @@ def test_the_driver_restarts_only_on_demand_and_leaves_a_mark_that_a_reboot_clea
 @pytest.mark.parametrize(
     ("daemonset", "init"),
     [
-        ("nvidia-container-toolkit", "wait-for-driver"),
+        (TOOLKIT, "wait-for-driver"),
         ("nvidia-device-plugin", "wait-for-toolkit"),
         ("nvidia-dcgm-exporter", "wait-for-toolkit"),
         ("gpu-feature-discovery", "wait-for-toolkit"),
@@ -153,11 +154,12 @@ def test_security_context_constraints_are_for_openshift_and_name_existing_accoun
     rendering = nvidia_gpu("openshift")
     accounts = {f"system:serviceaccount:nvidia-gpu:{name}" for name in names(rendering, "ServiceAccount")}
     constraints = rendering.objects("SecurityContextConstraints")
-    assert len(constraints) == 4
+    assert len(constraints) == 5
     assert {user for item in constraints for user in item["users"]} <= accounts
     assert {item["metadata"]["name"] for item in constraints if item["allowPrivilegedContainer"]} == {
         "nvidia-gpu-driver",
         "nvidia-gpu-container-toolkit",
+        "nvidia-gpu-host-driver-validator",  # some nodes may bring their driver
     }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import TOOLKIT
 from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
     Obj,
     all_containers,
@@ -29,7 +30,7 @@ def test_driver_preinstalled(nvidia_gpu: Any) -> None:
     assert rendering.one("Namespace", "nvidia-gpu")
     probe = rendering.pod("driver")["spec"]["containers"][0]
     assert probe["command"][:2] == ["chroot", "/host"]
-    toolkit = container(pod_spec(rendering, "nvidia-container-toolkit"), "toolkit")
+    toolkit = container(pod_spec(rendering, TOOLKIT), "toolkit")
     assert env_of(toolkit)["NVIDIA_DRIVER_ROOT"] == "/"
     assert env_of(toolkit)["DRIVER_ROOT_CTR_PATH"] == "/host"
     for daemonset in names(rendering, "DaemonSet"):
@@ -40,7 +41,7 @@ def test_driver_preinstalled(nvidia_gpu: Any) -> None:
 
 def test_toolkit_preinstalled(nvidia_gpu: Any) -> None:
     rendering = nvidia_gpu(toolkit_enabled=False)
-    assert "nvidia-container-toolkit" not in names(rendering, "DaemonSet")
+    assert TOOLKIT not in names(rendering, "DaemonSet")
     assert rendering.one("RuntimeClass", "nvidia")["handler"] == "nvidia"
     proof = rendering.pod("runtime_hook")["spec"]["containers"][0]
     # The host's own toolkit is looked for: one of ours that is still there would serve the container just as well.
@@ -65,7 +66,7 @@ def test_driver_and_toolkit_preinstalled_leaves_nothing_to_wait_for(nvidia_gpu: 
     ],
 )
 def test_container_runtime(nvidia_gpu: Any, runtime: str, drop_in: str, has_socket: bool) -> None:
-    spec = pod_spec(nvidia_gpu(container_runtime=runtime), "nvidia-container-toolkit")
+    spec = pod_spec(nvidia_gpu(container_runtime=runtime), TOOLKIT)
     env = env_of(container(spec, "toolkit"))
     assert env["RUNTIME"] == runtime.replace("-", "")
     assert env["RUNTIME_DROP_IN_CONFIG_HOST_PATH"] == drop_in
@@ -82,7 +83,7 @@ def test_another_place_for_the_runtimes_files(nvidia_gpu: Any) -> None:
             runtime_drop_in="/var/lib/rancher/k3s/agent/etc/containerd/config.d/nvidia.toml",
             runtime_socket="/run/k3s/containerd/containerd.sock",
         ),
-        "nvidia-container-toolkit",
+        TOOLKIT,
     )
     paths, env = host_paths(spec), env_of(container(spec, "toolkit"))
     assert paths["runtime-config"] == "/var/lib/rancher/k3s/agent/etc/containerd"
@@ -98,7 +99,7 @@ def test_runtime_class_of_another_owner_and_none_at_all(nvidia_gpu: Any) -> None
     rendering = nvidia_gpu(runtime_class="")
     assert not rendering.objects("RuntimeClass")
     assert not any("runtimeClassName" in spec for _name, spec in rendering.pod_specs())
-    env = env_of(container(pod_spec(rendering, "nvidia-container-toolkit"), "toolkit"))
+    env = env_of(container(pod_spec(rendering, TOOLKIT), "toolkit"))
     assert env["NVIDIA_RUNTIME_SET_AS_DEFAULT"] == "true"
 
 
@@ -213,7 +214,7 @@ def test_resources_env_and_log_level_of_an_operand(nvidia_gpu: Any) -> None:
     listed = [entry["name"] for entry in plugin["env"]]
     assert len(listed) == len(set(listed))
     assert (env_of(plugin)["PASS_DEVICE_SPECS"], env_of(plugin)["FAIL_ON_INIT_ERROR"]) == ("true", "false")
-    toolkit = env_of(container(pod_spec(rendering, "nvidia-container-toolkit"), "toolkit"))
+    toolkit = env_of(container(pod_spec(rendering, TOOLKIT), "toolkit"))
     assert (toolkit["NVIDIA_CONTAINER_RUNTIME_LOG_LEVEL"], toolkit["TOOLKIT_DEBUG"]) == ("debug", "true")
     assert env_of(container(pod_spec(rendering, "nvidia-dcgm-exporter"), "exporter"))["DCGM_EXPORTER_DEBUG"] == "true"
 

@@ -25,7 +25,7 @@ TYPES = read_api_types()
 
 # File and line of each mistake, and what is said of it.
 MISTAKES = {
-    ("driver/group-id-not-in-name.yaml.j2", 5): "would be the same object for every kernel",
+    ("driver/group-id-not-in-name.yaml.j2", 5): "would be the same object for every group of nodes",
     ("driver/name-too-long.yaml.j2", 4): "characters, of which a Service may have 63",
     ("driver/unknown-variable.yaml.j2", 6): "there is no variable kernell, did you mean kernel?",
     ("plugin/bad-yaml.yaml.j2", 9): "this is not YAML",

@@ -100,6 +100,15 @@ def test_another_namespace() -> None:
     assert {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "gpus"}} in made["manifests"]
 
 
+def test_an_instance_has_rights_of_its_own() -> None:
+    made = rights("nvidia-gpu", instance="gpu-b")
+    wide = of(made, "ClusterRole")
+    assert allowed(of(made, "Role", "gpu-b"), "apps", "daemonsets", "create")
+    assert allowed(wide, "hardware-enablement.io", "specialresources", "patch", "gpu-b")
+    assert not allowed(wide, "hardware-enablement.io", "specialresources", "patch", "nvidia-gpu")
+    assert allowed(wide, "node.k8s.io", "runtimeclasses", "patch", "nvidia-gpu-b")
+
+
 def test_subjects_are_bound_in_every_namespace() -> None:
     account = {"kind": "ServiceAccount", "name": "runner", "namespace": "automation"}
     made = rights("simple-kmod", subjects=[account, {"kind": "Group", "name": "admins", "namespace": None}])
@@ -169,7 +178,7 @@ def test_rules_are_as_short_as_they_can_be() -> None:
 def test_what_does_not_go_together_is_refused() -> None:
     with pytest.raises(InvalidInput, match="one recipe at a time"):
         rights("nvidia-gpu", "simple-kmod")
-    with pytest.raises(InvalidInput, match="options belong to one recipe"):
+    with pytest.raises(InvalidInput, match="belong to one recipe"):
         rights("nvidia-gpu", "simple-kmod", scope="cluster", options={"build": True})
     bundles = {"mistakes": read_bundle(REPO / "tests" / "recipes" / "mistakes")}
     with pytest.raises(InvalidInput, match="recipe_check lists"):

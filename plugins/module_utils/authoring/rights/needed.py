@@ -31,6 +31,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states import 
     discover,
     foreign,
     node_patches,
+    platform,
     remove,
     resource,
 )
@@ -38,7 +39,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.record 
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import answers, mirror
 
 # What every run does, whatever the recipe.
-_ENGINE = (identity, lock, events, store, discover, node_patches, mirror, answers, foreign, remove, resource)
+_ENGINE = (identity, lock, events, store, discover, node_patches, platform, mirror, answers, foreign, remove, resource)
 _BUILDS = (credentials, builders, buildconfig, imagestream)
 
 
@@ -54,7 +55,7 @@ def needed_rights(
     found += _of_recipe(recipe, types)
     if with_builds:
         found += [right for module in _BUILDS for right in module.RIGHTS]
-    if recipe.name == RMD_RECIPE:
+    if (recipe.recipe or recipe.name) == RMD_RECIPE:
         found += rmd_rights.RIGHTS
     named = {OF_RECIPE: recipe.name}
     return [replace(right, names=tuple(named.get(name, name) for name in right.names)) for right in found]

@@ -20,6 +20,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.api_types import ApiTypes
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.check import check
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.instances import default_namespace
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up, settled
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
 
@@ -30,20 +31,15 @@ DEFAULT_NAME = "hardware-enablement"
 
 def run(params: Mapping[str, Any], bundles: Mapping[str, Mapping[str, str]], types: ApiTypes) -> Obj:
     """The roles for recipes. bundles: recipe -> its files. types: what a cluster would serve."""
-    several, namespace = len(bundles) > 1, params.get("namespace") or ""
-    if params["scope"] == "namespace" and several:
-        raise InvalidInput(
-            "roles in a namespace are made for one recipe at a time",
-            why=f"{', '.join(bundles)} are named",
-            todo="name one, or set scope to cluster",
-        )
-    if several and params["options"]:
-        raise InvalidInput("options belong to one recipe", why=f"{', '.join(bundles)} are named", todo="name one")
+    _refuse(params, list(bundles))
     rights: list[Right] = []
+    namespace = ""
     for recipe, bundle in bundles.items():
         found, namespace = _rights_of(recipe, bundle, params, types)
         rights += found
-    name = params.get("name") or (DEFAULT_NAME if params["scope"] == "cluster" else f"{DEFAULT_NAME}-{min(bundles)}")
+    name = params.get("name") or DEFAULT_NAME
+    if params["scope"] == "namespace" and not params.get("name"):
+        name += f"-{params.get('instance') or min(bundles)}"
     if params["scope"] == "cluster":
         manifests = cluster_roles(rights, name)
     else:
@@ -51,6 +47,18 @@ def run(params: Mapping[str, Any], bundles: Mapping[str, Mapping[str, str]], typ
     if params["subjects"]:
         manifests += bindings(manifests, params["subjects"], params["role"])
     return {"changed": False, "manifests": manifests, "text": as_text(manifests, list(bundles))}
+
+
+def _refuse(params: Mapping[str, Any], recipes: Sequence[str]) -> None:
+    """Raise InvalidInput for what several recipes cannot share."""
+    if len(recipes) < 2:
+        return
+    several = f"{', '.join(recipes)} are named"
+    if params["scope"] == "namespace":
+        todo = "name one, or set scope to cluster"
+        raise InvalidInput("roles in a namespace are made for one recipe at a time", why=several, todo=todo)
+    if params["options"] or params.get("instance"):
+        raise InvalidInput("options and an instance belong to one recipe", why=several, todo="name one")
 
 
 def as_text(manifests: Sequence[Mapping[str, Any]], recipes: Sequence[str]) -> str:
@@ -81,14 +89,22 @@ def _rights_of(
     name: str, bundle: Mapping[str, str], params: Mapping[str, Any], types: ApiTypes
 ) -> tuple[list[Right], str]:
     everything = bool(params["any_options"])
-    checked = check(bundle, name, params["options"], types, namespace=params.get("namespace") or "", combine=everything)
+    checked = check(
+        bundle,
+        name,
+        params["options"],
+        types,
+        namespace=params.get("namespace") or "",
+        instance=params.get("instance"),
+        combine=everything,
+    )
     if checked.recipe is None or checked.errors:
         raise InvalidInput(
             f"the rights of recipe {name} cannot be told",
             why=f"{len(checked.errors)} things are wrong with it, the first: {checked.errors[0]}",
             todo="mend what hardware.enablement.recipe_check lists",
         )
-    namespace = params.get("namespace") or checked.recipe.namespace
+    namespace = params.get("namespace") or default_namespace(checked.recipe)
     recipe, objects = checked.recipe, checked.objects
     if everything:
         with_builds = any(state.lookup or state.build for state in recipe.states.values())

@@ -36,6 +36,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checki
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.trial import Made, Trials
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.variants import Variant, variants
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.documents import lines_of
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.instances import (
+    as_instance,
+    default_namespace,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import RECIPE_FILE, load
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
@@ -70,23 +74,26 @@ def check(
     types: ApiTypes,
     *,
     namespace: str = "",
+    instance: str | None = None,
     combine: bool = True,
 ) -> Checked:
     """Everything that can be said of a recipe's files (path -> text) without a cluster.
 
     source: where they come from, for messages. given: options that hold in all combinations. namespace: for the
-    objects, "" for the recipe's own. combine: try other options than those given. Raises InvalidInput
+    objects, "" for the recipe's own. instance: the name that
+    it is enabled by, if it is not its own. combine: try other options than those given. Raises InvalidInput
     where there is no recipe, or the given options do not fit it.
     """
     findings = Findings()
     recipe = _load(bundle, source, findings)
     if recipe is None:
         return Checked(None, findings.sorted(ERROR), findings.sorted(WARNING))
+    recipe = as_instance(recipe, instance)
     resolve(recipe, given, complete=False)
     lines = lines_of(bundle[RECIPE_FILE], RECIPE_FILE)[0][1]
     uses = find_uses(recipe, findings)
     found = variants(recipe, given, uses.readers)
-    trials = Trials(recipe, types, lines, findings, namespace or recipe.namespace)
+    trials = Trials(recipe, types, lines, findings, namespace or default_namespace(recipe))
     for cluster in SAMPLE_CLUSTERS:
         defaults, *others = found.tried if cluster.optional_apis else found.tried[:1]
         base = trials.first(cluster, defaults)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,10 +30,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checki
     images_of,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.recording import RecordingTemplates
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.sample_clusters import SampleCluster
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.sample_clusters import (
+    SampleCluster,
+    coarse,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.variants import SAMPLE, Variant
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.documents import Lines
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import Group, RenderedState, RenderFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderedState, RenderFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import RECIPE_FILE
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import settled
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manifests import ObjectId, identity, title
@@ -55,6 +58,12 @@ class _Case:
     facts: RenderFacts
     templates: RecordingTemplates
     title: str
+
+    @property
+    def group_ids(self) -> set[str]:
+        """What names of objects may differ by."""
+        pers = {state.per for state in self.recipe.states.values()}
+        return {key for per in pers for key in self.facts.groups_of(per)}
 
 
 @dataclass(frozen=True)
@@ -123,7 +132,9 @@ class Trials:
             groups=cluster.groups,
             part_of="applyset-sample",
             namespaced=self._namespaced,
-            cluster={"platform": cluster.platform},
+            cluster={"platform": cluster.platform, **cluster.facts},
+            coarse=coarse,
+            driver_toolkits=cluster.driver_toolkits,
             apis=lambda api: cluster.serves(api, self._types),
         )
         parts = [variant.title, f"the cluster {cluster.name}" if cluster.platform != "kubernetes" else ""]
@@ -237,7 +248,7 @@ class Trials:
             place = self._locator.line_of_field(renderings, manifest, problem.path) or (file, 0)
             text = f"{title(manifest)}: {problem.text}"
             # What is wrong for one kernel group is mostly wrong for all of them.
-            same_as = re.sub(r"\d+", "", _without(problem.text, case.facts.groups))
+            same_as = re.sub(r"\d+", "", _without(problem.text, case.group_ids))
             self._findings.add(*place, text, seen_with=case.title, same_as=same_as)
         api_version, kind = str(manifest["apiVersion"]), str(manifest["kind"])
         if self._types.kind(api_version, kind) is None:
@@ -262,10 +273,11 @@ class Trials:
 
     def _validation_pods(self, case: _Case, states: Mapping[str, RenderedState]) -> Iterator[tuple[Obj, str]]:
         for name, state in states.items():
+            renderer = self._renderer(case, name)
             for proof in state.proofs:
                 if proof.kind == "workload" and proof.spec["pod"] not in case.templates.without:
                     for group in case.facts.groups:
-                        yield self._renderer(case, name).pod(proof, group, _NODE), str(proof.spec["pod"])
+                        yield renderer.pod(proof, group, _NODE), str(proof.spec["pod"])
 
     def _relative(self, source: str) -> str:
         folder = self._recipe.source.rstrip("/")
@@ -287,9 +299,9 @@ def _is_made_up(image: str) -> bool:
     return SAMPLE in image or image.startswith("unresolved.invalid/")
 
 
-def _without(text: str, groups: Sequence[Group]) -> str:
-    for group in groups:
-        text = text.replace(group.id, "")
+def _without(text: str, words: Iterable[str]) -> str:
+    for word in words:
+        text = text.replace(word, "")
     return text
 
 

@@ -51,9 +51,10 @@ _SINCE = _text("Since when it is so, as an API timestamp.")
 
 def _states() -> Obj:
     group = object_of(
-        "One kernel group's share of a state.",
-        id=_text("Name of the group, made of kernel, operating system and architecture."),
-        kernel=_text("The kernel as the kubelet reports it."),
+        "One group of nodes and its share of a state.",
+        id=_text("Name of the group, made of what its nodes have in common (kernel, pool, container runtime)."),
+        title=_text("The same for people."),
+        kernel=_text("The kernel as the kubelet reports it; empty where the group is not told apart by it."),
         ready=_number("Nodes of the group on which the state is proven."),
         total=_number("Nodes of the group."),
     )
@@ -67,7 +68,7 @@ def _states() -> Obj:
         reason=_REASON,
         message=_MESSAGE,
         since=_SINCE,
-        groups=described(list_of(group), "The same for each kernel group."),
+        groups=described(list_of(group), "The same for each group of nodes."),
     )
     state["required"] = ["name", "phase"]
     return described(list_of(state, "name"), "The states of the recipe, in the order of their requirements.")
@@ -110,9 +111,9 @@ def _problems() -> Obj:
 
 def _images() -> Obj:
     image = object_of(
-        "The image of one kernel group, looked up or built.",
+        "The image of one group of nodes, looked up or built.",
         state=_text("The state that the image belongs to."),
-        group=_text("Name of the kernel group."),
+        group=_text("Name of the group."),
         kernel=_text("The kernel as the kubelet reports it."),
         image=_text("Reference with digest; empty for none."),
         inputs=_text("Hash of what it was built from; empty for one that was found."),
@@ -120,7 +121,7 @@ def _images() -> Obj:
         failed=_text("Hash of the inputs whose build failed."),
     )
     image["required"] = ["state", "group"]
-    return described(list_of(image, "state", "group"), "Driver images for each kernel group.")
+    return described(list_of(image, "state", "group"), "Driver images for each group of nodes.")
 
 
 def _status() -> Obj:
@@ -157,6 +158,23 @@ def _status() -> Obj:
     )
 
 
+def _anything(description: str) -> Obj:
+    return {"type": "object", "description": description, "x-kubernetes-preserve-unknown-fields": True}
+
+
+def _pool() -> Obj:
+    pool = object_of(
+        "Nodes with options of their own.",
+        name=_text("Name of the pool."),
+        selector=_anything("Which nodes it has: a LabelSelector with all operators of node affinity."),
+        machine_config_pool=_text("The MachineConfigPool whose nodes it has, instead of a selector."),
+        options=_anything("The options that differ there; secret ones are left out."),
+        secretOptions=described(list_of(TEXT), "Names of the secret options that were given."),
+    )
+    pool["required"] = ["name"]
+    return pool
+
+
 def _schema() -> Obj:
     spec = object_of(
         "What was asked for.",
@@ -168,6 +186,9 @@ def _schema() -> Obj:
             "x-kubernetes-preserve-unknown-fields": True,
         },
         secretOptions=described(list_of(TEXT), "Names of the secret options that were given."),
+        resources=described(list_of(TEXT), "The extended resources that this one serves; * may stand in them."),
+        selector=described(list_of(TEXT), "Label selectors, any of which makes a node one of ours."),
+        pools=described(list_of(_pool(), "name"), "Sets of nodes with options of their own."),
     )
     spec["required"] = ["recipe", "namespace"]
     root = object_of("An enabled special resource: hardware and what makes it usable.", spec=spec, status=_status())

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The images of kernel groups, as the record remembers them (status.images), so that everybody renders the same. Pure.
+"""The images of groups of nodes, as the record remembers them (status.images), so that everybody renders the same.
+Pure.
 
 An entry: {state, group (its id), kernel (raw), image (pinned reference, "" for none), inputs (hash of what it was built
 from, "" for a prebuilt one), problem (why there is none, or no newer one), failed (hash of inputs whose build failed)}.
@@ -30,7 +31,7 @@ def of_states(record: Mapping[str, Any] | None, states: AbstractSet[str]) -> lis
 
 
 def by_group(record: Mapping[str, Any] | None, state: str) -> dict[str, Obj]:
-    """One state's entries by kernel group."""
+    """One state's entries by group of nodes."""
     return {entry["group"]: entry for entry in read(record) if entry["state"] == state}
 
 
@@ -51,7 +52,7 @@ def merge(record: Mapping[str, Any] | None, rows: Iterable[Mapping[str, Any]], g
 
 
 def references(entries: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """state -> kernel group's id -> image, "" where a group has none."""
+    """state -> id of a group of nodes -> image, "" where a group has none."""
     found: dict[str, dict[str, str]] = {}
     for entry in entries:
         found.setdefault(entry["state"], {})[entry["group"]] = entry["image"]

@@ -16,6 +16,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels
     APPLYSET_TOOLING_ANNOTATION,
     DOMAIN,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.pools import Pool
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import LabelSet, label_selector
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import API_VERSION, KIND
 
@@ -26,16 +28,31 @@ KINDS_ANNOTATION = f"{DOMAIN}/state-kinds"
 MADE_NAMESPACES_ANNOTATION = f"{DOMAIN}/made-namespaces"
 
 
-def make_spec(recipe: Recipe, namespace: str, options: Mapping[str, Any]) -> Obj:
-    """The spec: only options that differ from the recipe's defaults; of those that are secret, only the names."""
+def make_spec(
+    recipe: Recipe,
+    namespace: str,
+    options: Mapping[str, Any],
+    pools: Iterable[Pool] = (),
+    selector: Iterable[LabelSet] = (),
+) -> Obj:
+    """The spec: only options that differ from the recipe's defaults; of those that are secret, only the names.
+
+    resources and selector (label selectors as the API server takes them, any of which makes a node one of ours) say to
+    others what this one serves.
+    """
     secret = {option.name for option in recipe.options.values() if option.no_log}
     defaults = {option.name: option.default for option in recipe.options.values()}
     asked = {name: value for name, value in sorted(options.items()) if value != defaults.get(name)}
     spec: Obj = {
-        "recipe": recipe.name,
+        "recipe": recipe.recipe or recipe.name,
         "namespace": namespace,
         "options": {name: value for name, value in asked.items() if name not in secret},
+        "resources": list(recipe.resources),
+        "selector": [label_selector(labels) for labels in selector],
     }
+    found = [pool.to_spec(secret) for pool in pools]
+    if found:
+        spec["pools"] = found
     hidden = [name for name in asked if name in secret]
     if hidden:
         spec["secretOptions"] = hidden

@@ -15,6 +15,7 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping, runtime_value
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import Ask, RemovePod, StartPod
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
@@ -39,8 +40,9 @@ CLUSTER = ""
 class Loop:
     """One validation run.
 
-    complete: plans are all states of the recipe. write: start pods and set marks; without it the run only looks.
-    make_due: makes changes to the cluster that waited for the results so far, and says whether there were any.
+    complete: plans are all states of the recipe. grouping: by what nodes are told apart. write: start pods and set
+    marks; without it the run only looks. make_due: makes changes to the cluster that waited for the results so far, and
+    says whether there were any.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Loop:
         write: bool,
         withdraw: bool,
         complete: bool,
+        grouping: Grouping,
         make_due: Callable[[Walker], bool] = lambda _walker: False,
     ) -> None:
         self.client = client
@@ -72,7 +75,8 @@ class Loop:
         self.complete = complete
         self.make_due = make_due
         self.snapshot = Snapshot()
-        self.mirror = Mirror(client, self.snapshot, plans, selector, settings.recipe, settings.namespace)
+        self.grouping = grouping
+        self.mirror = Mirror(client, self.snapshot, plans, selector, settings.recipe, settings.namespace, grouping)
         self.walker = Walker(plans, settings, self.snapshot, clock())
         self._due: dict[str, float] = {}
         self._first_summaries: dict[str, str | None] = {}
@@ -163,6 +167,7 @@ class Loop:
         after = marks.wanted(
             before, self._node_plans, results, node, timestamp(now), self.withdraw, first, self.complete
         )
+        after.runtime = runtime_value(node.runtime, node.runtime_major) if self.grouping.runtime_label else None
         self.writer.want(name, before, after)
         return walk
 

@@ -11,8 +11,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
+    RUNTIME,
     gate_label,
     proofs_annotation,
+    runtime_label,
     summary_label,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
@@ -28,18 +30,24 @@ READY, STALE, DEGRADED = "ready", "stale", "degraded"
 
 @dataclass
 class Marks:
-    """The labels and the proofs of one recipe on one node; None as a gate's value means no label."""
+    """The labels and the proofs of one recipe on one node; None as a value means no label.
+
+    runtime: what the label says of the node's container runtime.
+    """
 
     gates: dict[str, str] = field(default_factory=dict)
     summary: str | None = None
     proofs: dict[str, ProofRecord] = field(default_factory=dict)
+    runtime: str | None = None
 
 
 def read(node: NodeFacts, recipe: str) -> Marks:
     """The marks that a node carries. An annotation that cannot be read counts as no proof."""
     prefix = gate_label(recipe, "")
     gates = {name[len(prefix) :]: value for name, value in node.labels.items() if name.startswith(prefix)}
-    return Marks(gates, node.labels.get(summary_label(recipe)), _parse(node.annotations.get(proofs_annotation(recipe))))
+    gates.pop(RUNTIME, None)
+    proofs = _parse(node.annotations.get(proofs_annotation(recipe)))
+    return Marks(gates, node.labels.get(summary_label(recipe)), proofs, node.labels.get(runtime_label(recipe)))
 
 
 def _parse(text: str | None) -> dict[str, ProofRecord]:
@@ -72,6 +80,7 @@ def wanted(
         {state: value for state, value in before.gates.items() if state not in names},
         before.summary,
         {state: proof for state, proof in before.proofs.items() if state not in names},
+        before.runtime,
     )
     for plan in plans:
         gate, proof = before.gates.get(plan.name), before.proofs.get(plan.name)
@@ -125,6 +134,8 @@ def patch(before: Marks, after: Marks, recipe: str) -> dict[str, Any] | None:
             labels[gate_label(recipe, state)] = after.gates.get(state)
     if before.summary != after.summary:
         labels[summary_label(recipe)] = after.summary
+    if before.runtime != after.runtime:
+        labels[runtime_label(recipe)] = after.runtime
     metadata: dict[str, Any] = {"labels": labels} if labels else {}
     if before.proofs != after.proofs:
         proofs = {state: asdict(proof) for state, proof in sorted(after.proofs.items())}
@@ -135,6 +146,8 @@ def patch(before: Marks, after: Marks, recipe: str) -> dict[str, Any] | None:
 
 def urgent(before: Marks, after: Marks, plans: Sequence[StatePlan]) -> bool:
     """Whether pods wait for the difference, or it is bad news; everything else can wait for the node's last write."""
+    if before.runtime != after.runtime:
+        return True
     unlocking = {plan.name for plan in plans if plan.unlocks}
     for state, value in after.gates.items():
         old = before.gates.get(state)

@@ -13,7 +13,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import READ, Right
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import group_id
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.feeder import Feeder
@@ -40,12 +40,14 @@ class Mirror:
         selector: Sequence[Mapping[str, str | None]],
         recipe: str,
         namespace: str,
+        grouping: Grouping,
     ) -> None:
         self._client = client
         self._snapshot = snapshot
         self._selector = list(selector)
         self._labels = f"{RECIPE_LABEL}={recipe}"
         self._namespace = namespace
+        self._grouping = grouping
         self._feeder = Feeder(client, snapshot, plans, namespace)
         kinds = {(key.api_version, key.kind) for plan in plans for key in plan.workloads} | {("apps/v1", "DaemonSet")}
         self._kinds = [client.kind(api_version, kind) for api_version, kind in sorted(kinds)]
@@ -99,7 +101,7 @@ class Mirror:
 
     def _take_node(self, facts: NodeFacts) -> None:
         self._snapshot.nodes[facts.name] = facts
-        self._snapshot.groups[facts.name] = group_id(facts)
+        self._snapshot.groups[facts.name] = self._grouping.id_of(facts)
 
     def _take_node_event(self, obj: Obj) -> set[str]:
         facts = NodeFacts.from_object(obj)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Verdict
 
@@ -37,12 +38,15 @@ BROKEN = frozenset((Phase.FAILED, Phase.DEGRADED, Phase.BLOCKED))
 class StatePlan:
     """One state as validation sees it.
 
-    requires lists the states that must be ready before, disabled ones resolved away. hashes maps a kernel group's id
-    to the hash of what is rendered for it ("" for a cluster-wide state). daemonsets maps the same ids to the
-    DaemonSets whose pods serve that group's nodes. workloads are Deployments, StatefulSets and Jobs, which serve no
+    requires lists the states that must be ready before, disabled ones resolved away. A group is one of the finest, by
+    its id: hashes maps it to the hash of what is rendered for it ("" for a cluster-wide state), daemonsets to the
+    DaemonSets whose pods serve its nodes ("": every node), proofs_on to which of the proofs count there (by index; all
+    where it is not named), own to the id of the state's own group that it is a part of, without_image to why it has no
+    image. off: groups where the state is disabled. workloads are Deployments, StatefulSets and Jobs, which serve no
     node.
     gated: another state's pods wait for this state's node label. unlocks: that label is what pods that the cluster
-    itself starts wait for, so it is worth a write of its own. without_image: kernel group's id -> why it has no image.
+    itself starts wait for, so it is worth a write of its own. rows: the groups that a person reads about, the state's
+    own, or kernels for a state of the cluster.
     left_out: why nothing of it can be deployed although another state requires it ("": something can be).
     """
 
@@ -58,9 +62,18 @@ class StatePlan:
     per_node: bool
     without_image: Mapping[str, str] = field(default_factory=dict)
     left_out: str = ""
+    proofs_on: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    own: Mapping[str, str] = field(default_factory=dict)
+    off: frozenset[str] = frozenset()
+    rows: tuple[NodeGroup, ...] = ()
+
+    def proofs_for(self, group: str) -> list[tuple[int, Proof]]:
+        """The proofs that count on a node of this group, with their index among all."""
+        counted = self.proofs_on.get(group, range(len(self.proofs)))
+        return [(index, self.proofs[index]) for index in counted]
 
     def subject(self, group: str, proven: Mapping[str, str]) -> str:
-        """What a proof on a node of this kernel group is about: what is deployed, and on top of what it was proven.
+        """What a proof on a node of this group is about: what is deployed, and on top of what it was proven.
 
         proven maps states to the subjects of their own proofs on that node. So a new driver has to be validated again,
         although nothing of its validation has changed.
@@ -72,7 +85,9 @@ class StatePlan:
         return hashlib.sha256("|".join(parts).encode()).hexdigest()[:16]
 
     def daemonsets_for(self, group: str) -> tuple[ObjectKey, ...]:
-        """The DaemonSets that should have a pod on a node of this kernel group."""
+        """The DaemonSets that should have a pod on a node of this group."""
+        if group in self.off:
+            return ()
         return self.daemonsets.get(group, ()) + self.daemonsets.get("", ()) if group else self.daemonsets.get("", ())
 
 

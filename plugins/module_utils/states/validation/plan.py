@@ -6,16 +6,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import Scope
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manifests import pod_template
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderedState
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
+    Enabled,
     gating_states,
     required_states,
 )
@@ -26,13 +28,15 @@ WORKLOADS = ("Deployment", "StatefulSet", "Job")
 
 def make_plans(
     recipe: Recipe,
-    enabled: Mapping[str, bool],
+    enabled: Enabled,
     rendered: Mapping[str, RenderedState],
     without_image: Mapping[str, Mapping[str, str]],
+    groups: Callable[[Sequence[str]], Sequence[NodeGroup]] = lambda _per: (),
 ) -> list[StatePlan]:
     """The plans of the states that have something to prove, in dependency order.
 
-    without_image: state -> kernel group's id -> why nothing was found or built for it.
+    without_image: state -> id of a finest group -> why nothing was found or built for it. groups: the groups by some
+    facets, for the rows of a report.
 
     States without proofs of their own (an image that was resolved, a disabled exporter) stand in nobody's way: who
     requires them waits for what they require. A required state of which everything was left out does: nothing of what
@@ -46,6 +50,7 @@ def make_plans(
         replace(
             _make_plan(state, rendered[state.name], requires, gates, running, without_image.get(state.name, {})),
             left_out=left_out.get(state.name, ""),
+            rows=tuple(groups(state.per or ("kernel",))),
         )
         for state in recipe.states.values()
         if rendered[state.name].proofs or state.name in left_out
@@ -83,13 +88,14 @@ def _make_plan(
     for item in output.objects:
         key = key_of(item.manifest)
         if key.kind == "DaemonSet":
-            daemonsets[item.group].append(key)
+            for finest in [finest for finest, own in output.groups.items() if own == item.group and own] or [""]:
+                daemonsets[finest].append(key)
         elif key.kind in WORKLOADS:
             workloads.append(key)
     dependants = [other for other in others if state.name in gates[other.state]]
     # A state that others require is looked at on every node, since its label is what lets them start there.
     per_node = (
-        state.per == "kernel"
+        bool(state.per)
         or bool(daemonsets or dependants)
         or any(KINDS[proof.kind].scope_of(proof) is Scope.NODE for proof in output.proofs)
     )
@@ -105,4 +111,7 @@ def _make_plan(
         unlocks=any(pod_template(item.manifest) is not None for other in dependants for item in other.objects),
         per_node=per_node,
         without_image=without_image,
+        proofs_on=dict(output.proofs_on),
+        own=dict(output.groups),
+        off=frozenset(output.groups) - output.enabled_on,
     )

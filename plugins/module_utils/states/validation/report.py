@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.causes import (
     Results,
@@ -29,7 +30,7 @@ EMPTY = "empty"
 def summarize(
     plans: Sequence[StatePlan],
     results: Results,
-    groups: Sequence[KernelGroup],
+    groups: Sequence[NodeGroup],
     node_groups: Mapping[str, str],
     all_nodes: bool,
 ) -> dict[str, Any]:
@@ -54,7 +55,7 @@ def summarize(
         "nodes_total": len(nodes),
         "nodes_ready": ready_nodes,
         "kernels": sorted({group.kernel for group in groups}),
-        "states": [_state_row(plan, results, groups) for plan in plans],
+        "states": [_state_row(plan, results) for plan in plans],
         "causes": found,
         "problems": rows,
         "restarts_pending": sorted({node for (node, _s), result in results.items() if result.restart_pending}),
@@ -84,7 +85,7 @@ def _acceptable(result: Result) -> bool:
     return result.phase is Phase.READY or (result.phase is Phase.UNKNOWN and result.proven)
 
 
-def _state_row(plan: StatePlan, results: Results, groups: Sequence[KernelGroup]) -> dict[str, Any]:
+def _state_row(plan: StatePlan, results: Results) -> dict[str, Any]:
     found = {node: result for (node, state), result in results.items() if state == plan.name}
     phase = worst(found.values())
     nobody = plan.per_node and not found
@@ -101,12 +102,26 @@ def _state_row(plan: StatePlan, results: Results, groups: Sequence[KernelGroup])
     if cause is not None and phase is not Phase.READY:
         row["since"] = timestamp(cause.since)
     if plan.per_node:
-        row["groups"] = []
-        for group in groups:
-            members = [found[node] for node in group.nodes if node in found]
-            ready = sum(result.phase is Phase.READY for result in members)
-            row["groups"].append({"id": group.id, "kernel": group.kernel, "ready": ready, "total": len(members)})
+        row["groups"] = [_group_row(group, title, found) for group, title in _titled(plan.rows)]
     return row
+
+
+def _group_row(group: NodeGroup, title: str, found: Mapping[str, Result]) -> dict[str, Any]:
+    members = [found[node] for node in group.nodes if node in found]
+    ready = sum(result.phase is Phase.READY for result in members)
+    return {"id": group.id, "title": title, "kernel": group.kernel, "ready": ready, "total": len(members)}
+
+
+def _titled(groups: Sequence[NodeGroup]) -> list[tuple[NodeGroup, str]]:
+    """The groups with their titles; where two have the same (one kernel on two architectures), with what differs."""
+    counts = Counter(group.title for group in groups)
+    return [
+        (
+            group,
+            f"{group.title}, {group.os_id} {group.os_version} {group.arch}" if counts[group.title] > 1 else group.title,
+        )
+        for group in groups
+    ]
 
 
 def _sentence(report: Mapping[str, Any]) -> str:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A report as a short table: a row for each state and kernel, then each cause, what to do about it, what it blocks."""
+"""A report as a short table: a row for each state and group of nodes, then each cause, what to do about it, what it
+blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Any) -> 
     kernels = report["kernels"]
     head = f"{recipe}: {report['phase']}, {report['nodes_ready']}/{report['nodes_total']} nodes"
     lines = [head + (f", {len(kernels)} kernel{'s' if len(kernels) != 1 else ''}" if kernels else "")]
-    rows: list[Sequence[str]] = [("STATE", "KERNEL", "NODES", "PHASE", "REASON")]
+    rows: list[Sequence[str]] = [("STATE", "GROUP", "NODES", "PHASE", "REASON")]
     for state in report["states"]:
         groups = [group for group in state.get("groups", []) if group["total"]]
         differ = len({(group["ready"] == group["total"]) for group in groups}) > 1
@@ -26,7 +27,7 @@ def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Any) -> 
             for group in groups:
                 good = group["ready"] == group["total"]
                 phase, reason = ("ready", "") if good else (state["phase"], state["reason"])
-                rows.append((state["name"], group["kernel"], f"{group['ready']}/{group['total']}", phase, reason))
+                rows.append((state["name"], group["title"], f"{group['ready']}/{group['total']}", phase, reason))
         else:
             nodes = f"{state['ready']}/{state['total']}" if state["scope"] == "node" else "-"
             kernel = "all" if state["scope"] == "node" else "-"

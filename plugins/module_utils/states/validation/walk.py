@@ -111,22 +111,31 @@ class Walker:
         self.results[("", plan.name)] = result
         return walk
 
-    def is_proven(self, states: Sequence[str], group: str) -> bool:
-        """Whether one node of a group ("": any), at least, has proven all these states, or the cluster has."""
+    def is_proven(self, states: Sequence[str], group: str, of: str = "") -> bool:
+        """Whether one node of a group ("": any), at least, has proven all these states, or the cluster has.
+
+        of: the state whose group it is, since states are made for groups of their own.
+        """
         if all(self._ready(state, "") for state in states):
             return True
         return any(
             all(self._ready(state, node) or self._ready(state, "") for state in states)
-            for node, its_group in self.snapshot.groups.items()
-            if group in ("", its_group)
+            for node in self._members(of, group)
         )
 
     def is_proven_everywhere(self, state: str, group: str) -> bool:
-        """Whether a state is ready on all nodes of a group ("": on all), or on the cluster; not where there is none."""
+        """Whether a state is ready on all nodes of its group ("": on all), or on the cluster.
+
+        Where there is no node at all, nothing is proven; a group without nodes, of several, needs no proof.
+        """
         if ("", state) in self.results:
             return self._ready(state, "")
-        nodes = [node for node, its_group in self.snapshot.groups.items() if group in ("", its_group)]
-        return bool(nodes) and all(self._ready(state, node) for node in nodes)
+        return bool(self.snapshot.groups) and all(self._ready(state, node) for node in self._members(state, group))
+
+    def _members(self, state: str, group: str) -> list[str]:
+        """The nodes of a group of a state ("": all)."""
+        own = next((plan.own for plan in self.plans if plan.name == state), {})
+        return [node for node, finest in self.snapshot.groups.items() if group in ("", own.get(finest, finest))]
 
     def _look(
         self,
@@ -145,8 +154,11 @@ class Walker:
             verdict = Verdict(Outcome.BLOCKED, "NodeNotReady", text, node.ready_since)
         elif node is not None and target.group not in plan.hashes:
             # Nothing was rendered for it: without this, a state without objects there would count as proven.
-            text = f"kernel {node.kernel} appeared during this run, and nothing was deployed for it yet"
-            verdict = Verdict(Outcome.BLOCKED, "NewKernel", text)
+            text = (
+                "its kernel, pool or container runtime appeared during this run, and nothing was deployed for it yet"
+                f" (group {target.group})"
+            )
+            verdict = Verdict(Outcome.BLOCKED, "NewGroup", text)
         else:
             verdict = self._unapplied(plan, target.group) or self._prove(plan, target, now, walk)
         return self._judge(plan, memory, verdict, now, walk)
@@ -155,7 +167,7 @@ class Walker:
         """Why a state cannot be proven, or not yet: its objects were left out, are still to come, or were refused."""
         if plan.left_out:
             return Verdict(Outcome.TROUBLE, "LeftOut", plan.left_out, ran=True, heals=False)
-        return self.unapplied.get((plan.name, group)) or self.unapplied.get((plan.name, ""))
+        return self.unapplied.get((plan.name, plan.own.get(group, group))) or self.unapplied.get((plan.name, ""))
 
     def _unmet(self, plan: StatePlan, node: str) -> Result | None:
         """The required state that keeps this one from being looked at on a node: one that is broken, if there is."""
@@ -177,7 +189,7 @@ class Walker:
     def _prove(self, plan: StatePlan, target: _Target, now: float, walk: Walk) -> Verdict:
         """Evaluate the proofs in order; the first one that does not pass decides."""
         restart_pending = False
-        for index, proof in enumerate(plan.proofs):
+        for index, proof in plan.proofs_for(target.group):
             kind = KINDS[proof.kind]
             if target.holds and not kind.observed:
                 continue
@@ -204,7 +216,7 @@ class Walker:
         return Verdict(Outcome.PASS, RESTART_PENDING, RESTART_TEXT) if restart_pending else PASSED
 
     def _siblings(self, plan: StatePlan, group: str) -> Siblings:
-        """The nodes of a kernel group whose requirements hold, those that have been proven first."""
+        """The nodes of a group whose requirements hold, those that have been proven first."""
         names = [name for name, its_group in self.snapshot.groups.items() if its_group == group]
         able = [name for name in names if self._unmet(plan, name) is None]
         able.sort(key=lambda name: (not self._ready(plan.name, name), name))

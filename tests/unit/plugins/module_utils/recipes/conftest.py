@@ -149,6 +149,12 @@ class Group:
     os_id: str = "ubuntu"
     os_version: str = "24.04"
     arch: str = "amd64"
+    os_build: str = ""
+    runtime: str = ""
+    runtime_major: str = ""
+    preinstalled: bool = False
+    pool: str = ""
+    per: tuple[str, ...] = ("kernel",)
 
     @property
     def kernel_label(self) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import FACETS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kinds.workload import Settings
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
@@ -35,7 +36,7 @@ def test_a_good_recipe(recipe: Recipe) -> None:
     )
     assert list(recipe.states) == ["build", "driver", "plugin"]
     driver = recipe.states["driver"]
-    assert (driver.per, driver.timeout, driver.enabled) == ("kernel", 900, "driver_enabled")
+    assert (driver.per, driver.timeout, driver.enabled) == (("kernel",), 900, "driver_enabled")
     assert [(asset.files, asset.needs_api) for asset in driver.assets] == [
         (("driver/account.yaml.j2", "driver/daemonset.yaml.j2"), ""),
         (("driver/scc.yaml.j2",), "security.openshift.io/v1/SecurityContextConstraints"),
@@ -204,7 +205,7 @@ def test_standard_options_are_there_and_may_get_another_default(files: dict[str,
         (
             "per: kernel\n    enabled",
             "per: node\n    enabled",
-            "states.driver.per: expected one of cluster, kernel, found 'node'",
+            f"states.driver.per: expected cluster, or one or several of {', '.join(FACETS)}, found 'node'",
         ),
         (
             "type: int, default: 1",

@@ -5,20 +5,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Option, Recipe
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve, secret_texts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
-    enabled_states,
     node_label_sets,
     required_states,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.switches import enabled_states
+
+MakeFacts = Callable[..., RenderFacts]
 
 
 class Tagged(str):
@@ -126,22 +130,22 @@ def test_required(recipe: Recipe) -> None:
     assert resolve(strict, {}, complete=False)["key"] is None
 
 
-def test_enabled_and_required_states(recipe: Recipe) -> None:
-    on = enabled_states(recipe, resolve(recipe, {}))
-    off = enabled_states(recipe, resolve(recipe, {"driver_enabled": "no"}))
+def test_enabled_and_required_states(recipe: Recipe, facts_for: MakeFacts) -> None:
+    on = enabled_states(recipe, facts_for(recipe))
+    off = enabled_states(recipe, facts_for(recipe, {"driver_enabled": "no"}))
 
-    assert (on["driver"], off["driver"]) == (True, False)
+    assert (on["driver"], off["driver"]) == ({True}, {False})
     assert required_states(recipe, on, "driver") == ()  # build proves nothing
     assert required_states(recipe, on, "plugin") == ("driver",)
     assert required_states(recipe, off, "plugin") == ("driver",)  # proven while disabled
 
 
-def test_a_disabled_state_without_proof_stands_in_nobodys_way(recipe: Recipe) -> None:
+def test_a_disabled_state_without_proof_stands_in_nobodys_way(recipe: Recipe, facts_for: MakeFacts) -> None:
     states = dict(recipe.states)
     states["driver"] = replace(states["driver"], disabled_validate=())
     states["build"] = replace(states["build"], validate=states["driver"].validate)
     changed = replace(recipe, states=states)
-    off = enabled_states(changed, resolve(changed, {"driver_enabled": False}))
+    off = enabled_states(changed, facts_for(changed, {"driver_enabled": False}))
 
     assert required_states(changed, off, "plugin") == ("build",)
 

@@ -407,7 +407,7 @@ class _Moved:
             "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: plugin}\nspec: {template: {spec: {}}}\n",
             "DaemonSet plugin is made twice (state plugin): once by toy/plugin/daemonset.yaml.j2, once by toy",
         ),
-        ("{{ kernel.raw }}", "(toy/plugin/more.yaml.j2, line 1): there is no variable kernel (known: cluster, "),
+        ("{{ kernel.raw }}", "more.yaml.j2, line 1): there is no kernel, since state plugin is not made per kernel"),
         ("{{ options.versoin }}", "(toy/plugin/more.yaml.j2, line 1): options has no versoin, did you mean version?"),
     ],
 )
@@ -430,9 +430,9 @@ def test_one_name_for_all_kernels(files: dict[str, str], facts_for: MakeFacts) -
     files["driver/daemonset.yaml.j2"] = files["driver/daemonset.yaml.j2"].replace("driver-{{ group.id }}", "driver")
 
     assert refusal(files, facts_for) == (
-        "DaemonSet driver would be the same object for every kernel (toy/driver/daemonset.yaml.j2): its file uses"
-        " kernel facts, so it is made once per kernel group; put {{ group.id }} into its name, or move it to a file"
-        " that uses no kernel facts."
+        "DaemonSet driver would be the same object for every group of nodes (toy/driver/daemonset.yaml.j2): its file"
+        " uses facts or options that differ between groups, so it is made once for each; put {{ group.suffix }} into"
+        " its name, or move it to a file that uses none of them."
     )
 
 
@@ -471,7 +471,7 @@ def test_facts_that_cannot_be_true(
 ) -> None:
     facts = facts_for(recipe, groups=(replace(groups[0], **{field: value}),))
 
-    with pytest.raises(InvalidInput, match=r"of kernel group 5-15-0-1-aaaaaa is not used: .* does not look like one"):
+    with pytest.raises(InvalidInput, match=r"of group 5-15-0-1-aaaaaa is not used: .* does not look like one"):
         render_state(recipe, "driver", facts)
 
 
@@ -480,7 +480,7 @@ def test_an_image_that_is_none(recipe: Recipe, facts_for: MakeFacts) -> None:
         render_images(recipe, "build", facts_for(recipe, {"version": "1 0"}))
 
     assert str(caught.value) == (
-        "state build has no image for kernel group 5-15-0-1-aaaaaa (toys/toy-gpu/recipe.yml, states.build.image):"
+        "state build has no image for group 5-15-0-1-aaaaaa (toys/toy-gpu/recipe.yml, states.build.image):"
         " 'registry.io/driver:1 0-5.15.0-1_fips-8980bb' is no image reference."
     )
 

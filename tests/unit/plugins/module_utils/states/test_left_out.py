@@ -52,7 +52,7 @@ def rendered(recipe: Recipe, apis: frozenset[str], options: Mapping[str, bool]) 
 def plans(validate: str, apis: frozenset[str] = frozenset(), **options: bool) -> dict[str, StatePlan]:
     recipe = load({**FILES, "recipe.yml": RECIPE.replace("VALIDATE", validate)}, "toy")
     states = rendered(recipe, apis, options)
-    enabled = {name: state.enabled for name, state in states.items()}
+    enabled = {name: frozenset([state.enabled]) for name, state in states.items()}
     return {plan.name: plan for plan in make_plans(recipe, enabled, states, {})}
 
 

@@ -51,6 +51,19 @@ def test_first_proof_makes_gate_and_proof_but_no_gate_that_nobody_waits_for() ->
     assert after.summary == "ready"
 
 
+def test_the_label_with_the_container_runtime_is_no_gate_and_goes_out_at_once() -> None:
+    label = "hardware-enablement.io/toy.container-runtime"
+    node = world.node()
+    carried = marks.read(
+        replace(node, labels={**node.labels, label: "containerd-1", f"{label[:-18]}.driver": "ready"}), "toy"
+    )
+    assert (carried.gates, carried.runtime) == ({"driver": "ready"}, "containerd-1")
+    after = replace(carried, runtime="containerd-2")
+    assert marks.patch(carried, after, "toy") == {"metadata": {"labels": {label: "containerd-2"}}}
+    assert marks.urgent(carried, after, PLANS)
+    assert wanted(carried, driver=result(Phase.READY)).runtime == "containerd-1"
+
+
 def test_waiting_and_failing_make_no_gate() -> None:
     for phase in (Phase.WAITING, Phase.FAILED, Phase.UNKNOWN):
         after = wanted(Marks(), driver=result(phase))

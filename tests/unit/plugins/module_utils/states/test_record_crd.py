@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Option, Recipe
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import versions
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import definition
@@ -70,7 +70,7 @@ def test_every_field_is_explained() -> None:
 def test_nothing_that_a_run_writes_is_dropped() -> None:
     crash = Result("driver", Phase.FAILED, "CrashLoopBackOff", "why", since=world.NOW, final=True)
     behind = Result("plugin", Phase.BLOCKED, "Requires.driver", "why", cause="driver", since=world.NOW, final=True)
-    groups = [KernelGroup("old", "5.15", "5.15", "debian", "12", "amd64", ("n1",))]
+    groups = [NodeGroup("old", ("kernel",), kernel="5.15", nodes=("n1",))]
     plans = [world.plan("driver"), world.plan("plugin", requires=("driver",))]
     report = summarize(plans, {("n1", "driver"): crash, ("n1", "plugin"): behind}, groups, {"n1": "old"}, False)
     found = versions.versions(RECIPE, {"driver_version": "7.1"})

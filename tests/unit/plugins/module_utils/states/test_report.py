@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import KernelGroup
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import seconds, timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.status import (
     make_status,
@@ -22,11 +22,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import NOW
 
-PLANS = [world.plan("driver"), world.plan("plugin", requires=("driver",))]
-GROUPS = [
-    KernelGroup("old", "5.15", "5.15", "debian", "12", "amd64", ("n1",)),
-    KernelGroup("new", "6.1", "6.1", "debian", "12", "amd64", ("n2",)),
-]
+GROUPS = (
+    NodeGroup("old", ("kernel",), kernel="5.15", nodes=("n1",)),
+    NodeGroup("new", ("kernel",), kernel="6.1", nodes=("n2",)),
+)
+PLANS = [replace(plan, rows=GROUPS) for plan in (world.plan("driver"), world.plan("plugin", requires=("driver",)))]
 NODES = {"n1": "old", "n2": "new"}
 
 
@@ -171,7 +171,7 @@ def test_status_keeps_ten_causes_and_their_since() -> None:
         (f"n{number}", "driver"): Result("driver", Phase.FAILED, f"Reason{number}", "why", since=NOW, final=True)
         for number in range(12)
     }
-    groups = [KernelGroup("old", "5.15", "5.15", "debian", "12", "amd64", tuple(name for name, _state in results))]
+    groups = [NodeGroup("old", ("kernel",), kernel="5.15", nodes=tuple(name for name, _state in results))]
     found = summarize(PLANS[:1], results, groups, {name: "old" for name, _state in results}, all_nodes=False)
     first = make_status(found, {}, 1, timestamp(NOW))
     assert len(first["causes"]) == 10
@@ -181,6 +181,6 @@ def test_status_keeps_ten_causes_and_their_since() -> None:
 
 def test_status_lists_ten_problems_at_most() -> None:
     results = {(f"n{number}", "driver"): CRASH for number in range(30)}
-    groups = [KernelGroup("old", "5.15", "5.15", "debian", "12", "amd64", tuple(name for name, _state in results))]
+    groups = [NodeGroup("old", ("kernel",), kernel="5.15", nodes=tuple(name for name, _state in results))]
     found = summarize(PLANS[:1], results, groups, {name: "old" for name, _state in results}, all_nodes=False)
     assert len(make_status(found, {}, 1, timestamp(NOW))["problems"]) == 10

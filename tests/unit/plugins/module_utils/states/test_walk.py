@@ -316,7 +316,7 @@ def test_a_kernel_that_appears_during_the_run_proves_nothing() -> None:
     rig = Rig(world.plan("driver", deployed=False))
     rig.walker.walk(rig.node, "group-of-another-kernel", {}, NONE, NOW)
     result = rig.walker.results[("n1", "driver")]
-    assert (result.phase, result.reason) == (Phase.WAITING, "NewKernel")
+    assert (result.phase, result.reason) == (Phase.WAITING, "NewGroup")
 
 
 class TestSubject:
@@ -457,6 +457,18 @@ class TestUnapplied:
         assert not rig.walker.is_proven(("driver",), "other")
         assert not rig.walker.is_proven_everywhere("driver", "")
         assert rig.walker.is_proven_everywhere("driver", GROUP)
+
+    def test_a_group_is_the_states_own(self) -> None:
+        rig = self.rig()
+        rig.look()
+        rig.walker.plans = [replace(plan, own={GROUP: "pool-a", "other": "default"}) for plan in rig.walker.plans]
+        rig.walker.unapplied = {("server", "pool-a"): Verdict(Outcome.TROUBLE, "ApplyRefused", "refused", heals=False)}
+        assert rig.look(1)["server"].reason == "ApplyRefused"
+        assert rig.walker.is_proven(("driver",), "pool-a", "server")
+        assert not rig.walker.is_proven(("driver",), "default", "server")
+        assert rig.walker.is_proven_everywhere("driver", "pool-a")
+        # Of a group that no node is in any more nothing is taken away from anybody.
+        assert rig.walker.is_proven_everywhere("driver", "pool-b")
 
     def test_all_requirements_have_to_hold_on_one_and_the_same_node(self) -> None:
         rig = self.rig()

@@ -1,0 +1,173 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Groups by kernel, runtime, preinstalled driver and pool: who belongs where, what it is called, which terms select
+it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery, discover
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import (
+    EVERY_FACT,
+    Grouping,
+    runtime_value,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import FACETS, make_id, normal
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.pools import parse_pools
+
+MakeNode = Callable[..., dict[str, Any]]
+Nodes = list[dict[str, Any]]
+
+GPU = [{"gpu": "yes"}]
+RUNTIME = "hardware-enablement.io/toy.container-runtime"
+KERNEL_ID = "6-8-0-60-generic-6c853c"
+POOLS = parse_pools(
+    [
+        {"name": "a100", "selector": {"matchLabels": {"model": "a100"}}},
+        {"name": "h100", "selector": {"matchLabels": {"model": "h100"}}},
+    ]
+)
+GROUPING = Grouping(finest=EVERY_FACT, pools=POOLS, preinstalled=({"driver": "host"},), runtime_label=RUNTIME)
+
+
+@pytest.fixture(name="nodes")
+def _nodes(make_node: MakeNode) -> Nodes:
+    """Two runtimes, two pools and nodes outside, one with a driver of its own."""
+    nodes = [
+        make_node("plain"),
+        make_node("a", labels={"model": "a100"}),
+        make_node("h", labels={"model": "h100"}),
+        make_node("host", labels={"driver": "host"}),
+        make_node("crio"),
+    ]
+    for node in nodes:
+        runtime = "cri-o://1.30.2" if node["metadata"]["name"] == "crio" else "containerd://1.7.24"
+        node["status"]["nodeInfo"]["containerRuntimeVersion"] = runtime
+    return nodes
+
+
+def members(found: Discovery, *per: str) -> dict[str, tuple[str, ...]]:
+    """Title of a group -> its nodes."""
+    return {group.title: group.nodes for group in found.coarse(per)}
+
+
+def test_facts_of_the_runtime_and_of_rhcos(make_node: MakeNode) -> None:
+    node = make_node(image="Red Hat Enterprise Linux CoreOS 416.94.202410211619-0", nfd=False)
+    node["status"]["nodeInfo"]["containerRuntimeVersion"] = "cri-o://1.29.9-5.rhaos4.16"
+    facts = NodeFacts.from_object(node)
+
+    assert (facts.runtime, facts.runtime_major) == ("cri-o", "1")
+    assert (facts.os_id, facts.os_version, facts.os_build) == ("rhcos", "4.16", "416.94.202410211619-0")
+
+
+def test_facets_have_an_order_and_kernel_includes_two() -> None:
+    assert normal(()) == ()
+    assert normal(("runtime", "kernel", "os", "arch")) == ("kernel", "runtime", "pool")
+    assert normal(("driver",)) == ("driver", "pool")
+
+
+def test_nodes_are_grouped_by_what_counts(nodes: Nodes) -> None:
+    found = discover(nodes, GPU, grouping=GROUPING)
+
+    assert members(found, "pool") == {
+        "others": ("crio", "host", "plain"),
+        "pool a100": ("a",),
+        "pool h100": ("h",),
+    }
+    assert members(found, "runtime") == {
+        "cri-o 1": ("crio",),
+        "containerd 1": ("host", "plain"),
+        "containerd 1, pool a100": ("a",),
+        "containerd 1, pool h100": ("h",),
+    }
+    assert members(found, "driver")["driver preinstalled"] == ("host",)
+    assert len(found.node_groups) == 5
+    assert [group.nodes for group in found.groups] == [("a", "crio", "h", "host", "plain")]
+
+
+def test_ids_are_labels_and_what_is_as_usual_is_no_part_of_them(nodes: Nodes) -> None:
+    found = discover(nodes, GPU, grouping=GROUPING)
+    ids = {group.title: group.id for per in FACETS for group in found.coarse((per,))}
+
+    assert all(re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?", name) for name in ids.values())
+    assert len(set(ids.values())) == len(ids)
+    # As it was before there were other groups than kernels: names of DaemonSets are made of it.
+    assert ids["6.8.0-60-generic"] == KERNEL_ID == make_id("6.8.0-60-generic", "ubuntu", "24.04", "amd64")
+    assert {group.id for group in found.coarse(("kernel", "driver")) if "plain" in group.nodes} == {KERNEL_ID}
+    assert ids["others"] == "default"
+    assert ids["6.8.0-60-generic, pool a100"].startswith("a100-6-8-0-60-generic-")
+    assert ids["containerd 1"].startswith("containerd-1-")
+
+
+def chosen(terms: tuple[Any, ...], node: dict[str, Any], labels: dict[str, str]) -> bool:
+    """Whether node affinity with these terms takes a node, by the scheduler's rules."""
+
+    def holds(expression: dict[str, Any]) -> bool:
+        value, values = labels.get(expression["key"]), expression.get("values", [])
+        return {
+            "In": value in values,
+            "NotIn": value not in values,
+            "Exists": value is not None,
+            "DoesNotExist": value is None,
+        }[expression["operator"]]
+
+    name = node["metadata"]["name"]
+    return not terms or any(
+        all(holds(expression) for expression in term.get("matchExpressions", ()))
+        and all(name in field["values"] for field in term.get("matchFields", ()))
+        for term in terms
+    )
+
+
+@pytest.mark.parametrize("per", [*((facet,) for facet in FACETS), FACETS])
+def test_the_terms_of_each_group_select_its_nodes_and_no_other(nodes: Nodes, per: tuple[str, ...]) -> None:
+    found = discover(nodes, GPU, grouping=GROUPING)
+    for group in found.coarse(per):
+        for node in nodes:
+            name = node["metadata"]["name"]
+            facts = NodeFacts.from_object(node)
+            labels = {**facts.labels, RUNTIME: runtime_value(facts.runtime, facts.runtime_major)}
+            assert chosen(group.terms, node, labels) is (name in group.nodes), (group.title, name)
+
+
+def test_a_node_that_joins_changes_no_term(nodes: Nodes, make_node: MakeNode) -> None:
+    before = discover(nodes, GPU, grouping=GROUPING)
+    joined = make_node("joined")
+    joined["status"]["nodeInfo"]["containerRuntimeVersion"] = "containerd://1.7.25"
+    after = discover([*nodes, joined], GPU, grouping=GROUPING)
+
+    assert [group.terms for group in before.node_groups] == [group.terms for group in after.node_groups]
+
+
+def test_only_what_is_selected_by_labels_of_nfd_is_taken_by_name_without_them(make_node: MakeNode) -> None:
+    found = discover([make_node("a", nfd=False)], GPU, grouping=Grouping(finest=EVERY_FACT))
+
+    assert "matchFields" in found.coarse(("kernel",))[0].terms[0]
+    assert "matchFields" in found.coarse(("os",))[0].terms[0]
+    assert [list(term) for term in found.coarse(("arch",))[0].terms] == [["matchExpressions"]]
+
+
+def test_of_several_builds_of_one_kernel_the_newest_counts(make_node: MakeNode) -> None:
+    builds = ("416.94.202410211619-0", "416.94.202412170927-0", "416.94.202409121747-0")
+    nodes = [make_node(build, image=f"Red Hat Enterprise Linux CoreOS {build}") for build in builds]
+
+    (group,) = discover(nodes, GPU).coarse(("kernel",))
+    assert group.os_build == builds[1]
+
+
+def test_the_answer_is_all_that_rendering_needs(nodes: Nodes) -> None:
+    found = discover(nodes, GPU, grouping=GROUPING)
+    again = Discovery.from_dict(json.loads(json.dumps(found.to_dict())), GROUPING)
+
+    for per in (*((facet,) for facet in FACETS), FACETS):
+        assert again.coarse(per) == found.coarse(per)
+    assert again.group_of == found.group_of
+    assert again.group_of["crio"] == GROUPING.id_of(NodeFacts.from_object(nodes[-1]))
