@@ -36,6 +36,12 @@ def openshift() -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
+def openshift_runner(openshift: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    """Plays on it."""
+    return runner_for(openshift, tmp_path_factory.mktemp("runner"))
+
+
+@pytest.fixture(scope="module")
 def bare() -> Iterator[Cluster]:
     """A cluster without the Prometheus operator's kinds, with one GPU node."""
     with Cluster.up("test-bare", monitoring_crds=False) as started:
@@ -49,8 +55,8 @@ def names(cluster: Cluster, kind: str) -> list[str]:
     return [item["metadata"]["name"] for item in json.loads(listed)["items"]]
 
 
-def test_openshift_gets_its_constraints_and_a_route(openshift: Cluster, tmp_path: Path) -> None:
-    runner = runner_for(openshift, tmp_path)
+def test_openshift_gets_its_constraints_and_a_route(openshift: Cluster, openshift_runner: Runner) -> None:
+    runner = openshift_runner
     played = runner.play("enable_gpu", hardware_enablement_options=OPTIONS).check()
     assert "does without" not in played.output
     assert names(openshift, "route.route.openshift.io")
@@ -66,8 +72,10 @@ def test_openshift_gets_its_constraints_and_a_route(openshift: Cluster, tmp_path
     assert names(openshift, "route.route.openshift.io") == []
 
 
-def test_facts_of_openshift_and_pools_of_its_machine_configs(openshift: Cluster, tmp_path: Path) -> None:
-    runner = runner_for(openshift, tmp_path)
+def test_facts_of_openshift_and_pools_of_its_machine_configs(
+    openshift: Cluster, openshift_runner: Runner, tmp_path: Path
+) -> None:
+    runner = openshift_runner
     openshift.kubectl("label", "node", "gpu-h100-1", "node-role.kubernetes.io/worker=")
     out = tmp_path / "found.json"
     runner.play(
