@@ -50,6 +50,7 @@ def make_intent(
     options are needed and cannot be used: the recipe has other ones by now, or some are secret and so not in it.
     """
     recorded: Mapping[str, Any] = (record or {}).get("spec") or {}
+    _refuse_other_recipe(recipe, str(recorded.get("recipe") or ""))
     if given is None and complete:
         _refuse_lost_secrets(recipe, recorded)
     options = _from_record(recipe, recorded, complete) if given is None else given
@@ -71,6 +72,16 @@ def _recorded_pools(recipe: Recipe, recorded: Mapping[str, Any]) -> Sequence[Map
                 todo="give all pools again (hardware_enablement_pools)",
             )
     return list(pools)
+
+
+def _refuse_other_recipe(recipe: Recipe, recorded: str) -> None:
+    own = recipe.recipe or recipe.name
+    if recorded and recorded != own:
+        raise InvalidInput(
+            f"recipe {own} cannot be enabled as {recipe.name}",
+            why=f"recipe {recorded} is enabled by that name",
+            todo="choose another instance (hardware_enablement_instance in the playbooks)",
+        )
 
 
 def _refuse_lost_secrets(recipe: Recipe, recorded: Mapping[str, Any]) -> None:

@@ -19,15 +19,13 @@ _SHOWN = 3
 
 
 def refuse_shared(client: Client, prepared: Prepared, discovery: Discovery) -> None:
-    """Raise EnablementError where another SpecialResource serves one of our resources on one of our nodes, or has our
-    name for another recipe."""
+    """Raise EnablementError where another SpecialResource serves one of our resources on one of our nodes."""
     if not client.serves(API_VERSION, KIND):
         return
     ours = {node for group in discovery.node_groups for node in group.nodes}
     for record in client.list(RECORD).items:
         name, spec = record["metadata"]["name"], record.get("spec") or {}
         if name == prepared.recipe.name:
-            _refuse_other_recipe(prepared, str(spec.get("recipe") or ""))
             continue
         both = _common(prepared, spec)
         nodes = sorted(ours & _nodes(client, spec)) if both else []
@@ -39,15 +37,6 @@ def refuse_shared(client: Client, prepared: Prepared, discovery: Discovery) -> N
                 why="two device plugins for one resource take the devices from each other",
                 todo="keep the two apart by option node_selector, or disable one of them",
             )
-
-
-def _refuse_other_recipe(prepared: Prepared, recipe: str) -> None:
-    if recipe and recipe != prepared.recipe.recipe:
-        raise EnablementError(
-            f"recipe {prepared.recipe.recipe} cannot be enabled as {prepared.recipe.name}",
-            why=f"recipe {recipe} is enabled by that name",
-            todo="choose another instance (hardware_enablement_instance in the playbooks)",
-        )
 
 
 def _common(prepared: Prepared, spec: Mapping[str, Any]) -> list[str]:
