@@ -22,7 +22,7 @@ _WORKERS = 8
 
 
 @dataclass(frozen=True, order=True)
-class Right:
+class Access:
     """To do verb to a resource. namespace "" is the whole cluster, or a resource that lives in none."""
 
     group: str
@@ -39,12 +39,12 @@ class Right:
         return f"{name} in {self.namespace}" if self.namespace else name
 
 
-def right(kind: Kind, namespace: str | None, verb: str, subresource: str = "") -> Right:
+def access(kind: Kind, namespace: str | None, verb: str, subresource: str = "") -> Access:
     """The right to do verb to objects of a kind; a namespace counts only where the kind lives in one."""
-    return Right(kind.group, kind.plural, (namespace or "") if kind.namespaced else "", verb, subresource)
+    return Access(kind.group, kind.plural, (namespace or "") if kind.namespaced else "", verb, subresource)
 
 
-def missing(client: Client, wanted: Mapping[Right, Set[str]]) -> list[Right]:
+def missing(client: Client, wanted: Mapping[Access, Set[str]]) -> list[Access]:
     """The rights that are denied. wanted: each with the names of the objects that it is about.
 
     Asked is once for each right; only where that is denied, by name, since rules may be limited to names. What the API
@@ -56,7 +56,7 @@ def missing(client: Client, wanted: Mapping[Right, Set[str]]) -> list[Right]:
     return [entry for entry in denied if entry in refused or not wanted[entry]]
 
 
-def _denied(client: Client, questions: Sequence[tuple[Right, str]]) -> list[tuple[Right, str]]:
+def _denied(client: Client, questions: Sequence[tuple[Access, str]]) -> list[tuple[Access, str]]:
     answers = client.parallel([partial(_is_denied, client, entry, name) for entry, name in questions], _WORKERS)
     for answer in answers:
         if isinstance(answer, ApiError) and not isinstance(answer, (Forbidden, NotFound)):
@@ -64,7 +64,7 @@ def _denied(client: Client, questions: Sequence[tuple[Right, str]]) -> list[tupl
     return [question for question, answer in zip(questions, answers, strict=True) if answer is True]
 
 
-def _is_denied(client: Client, entry: Right, name: str) -> bool:
+def _is_denied(client: Client, entry: Access, name: str) -> bool:
     attributes: dict[str, Any] = {
         "group": entry.group,
         "resource": entry.resource,

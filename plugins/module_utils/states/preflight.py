@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.authorization import Right, missing, right
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.authorization import Access, access, missing
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import Change
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import UnknownKind
@@ -18,7 +18,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.errors import 
 from ansible_collections.hardware.enablement.plugins.module_utils.states.desired import Desired
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import NAME, RECORD
 
-Rights = dict[Right, set[str]]
+Rights = dict[Access, set[str]]
 
 # By what is done to an object; server-side apply creates by a patch, and is asked for both.
 _VERBS: Mapping[str, tuple[str, ...]] = {
@@ -46,7 +46,7 @@ def refuse_missing_rights(client: Client, desired: Desired, changes: Iterable[Ch
     )
 
 
-def in_words(rights: Iterable[Right]) -> str:
+def in_words(rights: Iterable[Access]) -> str:
     """Rights by what they are about: "create, patch daemonsets.apps in gpu; patch nodes"."""
     verbs: dict[str, list[str]] = defaultdict(list)
     for entry in sorted(rights):
@@ -64,26 +64,26 @@ def _of_changes(client: Client, changes: Iterable[Change]) -> Rights:
             # Its definition comes with these very changes.
             continue
         for verb in _VERBS.get(change.action, ()):
-            rights[right(kind, key.namespace, verb)].add(key.name)
+            rights[access(kind, key.namespace, verb)].add(key.name)
     return rights
 
 
 def _of_run(client: Client, desired: Desired, *, proves: bool) -> Rights:
     """The lock, the record, and with proofs the labels on nodes and the pods that are started for them."""
     name, namespace = desired.recipe.name, desired.prepared.namespace
-    rights: Rights = {right(LEASE, LOCK_NAMESPACE, verb): {name} for verb in ("get", "create", "patch")}
+    rights: Rights = {access(LEASE, LOCK_NAMESPACE, verb): {name} for verb in ("get", "create", "patch")}
     recorded = ("patch",) if desired.record else ("create", "patch")
-    rights |= {right(RECORD, None, verb): {name} for verb in recorded}
+    rights |= {access(RECORD, None, verb): {name} for verb in recorded}
     if not client.serves(RECORD.api_version, RECORD.kind):
         definitions = client.kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-        rights |= {right(definitions, None, verb): {NAME} for verb in _VERBS["create"]}
+        rights |= {access(definitions, None, verb): {NAME} for verb in _VERBS["create"]}
     if not proves:
         return rights
-    rights[right(RECORD, None, "patch", "status")] = {name}
-    rights[right(client.kind("v1", "Node"), None, "patch")] = set()
+    rights[access(RECORD, None, "patch", "status")] = {name}
+    rights[access(client.kind("v1", "Node"), None, "patch")] = set()
     if _starts_pods(desired):
         pods = client.kind("v1", "Pod")
-        rights |= {right(pods, namespace, verb): set() for verb in ("create", "delete", "deletecollection")}
+        rights |= {access(pods, namespace, verb): set() for verb in ("create", "delete", "deletecollection")}
     return rights
 
 

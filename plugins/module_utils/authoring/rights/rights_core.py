@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
-
+from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights.manifest_text import as_text
 from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights.needed import needed_rights
 from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights.roles import (
     bindings,
@@ -59,30 +58,6 @@ def _refuse(params: Mapping[str, Any], recipes: Sequence[str]) -> None:
         raise InvalidInput("roles in a namespace are made for one recipe at a time", why=several, todo=todo)
     if params["options"] or params.get("instance"):
         raise InvalidInput("options and an instance belong to one recipe", why=several, todo="name one")
-
-
-def as_text(manifests: Sequence[Mapping[str, Any]], recipes: Sequence[str]) -> str:
-    """The manifests for kubectl apply, with where they come from."""
-    head = f"# The rights that a run needs for {', '.join(recipes)}, and no more; made by the playbook rights.\n"
-    documents = [yaml.dump(dict(each), Dumper=_Dumper, sort_keys=False, width=100) for each in manifests]
-    return head + "".join(f"---\n{document}" for document in documents)
-
-
-class _Dumper(yaml.SafeDumper):
-    """Lists of words on one line, as people write rules."""
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:
-        """Items of a list are indented."""
-        del indentless
-        return super().increase_indent(flow, indentless=False)
-
-
-def _words(dumper: yaml.SafeDumper, value: list[Any]) -> Any:
-    flow = all(isinstance(item, str) for item in value)
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flow)
-
-
-_Dumper.add_representer(list, _words)
 
 
 def _rights_of(
