@@ -236,4 +236,7 @@ def test_a_rival_by_kind_alone_is_refused(cluster: Cluster, runner: Runner) -> N
     text = refused(runner, "enable_gpu")
     assert "does what nvidia-gpu is to do (ClusterPolicy cluster-policy)" in text
     cluster.kubectl("delete", "clusterpolicy", "cluster-policy")
+    # What is left to refuse is the recipe of the tests before, which serves the same resource.
+    assert "nvidia.com/gpu would be served twice, by two-states and by nvidia-gpu" in refused(runner, "enable_gpu")
+    runner.play("disable", **RECIPE).check()
     runner.play("enable_gpu", "--check").check()

@@ -171,3 +171,9 @@ class RenderedState:
     enabled_on: frozenset[str] = frozenset()
     proofs_on: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def turned_off(self) -> set[str]:
+        """Ids of the state's own groups where it is disabled."""
+        on = {own for finest, own in self.groups.items() if finest in self.enabled_on}
+        return {own for own in self.groups.values() if own and own not in on}

@@ -159,7 +159,12 @@ class _Application:
             return Planned(changes, {})
         discovery = self.desired.discovery
         pruning = decide(
-            unwanted, live, self._groups_in_use(), bool(discovery.matched), bool(self.params["allow_empty"])
+            unwanted,
+            live,
+            self._groups_in_use(),
+            bool(discovery.matched),
+            bool(self.params["allow_empty"]),
+            {(name, group) for name, item in self.rendered.items() for group in item.turned_off},
         )
         deletions = [Change(key, "delete", live[key], None) for key in pruning.delete]
         return Planned([*changes, *deletions], pruning.keep)

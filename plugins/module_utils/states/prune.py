@@ -9,7 +9,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import GROUP_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import GROUP_LABEL, STATE_LABEL
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
 
 Obj = dict[str, Any]
@@ -36,18 +36,21 @@ def decide(
     groups_in_use: Set[str],
     nodes_match: bool,
     allow_empty: bool,
+    turned_off: Set[tuple[str, str]] = frozenset(),
 ) -> Pruning:
     """groups_in_use: the groups, by their facts, of the nodes that match the selector or carry our label.
 
     Labels that vanish (NFD restarting, a removed DaemonSet) must not take drivers down: a group that a node still is in
-    keeps its objects, and where no node matches at all, everything stays unless allow_empty.
+    keeps its objects, and where no node matches at all, everything stays unless allow_empty. turned_off: (state, group)
+    whose state the options disable there, so that what it has left is not wanted on purpose.
     """
     delete, keep = [], {}
     for key in unwanted:
-        group = ((live[key].get("metadata") or {}).get("labels") or {}).get(GROUP_LABEL)
+        labels = (live[key].get("metadata") or {}).get("labels") or {}
+        group, off = labels.get(GROUP_LABEL), (labels.get(STATE_LABEL), labels.get(GROUP_LABEL)) in turned_off
         if not nodes_match and not allow_empty:
             keep[key] = "no node matches the selector; set allow_empty (hardware_enablement_allow_empty) to remove it"
-        elif group and group in groups_in_use and not allow_empty:
+        elif group and group in groups_in_use and not (off or allow_empty):
             keep[key] = f"a node is still one of group {group}"
         else:
             delete.append(key)

@@ -59,8 +59,8 @@ def sums(seed: int) -> tuple[Terms, Terms]:
     """Two sums of products."""
     chance = random.Random(seed)  # noqa: S311 - any numbers do
     first, second = (
-        tuple(tuple(made(chance) for _ in range(chance.randint(1, 3))) for _ in range(chance.randint(1, 3)))
-        for _ in range(2)
+        tuple(tuple(made(chance) for _term in range(chance.randint(1, 3))) for _sum in range(chance.randint(1, 3)))
+        for _side in range(2)
     )
     return first, second
 

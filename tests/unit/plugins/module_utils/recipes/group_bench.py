@@ -125,7 +125,7 @@ class Bench:
 
     def __init__(
         self,
-        files: Mapping[str, str] = FILES,
+        files: Mapping[str, str] | None = None,
         pool: Mapping[str, Any] | None = None,
         given: Mapping[str, Any] | None = None,
         nodes: Sequence[NodeFacts] = NODES,
@@ -133,7 +133,7 @@ class Bench:
         cluster: Mapping[str, Any] | None = None,
         driver_toolkits: Mapping[str, str] | None = None,
     ) -> None:
-        self.recipe = as_instance(load(files, "toys/toy"), instance)
+        self.recipe = as_instance(load(FILES if files is None else files, "toys/toy"), instance)
         selector = {"matchLabels": {"model": "new"}}
         pools = () if pool is None else parse_pools([{"name": "new", "selector": selector, "options": dict(pool)}])
         self.grouping = Grouping(EVERY_FACT, pools, self.recipe.preinstalled_driver, "runtime")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import GROUP_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import GROUP_LABEL, STATE_LABEL
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prune import candidates, decide
 
@@ -32,6 +32,13 @@ def test_a_kernel_that_runs_somewhere_keeps_its_objects() -> None:
     pruning = decide([CONFIG, DRIVER], LIVE, {"old"}, nodes_match=True, allow_empty=False)
     assert pruning.delete == (CONFIG,)
     assert "group old" in pruning.keep[DRIVER]
+
+
+def test_what_the_options_turn_off_goes_although_nodes_are_of_its_group() -> None:
+    live = {DRIVER: {"metadata": {"labels": {GROUP_LABEL: "old", STATE_LABEL: "driver"}}}}
+    for off, deleted in ((("driver", "old"), (DRIVER,)), (("driver", "new"), ()), (("plugin", "old"), ())):
+        pruning = decide([DRIVER], live, {"old"}, nodes_match=True, allow_empty=False, turned_off={off})
+        assert pruning.delete == deleted
 
 
 def test_nothing_goes_while_no_node_matches() -> None:
