@@ -115,6 +115,13 @@ images:
   type: list
   elements: str
   returned: always
+rights:
+  description:
+    - The rules that a run with the given options needs, as in a ClusterRole; none where something is wrong.
+      M(hardware.enablement.recipe_rights) writes them as manifests, limited to namespaces and names.
+  type: list
+  elements: dict
+  returned: always
 objects:
   description: How many objects the recipe makes on all the made-up clusters together.
   type: int

@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights.needed import needed_rights
+from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights.roles import rules
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.api_types import ApiTypes
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.check import Checked, check
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.instances import default_namespace
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 
 Obj = dict[str, Any]
@@ -23,6 +26,9 @@ def run(params: Mapping[str, Any], context: RunContext, types: ApiTypes) -> Obj:
     checked = check(params["bundle"], str(params["recipe"]), params.get("options") or {}, types)
     for finding in (*checked.errors, *checked.warnings):
         context.progress(f"{finding.severity}: {params['recipe']}/{finding}")
+    rights = _rights(checked, types)
+    for line in (*_listed("images", checked.images), *_listed("rights", [_in_words(rule) for rule in rights])):
+        context.progress(line)
     context.progress(_summary(checked, types))
     result: Obj = {
         "changed": False,
@@ -32,12 +38,33 @@ def run(params: Mapping[str, Any], context: RunContext, types: ApiTypes) -> Obj:
         "combinations_left_out": checked.left_out,
         "options_without_example": checked.unsampled,
         "images": checked.images,
+        "rights": rights,
         "objects": len(checked.objects),
         "kubernetes": types.version,
     }
     if checked.errors:
         result.update(failed=True, msg=_message(str(params["recipe"]), checked))
     return result
+
+
+def _rights(checked: Checked, types: ApiTypes) -> list[Obj]:
+    """The rules that a run needs for these objects and proofs, as in a ClusterRole; none where the recipe is wrong."""
+    if checked.recipe is None or checked.errors:
+        return []
+    with_builds = any(state.lookup or state.build for state in checked.recipe.states.values())
+    namespace = default_namespace(checked.recipe)
+    return rules(needed_rights(checked.recipe, checked.objects, types, namespace, with_builds=with_builds))
+
+
+def _in_words(rule: Mapping[str, Any]) -> str:
+    group = rule["apiGroups"][0]
+    resources = ", ".join(f"{name}.{group}" if group else name for name in rule["resources"])
+    named = f" ({', '.join(rule['resourceNames'])})" if rule.get("resourceNames") else ""
+    return f"{', '.join(rule['verbs'])}: {resources}{named}"
+
+
+def _listed(title: str, entries: Sequence[str]) -> list[str]:
+    return [f"{title}:", *(f"  {entry}" for entry in entries)] if entries else []
 
 
 def _summary(checked: Checked, types: ApiTypes) -> str:

@@ -183,3 +183,13 @@ def test_the_task_shows_each_mistake_and_fails() -> None:
     assert len(result["errors"]) == len(MISTAKES)
     assert sum(line.startswith("error: mistakes/") for line in said) == len(MISTAKES)
     assert "combinations of options; fields as in Kubernetes 1.36" in said[-1]
+
+
+def test_what_a_run_may_do_is_told_beside_what_it_runs() -> None:
+    told: list[str] = []
+    bundle = read_bundle(RECIPES / "two-states")
+    found = check_core.run({"bundle": bundle, "recipe": "two-states"}, RunContext(progress=told.append), TYPES)
+    daemonsets = [rule for rule in found["rights"] if "daemonsets" in rule["resources"]]
+    assert {"create", "patch", "delete"} <= set(daemonsets[0]["verbs"])
+    assert "  registry.example.org/two-states/plugin:1.0" in told
+    assert any(line.endswith(": daemonsets.apps") and "create" in line for line in told)
