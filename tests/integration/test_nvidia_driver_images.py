@@ -94,8 +94,8 @@ def test_the_possible_kernels_go_all_the_way_and_the_impossible_one_is_explained
         assert option in problem
     found = sight.problems(gpus.cluster)["third-1", "driver_container"]
     assert (found["reason"], found["message"]) == ("NoImage", problem)
-    rows = [line.split() for line in check_output(played).splitlines() if line.startswith("  driver_container ")]
-    assert [row[1:] for row in rows] == [
+    rows = [line.split() for line in check_output(played).splitlines() if "] driver_container  " in line]
+    assert [row[2:] for row in rows] == [
         [OLD, "2/2", "ready"],
         [NEW, "1/1", "ready"],
         [THIRD, "0/1", "failed", "NoImage"],

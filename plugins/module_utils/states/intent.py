@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model 
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import of_pool, resolve
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import spec as record_spec
 
+_LOGIN = re.compile(r"://[^/@\s\"]+@")
 _LONGEST = 60
 
 
@@ -141,5 +143,6 @@ def _differences(
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+    """A value as a sentence shows it, without the name and password of an address in it."""
+    text = _LOGIN.sub("://********@", json.dumps(value, ensure_ascii=False, sort_keys=True, default=str))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

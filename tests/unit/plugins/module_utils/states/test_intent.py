@@ -92,3 +92,8 @@ def test_a_recorded_option_that_the_recipe_has_no_more() -> None:
     with pytest.raises(InvalidInput, match=r"in the record of toy cannot be used: .*gone.*give the options"):
         make_intent(RECIPE, None, None, record)
     assert ask(record).differences == ("gone: 1 -> no option of this recipe any more",)
+
+
+def test_no_password_of_an_address_is_told() -> None:
+    (told,) = ask(enabled(), version="https://me:pw@git.test/x").differences
+    assert told == 'version: "1.0" -> "https://********@git.test/x"'
