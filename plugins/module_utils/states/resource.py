@@ -31,6 +31,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.record.
     RECORD,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.status import (
+    in_public,
     make_status,
     with_last_look,
 )
@@ -84,7 +85,8 @@ def write_report(
     known = {**before, "images": record_images.of_states(live, _looked_up(prepared))}
     now = timestamp(context.clock())
     generation = int(live["metadata"].get("generation", 1))
-    status = with_last_look(make_status(report, known, generation, now, prepared.versions), before, now)
+    seen = in_public(report, context.masked)
+    status = with_last_look(make_status(seen, known, generation, now, prepared.versions), before, now)
     news = {key for key in status.keys() | before.keys() if status.get(key) != before.get(key)}
     changed = changed or bool(news - {_LAST_LOOK})
     if context.check_mode:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import seconds
@@ -78,6 +78,16 @@ def make_status(
         status["images"] = before["images"]
     status["conditions"] = _conditions(report, before, generation, now)
     return status
+
+
+def in_public(report: Any, masked: Callable[[str], str]) -> Any:
+    """The report as anybody may read it: masked takes secrets out of its messages, which quote logs and the API server."""
+    if isinstance(report, Mapping):
+        return {
+            key: masked(value) if key == "message" and isinstance(value, str) else in_public(value, masked)
+            for key, value in report.items()
+        }
+    return [in_public(item, masked) for item in report] if isinstance(report, list) else report
 
 
 def with_last_look(status: Mapping[str, Any], before: Mapping[str, Any], now: str) -> Obj:

@@ -1,0 +1,38 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a log or the API server quotes of a secret option does not reach the record, which anybody may read."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared
+from ansible_collections.hardware.enablement.plugins.module_utils.states.resource import write_report
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, Result
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.report import summarize
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+
+TOKEN = "hunter2-hunter2"  # noqa: S105 - it has to look like one
+RECIPE = Recipe(name="demo", namespace="demo", options=STANDARD_OPTIONS, selector=({"example.com/card": None},))
+
+
+def test_messages_in_the_record_show_no_secret() -> None:
+    result = Result("driver", Phase.FAILED, "CrashLoopBackOff", f"it crashes: token {TOKEN} refused", final=True)
+    report = summarize([world.plan("driver")], {("n1", "driver"): result}, [], {"n1": world.GROUP}, False)
+    prepared = Prepared(RECIPE, resolve(RECIPE, {}), "demo", "applyset")
+    live: dict[str, Any] = {"metadata": {"generation": 1}, "spec": prepared.spec}
+    context = RunContext(check_mode=True, secrets={TOKEN})
+
+    # In check mode nothing is sent, so there is no need for an API server.
+    status = write_report(cast(Client, None), prepared, live, report, context)["status"]
+
+    assert TOKEN in report["message"]
+    assert TOKEN not in str(status)
+    assert status["causes"][0]["message"] == "it crashes: token ******** refused"
+    assert status["problems"][0]["reason"] == "CrashLoopBackOff"
