@@ -182,9 +182,10 @@ class Walker:
         return _decisive([self._best(required) for required in plan.requires])
 
     def _best(self, state: str) -> Result:
-        """How a state stands on the node where it stands best; ready where there is no node."""
+        """How a state stands on the node where it stands best; where there is no node, it waits for one to come."""
         found = [result for (_node, name), result in self.results.items() if name == state]
-        return max(found, key=_closeness, default=Result(state, Phase.READY))
+        nobody = Result(state, Phase.WAITING, "NoNodes", "no node has the hardware", final=True)
+        return max(found, key=_closeness, default=Result(state, Phase.READY) if self.snapshot.nodes else nobody)
 
     def _prove(self, plan: StatePlan, target: _Target, now: float, walk: Walk) -> Verdict:
         """Evaluate the proofs in order; the first one that does not pass decides."""

@@ -18,7 +18,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.report import summarize
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
-TOKEN = "hunter2-hunter2"  # noqa: S105 - it has to look like one
+TOKEN = "hunter2-hunter2"
 RECIPE = Recipe(name="demo", namespace="demo", options=STANDARD_OPTIONS, selector=({"example.com/card": None},))
 
 

@@ -418,6 +418,15 @@ class TestBlocked:
         rig.walker.look_at_cluster(rig.walker.plans[1], NOW)
         assert rig.walker.results[("", "dashboard")].phase is phase
 
+    def test_a_state_of_the_cluster_is_not_waited_for_where_no_node_can_come_first(self) -> None:
+        dashboard = replace(world.plan("dashboard", requires=("driver",), deployed=False), per_node=False)
+        rig = Rig(world.plan("driver"), dashboard)
+        rig.snapshot.forget_node("n1")
+        rig.walker.unapplied = {("dashboard", ""): Verdict(Outcome.PENDING, "Applying")}
+        rig.walker.look_at_cluster(dashboard, NOW)
+        result = rig.walker.results[("", "dashboard")]
+        assert (result.phase, result.reason, result.final) == (Phase.WAITING, "Requires.driver", True)
+
 
 class TestUnapplied:
     """A state whose objects come in its turn."""
