@@ -81,7 +81,7 @@ def make_status(
 
 
 def in_public(report: Any, masked: Callable[[str], str]) -> Any:
-    """The report as anybody may read it: masked takes secrets out of its messages, which quote logs and the API server."""
+    """The report as anybody may read it: masked takes secrets out of messages, which quote logs and the API server."""
     if isinstance(report, Mapping):
         return {
             key: masked(value) if key == "message" and isinstance(value, str) else in_public(value, masked)

@@ -142,7 +142,11 @@ class Loop:
         asks: dict[Ask, set[str]] = defaultdict(set)
         slots = self._slots()
         self.walker.slots = slots
-        for name in sorted(dirty):
+        names = sorted(dirty)
+        if CLUSTER in dirty and len(dirty) > 1:
+            # Nodes may stand on the cluster's states, and these on what nodes have: once more, by what is known now.
+            names.append(CLUSTER)
+        for name in names:
             if name == CLUSTER:
                 walks = [self.walker.look_at_cluster(plan, now) for plan in self._cluster_plans]
             else:

@@ -1,0 +1,85 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The first look of the loop, with nothing asked and nothing waited for, already says how things stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.loop import Loop
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, StatePlan
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.progress import Progress
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.writer import Writer
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import NOW
+
+GPU = Proof("allocatable", {"resource": "example.com/gpu"})
+
+
+class Nothing:
+    """A cluster in which there is nothing."""
+
+    items: Sequence[Any] = ()
+
+    def kind(self, api_version: str, kind: str) -> Kind:
+        group, _slash, version = api_version.rpartition("/")
+        return Kind(group, version, kind, f"{kind.lower()}s", namespaced=True)
+
+    def list(self, *_args: object, **_kwargs: object) -> Nothing:
+        return self
+
+    def parallel(self, calls: Sequence[Any], **_kwargs: object) -> list[Any]:
+        return [call() for call in calls]
+
+
+def loop_of(plans: Sequence[StatePlan], held: list[str]) -> Loop:
+    """A loop over a cluster in which nothing is but the nodes that it is given; held: takes down when it locks."""
+    client, context = cast(Client, Nothing()), RunContext(clock=lambda: NOW)
+    return Loop(
+        client=client,
+        plans=plans,
+        selector=[{"example.com/card": None}],
+        settings=Settings("demo", "demo"),
+        answers=cast(Answers, Started()),
+        writer=Writer(client, plans, "demo", lambda: held.append("label"), dry=True),
+        progress=Progress(context, "demo"),
+        guard=lambda: held.append("keep"),
+        clock=context.clock,
+        write=True,
+        withdraw=False,
+        complete=True,
+        grouping=Grouping(),
+    )
+
+
+class Started:
+    """Answers, none of which has come yet."""
+
+    def fetch(self, asks: Sequence[Any], _clock: object) -> Mapping[Any, Any]:
+        self.asks = asks
+        return {}
+
+
+def test_a_state_of_the_cluster_is_not_called_ready_before_the_nodes_were_looked_at() -> None:
+    node = {
+        "metadata": {"name": "n1", "uid": "u", "labels": {"example.com/card": ""}},
+        "status": {"conditions": [{"type": "Ready", "status": "True"}], "nodeInfo": {"kernelVersion": "6.1"}},
+    }
+    group = Grouping().id_of(NodeFacts.from_object(node))
+    plugin = replace(world.plan("plugin", proofs=(GPU,), deployed=False), hashes={group: "h"})
+    dashboard = replace(world.plan("dashboard", requires=("plugin",), deployed=False), per_node=False)
+    loop = loop_of([plugin, dashboard], [])
+    assert not loop.look_once([node])
+    found = {state: result.phase for (_node, state), result in loop.results.items()}
+    assert found == {"plugin": Phase.WAITING, "dashboard": Phase.WAITING}
