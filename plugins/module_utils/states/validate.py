@@ -145,6 +145,7 @@ def _loop(
         writer=writer,
         progress=Progress(context, recipe.name),
         guard=guard.keep,
+        before_write=guard.before_write,
         clock=context.clock,
         write=not context.check_mode if write is None else write,
         withdraw=params["on_regress"] == "withdraw",

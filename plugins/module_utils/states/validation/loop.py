@@ -40,7 +40,8 @@ CLUSTER = ""
 class Loop:
     """One validation run.
 
-    complete: plans are all states of the recipe. grouping: by what nodes are told apart. write: start pods and set
+    complete: plans are all states of the recipe. grouping: by what nodes are told apart. guard: keeps the run's lock
+    where it is held, before_write takes it. write: start pods and set
     marks; without it the run only looks. make_due: makes changes to the cluster that waited for the results so far, and
     says whether there were any.
     """
@@ -55,6 +56,7 @@ class Loop:
         writer: Writer,
         progress: Progress,
         guard: Callable[[], None],
+        before_write: Callable[[], None],
         clock: Callable[[], float],
         write: bool,
         withdraw: bool,
@@ -69,6 +71,7 @@ class Loop:
         self.writer = writer
         self.progress = progress
         self.guard = guard
+        self.before_write = before_write
         self.clock = clock
         self.write = write
         self.withdraw = withdraw
@@ -205,7 +208,7 @@ class Loop:
         if not allowed:
             return set()
         if any(_writes(ask) for ask in allowed):
-            self.guard()
+            self.before_write()
         self.snapshot.answers.update(self.answers.fetch(list(allowed), self.clock))
         return set().union(*allowed.values()) & {CLUSTER, *self.snapshot.nodes}
 

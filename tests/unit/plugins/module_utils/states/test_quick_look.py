@@ -54,7 +54,8 @@ def loop_of(plans: Sequence[StatePlan], held: list[str]) -> Loop:
         answers=cast(Answers, Started()),
         writer=Writer(client, plans, "demo", lambda: held.append("label"), dry=True),
         progress=Progress(context, "demo"),
-        guard=lambda: held.append("keep"),
+        guard=lambda: held.append("kept"),
+        before_write=lambda: held.append("taken"),
         clock=context.clock,
         write=True,
         withdraw=False,
@@ -71,15 +72,30 @@ class Started:
         return {}
 
 
+NODE = {
+    "metadata": {"name": "n1", "uid": "u", "labels": {"example.com/card": ""}},
+    "status": {"conditions": [{"type": "Ready", "status": "True"}], "nodeInfo": {"kernelVersion": "6.1"}},
+}
+HASHES = {Grouping().id_of(NodeFacts.from_object(NODE)): "h"}
+
+
 def test_a_state_of_the_cluster_is_not_called_ready_before_the_nodes_were_looked_at() -> None:
-    node = {
-        "metadata": {"name": "n1", "uid": "u", "labels": {"example.com/card": ""}},
-        "status": {"conditions": [{"type": "Ready", "status": "True"}], "nodeInfo": {"kernelVersion": "6.1"}},
-    }
-    group = Grouping().id_of(NodeFacts.from_object(node))
-    plugin = replace(world.plan("plugin", proofs=(GPU,), deployed=False), hashes={group: "h"})
+    plugin = replace(world.plan("plugin", proofs=(GPU,), deployed=False), hashes=HASHES)
     dashboard = replace(world.plan("dashboard", requires=("plugin",), deployed=False), per_node=False)
     loop = loop_of([plugin, dashboard], [])
-    assert not loop.look_once([node])
+    assert not loop.look_once([NODE])
     found = {state: result.phase for (_node, state), result in loop.results.items()}
     assert found == {"plugin": Phase.WAITING, "dashboard": Phase.WAITING}
+
+
+def test_the_lock_is_taken_before_a_validation_pod_is_started() -> None:
+    check = Proof("workload", {"pod": "p.yaml.j2", "sampling": "all", "parallel": 5, "timeout": 60})
+    plans = [
+        replace(world.plan(name, proofs=(proof,), deployed=False), hashes=HASHES)
+        for name, proof in (("check", check), ("exporter", Proof("logs", {"match": "serving"})))
+    ]
+    held: list[str] = []
+    loop = loop_of(plans, held)
+    loop.snapshot.put_pod(world.pod("exporter"))
+    loop.look_once([NODE])
+    assert held == ["taken"]
