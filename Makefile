@@ -13,7 +13,7 @@ LINT_STEPS := ruff mypy layers yamllint ansible-lint changelog
 TEST_STEPS := units ansible-units sanity docs-lint build integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade api-types demo lint test cluster-up cluster-down test-core molecule-kind e2e-faults e2e-kubelet e2e-builds e2e-rmd test-scale bench reference clean \
+.PHONY: help venv venv-upgrade api-types demo lint test cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-kubelet e2e-builds e2e-rmd test-scale bench reference clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -49,6 +49,9 @@ molecule-kind: venv ## the same scenario on kind (needs kind and a container eng
 
 e2e-faults: venv ## what goes wrong on the way: crashes, lies, silence, killed runs, two runs at once
 	@$(GATES) e2e-faults
+
+e2e-recipes: venv ## recipes of other shapes: graphs without DaemonSets, groups of nodes, pools, other vendors
+	@$(GATES) e2e-recipes
 
 e2e-kubelet: venv ## real nodes: kubelet, containerd, pods from images made here (needs root)
 	@$(GATES) e2e-kubelet

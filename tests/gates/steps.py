@@ -112,7 +112,7 @@ def _build(place: Place) -> Iterator[Command]:
 
 
 # Slow levels of the integration tests, each a marker and a target of its own: e2e-kubelet, e2e-faults, ..., scale.
-SLOW = ("kubelet", "faults", "builds", "rmd", "scale")
+SLOW = ("kubelet", "faults", "recipes", "builds", "rmd", "scale")
 
 
 def _integration(place: Place) -> Iterator[Command]:
@@ -181,6 +181,7 @@ EXTRA = (
     Step("molecule-kind", "scenario kind: the same on kind", _molecule_kind),
     Step("e2e-kubelet", "real nodes: kubelet and containerd", _level("kubelet")),
     Step("e2e-faults", "what goes wrong: crashes, lies, silence, killed runs, two runs at once", _level("faults")),
+    Step("e2e-recipes", "recipes of other shapes: graphs, groups of nodes, other vendors", _level("recipes")),
     Step("e2e-builds", "driver images: registries, Jobs, BuildConfigs", _level("builds")),
     # By name and not by number of tests: the long files come first, the many short ones that share a cluster fill up.
     Step(

@@ -19,6 +19,8 @@ from tests.integration import sight
 from tests.integration.conftest import grant
 from tests.integration.plays import Runner
 
+pytestmark = pytest.mark.recipes
+
 RECIPE = {
     "hardware_enablement_recipe": "ping-pong",
     "hardware_enablement_recipe_dir": str(Path(__file__).parents[1] / "recipes"),

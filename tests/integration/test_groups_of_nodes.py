@@ -20,6 +20,8 @@ from tests.integration.plays import Played, Runner
 
 Obj = dict[str, Any]
 
+pytestmark = pytest.mark.recipes
+
 RECIPES = Path(__file__).parents[1] / "recipes"
 GENERIC, NEWEST = "6.8.0-60-generic", "6.14.0-24-generic"
 EL9, COREOS = "5.14.0-570.12.1.el9_6.x86_64", "5.14.0-570.33.2.el9_6.x86_64"

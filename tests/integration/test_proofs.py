@@ -10,9 +10,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.cluster import Cluster
 from tests.integration import sight
 from tests.integration.plays import Runner
+
+pytestmark = pytest.mark.recipes
 
 RECIPE = {
     "hardware_enablement_recipe": "proven",
