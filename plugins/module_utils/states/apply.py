@@ -236,12 +236,17 @@ class _Application:
         planned = replace(planned, changes=[*planned.changes, *(later.done if later else ())])
         differing = planned.differing
         result: Obj = {
-            "changed": bool(differing),
+            "changed": bool(differing) or bool(later and later.partly),
             "states": [self._state_result(name, planned, later) for name in self.names],
             "nodes": self.desired.discovery.matched,
             "differences": list(self.desired.prepared.differences),
             "requests": dict(self.client.requests),
         }
+        reported = {state.name for state in self.proven}
+        refused = [error for state, error in (later.refused if later else ()) if state not in reported]
+        if refused:
+            # No report tells of these states, so the task itself has to.
+            result.update(failed=True, msg=str(refused[0]))
         self._tell_skipped(result["states"])
         for name in self.names:
             if self.recipe.states[name].image or self.recipe.states[name].build:

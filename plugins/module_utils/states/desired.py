@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any
 
@@ -70,7 +70,12 @@ class Desired:
     @cached_property
     def plans(self) -> list[StatePlan]:
         """What validation has to look at."""
-        return make_plans(self.recipe, self.enabled, self.rendered, self._facts_and_missing[1], self.discovery.coarse)
+        return self.plans_with(frozenset())
+
+    def plans_with(self, unproven: Set[str]) -> list[StatePlan]:
+        """The plans, and those of states that prove nothing but whose objects are still to be applied."""
+        missing = self._facts_and_missing[1]
+        return make_plans(self.recipe, self.enabled, self.rendered, missing, self.discovery.coarse, unproven)
 
     @cached_property
     def enabled(self) -> Enabled:

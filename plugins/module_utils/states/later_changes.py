@@ -23,7 +23,8 @@ class LaterChanges:
     """The stages of one run, and what became of them.
 
     plan_again: what a stage takes by now, planned against the cluster as it is. clock: seconds since the epoch. done:
-    the changes that were made.
+    the changes that were made. refused: the states that could not be
+    made, and why; partly: some of their changes were.
     """
 
     def __init__(
@@ -42,6 +43,8 @@ class LaterChanges:
         self._clock = clock
         self._not_before: dict[tuple[str, str], float] = {}
         self.done: list[Change] = []
+        self.refused: list[tuple[str, EnablementError]] = []
+        self.partly = False
 
     @property
     def left(self) -> list[Stage]:
@@ -69,7 +72,12 @@ class LaterChanges:
             self._make(stage, walker)
         for stage in over:
             self._last.remove(stage)
-            self.done += execute(self._client, stage.changes, guard=self._guard)
+            try:
+                self.done += execute(self._client, stage.changes, guard=self._guard)
+            except LockHeld:
+                raise
+            except EnablementError as error:
+                self._refuse(stage, error, walker)
         return bool(due or over)
 
     def _make(self, stage: Stage, walker: Walker) -> None:
@@ -83,7 +91,12 @@ class LaterChanges:
         except LockHeld:
             raise
         except EnablementError as error:
-            walker.unapplied[stage.place] = Verdict(Outcome.TROUBLE, "ApplyRefused", str(error), ran=False, heals=False)
+            self._refuse(stage, error, walker)
         else:
             del walker.unapplied[stage.place]
         self._later.remove(stage)
+
+    def _refuse(self, stage: Stage, error: EnablementError, walker: Walker) -> None:
+        self.refused.append((stage.state, error))
+        self.partly = self.partly or bool(error.result.get("changed"))
+        walker.unapplied[stage.place] = Verdict(Outcome.TROUBLE, "ApplyRefused", str(error), ran=False, heals=False)

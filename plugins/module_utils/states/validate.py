@@ -26,7 +26,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.resourc
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import table
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.loop import Loop
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, StatePlan
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.progress import Progress
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.report import summarize
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings
@@ -54,10 +54,12 @@ def prove(
     later: LaterChanges | None = None,
 ) -> Obj:
     """Walk the nodes until all that can be told of the chosen states is; make what had to wait for that meanwhile."""
-    recipe, plans, nodes = desired.recipe, desired.plans, desired.nodes
+    recipe, nodes = desired.recipe, desired.nodes
     names = {state.name for state in chosen}
+    staged = {stage.state for stage in (later.left if later else ())}
     # All states are planned, since a chosen one may require others; only the chosen ones are reported.
-    needed = _with_requirements(plans, names | {stage.state for stage in (later.left if later else ())})
+    plans = desired.plans_with(staged)
+    needed = _with_requirements(plans, names | staged)
     write = not context.check_mode
     writer = Writer(desired.client, plans, recipe.name, guard.before_write, dry=not write)
     loop = _loop(desired, needed, params, context, guard, writer)
@@ -71,7 +73,8 @@ def prove(
     if write:
         said = [phase_events.of_node(recipe.name, *change, loop.results) for change in loop.changed_summaries()]
         phase_events.say(desired.client, [occurrence for occurrence in said if occurrence], context)
-    reported = [plan for plan in plans if plan.name in names]
+    proving = {plan.name for plan in desired.plans}
+    reported = [plan for plan in plans if plan.name in names and (plan.name in proving or _is_open(plan, loop))]
     groups = desired.discovery.groups
     report = summarize(reported, loop.results, groups, loop.snapshot.groups, params["report"] == "all")
     if not report["nodes_total"] and not nodes:
@@ -103,9 +106,10 @@ def _recorded(desired: Desired, result: Obj, context: RunContext) -> Obj:
 
 def make_due(desired: Desired, context: RunContext, guard: Guard, later: LaterChanges) -> None:
     """Make what waits for proofs that are there already; nothing is proven for it, and nothing is waited for."""
-    writer = Writer(desired.client, desired.plans, desired.recipe.name, guard.before_write, dry=True)
+    plans = desired.plans_with({stage.state for stage in later.left})
+    writer = Writer(desired.client, plans, desired.recipe.name, guard.before_write, dry=True)
     params = {"failure_grace": 0, "on_regress": "keep", "show": False}
-    loop = _loop(desired, desired.plans, params, context, guard, writer, write=False)
+    loop = _loop(desired, plans, params, context, guard, writer, write=False)
     later.announce(loop.walker)
     loop.make_due = later.make_due
     loop.mirror.take_nodes(desired.nodes)
@@ -149,10 +153,15 @@ def _loop(
         clock=context.clock,
         write=not context.check_mode if write is None else write,
         withdraw=params["on_regress"] == "withdraw",
-        complete=len(plans) == len(desired.plans),
+        complete={plan.name for plan in plans} >= {plan.name for plan in desired.plans},
         grouping=desired.discovery.grouping,
     )
     return loop
+
+
+def _is_open(plan: StatePlan, loop: Loop) -> bool:
+    """Whether a state is not as it should be on some node, or on the cluster."""
+    return any(name == plan.name and result.phase is not Phase.READY for (_node, name), result in loop.results.items())
 
 
 def _with_requirements(plans: list[StatePlan], names: set[str]) -> list[StatePlan]:

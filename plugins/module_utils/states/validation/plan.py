@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
@@ -32,11 +32,12 @@ def make_plans(
     rendered: Mapping[str, RenderedState],
     without_image: Mapping[str, Mapping[str, str]],
     groups: Callable[[Sequence[str]], Sequence[NodeGroup]] = lambda _per: (),
+    unproven: Set[str] = frozenset(),
 ) -> list[StatePlan]:
     """The plans of the states that have something to prove, in dependency order.
 
     without_image: state -> id of a finest group -> why nothing was found or built for it. groups: the groups by some
-    facets, for the rows of a report.
+    facets, for the rows of a report. unproven: states that are planned although they have nothing to prove.
 
     States without proofs of their own (an image that was resolved, a disabled exporter) stand in nobody's way: who
     requires them waits for what they require. A required state of which everything was left out does: nothing of what
@@ -53,7 +54,7 @@ def make_plans(
             rows=tuple(groups(state.per or ("kernel",))),
         )
         for state in recipe.states.values()
-        if rendered[state.name].proofs or state.name in left_out
+        if rendered[state.name].proofs or state.name in left_out or state.name in unproven
     ]
 
 

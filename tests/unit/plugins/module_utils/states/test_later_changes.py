@@ -1,0 +1,72 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the API server refuses in its turn is never lost, also of a state that proves nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import Change
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import check_recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.switches import enabled_states
+from ansible_collections.hardware.enablement.plugins.module_utils.states.later_changes import LaterChanges
+from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import Stage, Staged
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+    Phase,
+    Result,
+    StatePlan,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.plan import make_plans
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings, Walker
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.group_bench import (
+    FILES,
+    NODES,
+    Bench,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import NOW
+
+RECIPE = FILES["recipe.yml"] + "    requires: [hook]\n    per: runtime\n"
+NODE = "crio"
+
+
+def plans_of(bench: Bench) -> list[StatePlan]:
+    """The plans, with one for the state report, which proves nothing."""
+    rendered = check_recipe(bench.recipe, bench.facts)
+    return make_plans(
+        bench.recipe, enabled_states(bench.recipe, bench.facts), rendered, {}, unproven=frozenset({"report"})
+    )
+
+
+def refuse(_stage: Stage) -> Sequence[Change]:
+    """The API server's answer, after a part was made."""
+    error = EnablementError("Report x was refused", why="a webhook says so")
+    error.result["changed"] = True
+    raise error
+
+
+def test_a_refusal_is_the_result_of_a_state_that_proves_nothing() -> None:
+    bench = Bench({**FILES, "recipe.yml": RECIPE})
+    plans = plans_of(bench)
+    walker = Walker(plans, Settings("toy", "toy"), Snapshot(), NOW)
+    node = next(node for node in NODES if node.name == NODE)
+    finest = bench.of(NODE).id
+    walker.snapshot.nodes[NODE], walker.snapshot.groups[NODE] = node, finest
+    # Its group is the one by runtime, of which the node's finest group is a part.
+    group = next(plan.own[finest] for plan in plans if plan.name == "report")
+    assert group != finest
+
+    walker.results[(NODE, "hook")] = Result("hook", Phase.READY)
+    staged = Staged((), (Stage("report", group, ("hook",), ()),))
+    later = LaterChanges(cast(Client, None), staged, refuse, lambda: None, lambda: NOW)
+    later.announce(walker)
+    assert later.make_due(walker)
+
+    assert [state for state, _error in later.refused] == ["report"]
+    assert (later.left, later.partly) == ([], True)
+    verdict = walker.unapplied[("report", group)]
+    assert (verdict.reason, verdict.heals) == ("ApplyRefused", False)
