@@ -240,3 +240,11 @@ def test_a_rival_by_kind_alone_is_refused(cluster: Cluster, runner: Runner) -> N
     assert "nvidia.com/gpu would be served twice, by two-states and by nvidia-gpu" in refused(runner, "enable_gpu")
     runner.play("disable", **RECIPE).check()
     runner.play("enable_gpu", "--check").check()
+
+
+def test_what_is_required_is_waited_for_although_the_state_itself_is_not(cluster: Cluster, runner: Runner) -> None:
+    set_fault(cluster.kubeconfig, "*", "device-plugin", "image-pull")
+    runner.play(PLAYBOOKS / "required_first.yml", **RECIPE).check()
+    assert gated(cluster) == GPU_NODES
+    assert "plugin" in daemonsets(cluster)
+    clear_faults(cluster.kubeconfig)

@@ -90,7 +90,8 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         proven = list(prepared.recipe.states.values()) if tags.given else chosen
     # Who proves looks at the nodes as they are; who does not may take them as the run has found them.
     desired = Desired(client, prepared, {**params, "discovery": None} if proven else params)
-    application = _Application(desired, chosen, proven, params, context)
+    # What is required is waited for in any case.
+    application = _Application(desired, chosen, proven, {**params, "wait": True} if required else params, context)
     if not (params["wait"] and proven):
         return application.run()
     with given_back(client, prepared.recipe.name, context):
