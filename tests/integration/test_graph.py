@@ -184,3 +184,59 @@ def test_what_worked_is_taken_away_only_after_its_replacement_is_proven(cluster:
     runner.play("enable_gpu", hardware_enablement_options=off).check()
     assert cluster.kubectl(*toolkit) == ""
     runner.play("enable_gpu", hardware_enablement_options=off).unchanged()
+
+
+UNPROVEN = {
+    "recipe.yml": """\
+apiVersion: hardware-enablement.io/v1
+name: unproven
+namespace: unproven
+selector: {any_of: [{feature.node.kubernetes.io/pci-0302_10de.present: "true"}]}
+options:
+  most: {type: int, default: 0}
+states:
+  settings:
+    role: state
+    assets: [settings.yaml.j2]
+    validate: [{resource: {api_version: v1, kind: ConfigMap, name: settings}}]
+  scaler: {role: state, requires: [settings], assets: [scaler.yaml.j2]}
+""",
+    "settings.yaml.j2": """\
+{apiVersion: v1, kind: Namespace, metadata: {name: {{ namespace }}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}}
+""",
+    "scaler.yaml.j2": """\
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: scaler}
+spec:
+  maxReplicas: {{ options.most }}
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: x}
+""",
+}
+
+
+def test_what_is_refused_of_a_state_that_proves_nothing_is_told(
+    cluster: Cluster, runner: Runner, tmp_path: Path
+) -> None:
+    folder = tmp_path / "unproven"
+    folder.mkdir()
+    for name, text in UNPROVEN.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    rule = {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": ["*"]}
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "scalers"}}
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps({**role, "rules": [rule]}))
+    grant(cluster, runner.user, "scalers")
+    given = {"hardware_enablement_recipe": "unproven", "hardware_enablement_recipe_dir": str(tmp_path)}
+    # The namespace comes with the same run, so nothing could be tried out before.
+    played = runner.play("enable", **given)
+    assert played.code != 0
+    assert "scaler failed" in played.output
+    assert "maxReplicas" in played.output
+    options = {"most": 2}
+    runner.play("enable", **given, hardware_enablement_options=options).check()
+    assert "autoscaling/scaler" in cluster.kubectl("get", "hpa", "-n", "unproven", "-o", "name")
+    mark = cluster.mark()
+    runner.play("enable", **given).unchanged()
+    assert runner.writes(mark) == []
