@@ -31,17 +31,23 @@ def clear_stray_marks(
     """
     if not known:
         return {}
-    return _clear(client, prepared, _excluding(prepared), guard, write, keep_matching=True)
+    return _clear(client, prepared, _without_hardware(prepared), guard, write, keep_matching=True)
 
 
 def clear_all_marks(client: Client, prepared: Prepared, guard: Callable[[], None], write: bool) -> dict[str, Obj]:
     """Take our marks off every node."""
-    return _clear(client, prepared, summary_label(prepared.recipe.name), guard, write, keep_matching=False)
+    return _clear(client, prepared, "", guard, write, keep_matching=False)
 
 
-def _excluding(prepared: Prepared) -> str:
-    """A server-side selector for marked nodes without the hardware; exact where each label set has one label."""
-    parts = [summary_label(prepared.recipe.name)]
+def _markers(prepared: Prepared) -> list[str]:
+    """The labels of which a node has one where it carries any mark. A node of which nothing else could be told yet
+    carries that of its container runtime alone."""
+    return [label for label in (summary_label(prepared.recipe.name), prepared.grouping.runtime_label) if label]
+
+
+def _without_hardware(prepared: Prepared) -> str:
+    """A server-side selector for nodes without the hardware; exact where each label set has one label."""
+    parts = []
     for labels in prepared.selector:
         if len(labels) == 1:
             (name, value) = next(iter(labels.items()))
@@ -50,11 +56,13 @@ def _excluding(prepared: Prepared) -> str:
 
 
 def _clear(
-    client: Client, prepared: Prepared, labels: str, guard: Callable[[], None], write: bool, keep_matching: bool
+    client: Client, prepared: Prepared, narrowed: str, guard: Callable[[], None], write: bool, keep_matching: bool
 ) -> dict[str, Obj]:
     kind, recipe = client.kind("v1", "Node"), prepared.recipe
+    selectors = [",".join(filter(None, (marker, narrowed))) for marker in _markers(prepared)]
+    marked = [node for selector in selectors for node in client.list(kind, labels=selector).items]
     patches: dict[str, Obj] = {}
-    for node in client.list(kind, labels=labels).items:
+    for node in marked:
         metadata = node["metadata"]
         carried = metadata.get("labels") or {}
         if keep_matching and matches(carried, prepared.selector):
