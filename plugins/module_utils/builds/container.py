@@ -29,7 +29,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.errors import 
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import RenderFacts, check_recipe
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.switches import is_enabled
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Templates
@@ -84,6 +84,16 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         return work.run(looked_up)
 
 
+def groups_with_images(recipe: Recipe, discovery: Discovery) -> set[str]:
+    """The ids of the groups for which any state has images, whether or not this task looks for these."""
+    return {
+        group.id
+        for state in recipe.states.values()
+        if state.image or state.build
+        for group in discovery.coarse(state.per)
+    }
+
+
 class _Work:
     """One run of driver_container with everything that it works on."""
 
@@ -113,8 +123,9 @@ class _Work:
         """Resolve every chosen state; what has no image is explained, and does not hold up the rest."""
         found = {state.name: self._resolve(state) for state in chosen}
         rows = [_row(name, resolution) for name, resolutions in found.items() for resolution in resolutions]
-        groups = {group.id for state in chosen for group in self.discovery.coarse(state.per)}
-        images = record_images.merge(self.record, rows, groups)
+        images = record_images.merge(self.record, rows, groups_with_images(self.prepared.recipe, self.discovery))
+        # What a build or a registry has said may quote a secret, and anybody may read the record.
+        images = [{**entry, "problem": self.context.masked(entry.get("problem") or "")} for entry in images]
         worth = any(entry["image"] or entry.get("failed") for entry in images)
         if worth and images != record_images.read(self.record):
             self.changed = True
