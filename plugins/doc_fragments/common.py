@@ -34,6 +34,24 @@ requirements:
   - jinja2 >= 3.1.0
 """
 
+    CONTROLLER = r"""
+options: {}
+attributes:
+  action:
+    description: Runs inside the controller process, whatever the connection, since recipes are files of the controller.
+    support: full
+  async:
+    description: Supports being used with the C(async) keyword.
+    support: none
+  platform:
+    description: Where it runs.
+    support: full
+    platforms: posix
+requirements:
+  - python >= 3.10
+  - PyYAML >= 5.4.1
+"""
+
     CONNECTION = r"""
 options:
   cluster_uid:

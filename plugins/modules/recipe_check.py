@@ -29,30 +29,10 @@ options:
     default: {}
 extends_documentation_fragment:
   - hardware.enablement.common.recipe
+  - hardware.enablement.common.controller
+  - hardware.enablement.common.reads
 requirements:
-  - python >= 3.10
-  - PyYAML >= 5.4.1
   - jinja2 >= 3.1.0
-attributes:
-  action:
-    description: Runs inside the controller process, whatever the connection, since recipes are files of the controller.
-    support: full
-  async:
-    description: Supports being used with the C(async) keyword.
-    support: none
-  check_mode:
-    description: Can run in C(check_mode); it only reads.
-    support: full
-  diff_mode:
-    description: Returns what changed in diff mode; nothing ever does.
-    support: N/A
-  idempotent:
-    description: It only reads.
-    support: full
-  platform:
-    description: Where it runs.
-    support: full
-    platforms: posix
 seealso:
   - module: hardware.enablement.recipe_rights
 """

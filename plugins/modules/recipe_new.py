@@ -31,16 +31,9 @@ options:
     description: The extended resource that the device plugin advertises.
     type: str
     required: true
-requirements:
-  - python >= 3.10
-  - PyYAML >= 5.4.1
+extends_documentation_fragment:
+  - hardware.enablement.common.controller
 attributes:
-  action:
-    description: Runs inside the controller process, whatever the connection, since recipes are files of the controller.
-    support: full
-  async:
-    description: Supports being used with the C(async) keyword.
-    support: none
   check_mode:
     description: Can run in C(check_mode) and predict the changes without making them.
     support: full
@@ -50,10 +43,6 @@ attributes:
   idempotent:
     description: A second run is refused, since the folder exists.
     support: none
-  platform:
-    description: Where it runs.
-    support: full
-    platforms: posix
 seealso:
   - module: hardware.enablement.recipe_check
 """
