@@ -292,14 +292,21 @@ class StateRenderer:
         where = f"recipe.yml, {path}"
         names, options = self._names_in(proof.spec, where), self._options_in(proof.spec, where)
         if not names & _VARYING and not differing(self._facts, options):
-            return Proof(proof.kind, self._filled_in(proof.spec, where, self._shared))
+            return Proof(proof.kind, self._spec(proof, where, self._shared))
 
         def render(group: str, node: str) -> Mapping[str, Any]:
             finest = next((each for each in self._finest if each.id == group), None)
             variables = self._of_node(finest, node) if finest else {**self._shared, "node": node}
-            return dict(self._filled_in(proof.spec, where, variables))
+            return self._spec(proof, where, variables)
 
         return Proof(proof.kind, proof.spec, render=render)
+
+    def _spec(self, proof: Proof, where: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of a proof with its texts filled in; a template of a number gives a number."""
+        keys = KINDS[proof.kind].shape.keys
+        filled = self._filled_in(proof.spec, where, variables)
+        rendered = {name for name, value in proof.spec.items() if isinstance(value, str) and is_template(value)}
+        return {name: keys[name].shape.from_text(value) if name in rendered else value for name, value in filled.items()}
 
     def _of_node(self, finest: Group, node: str, names: frozenset[str] = frozenset()) -> dict[str, Any]:
         """What is about one node sees all that is known of it, and its pool's options."""
