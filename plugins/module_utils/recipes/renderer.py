@@ -306,7 +306,9 @@ class StateRenderer:
         keys = KINDS[proof.kind].shape.keys
         filled = self._filled_in(proof.spec, where, variables)
         rendered = {name for name, value in proof.spec.items() if isinstance(value, str) and is_template(value)}
-        return {name: keys[name].shape.from_text(value) if name in rendered else value for name, value in filled.items()}
+        return {
+            name: keys[name].shape.from_text(value) if name in rendered else value for name, value in filled.items()
+        }
 
     def _of_node(self, finest: Group, node: str, names: frozenset[str] = frozenset()) -> dict[str, Any]:
         """What is about one node sees all that is known of it, and its pool's options."""

@@ -24,7 +24,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes 
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.terms import RESOURCE_NAME
 
-
 _AMOUNT = Integer(0, 1_000_000, template=True)
 
 

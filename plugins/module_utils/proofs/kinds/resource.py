@@ -40,7 +40,9 @@ class FieldValue:
     """A field of the object and its value."""
 
     path: Annotated[str, Setting(Text(), "dotted path, items of lists by number: `status.phase`")]
-    equals: Annotated[Any, Setting(Anything(), "its value; a text also stands for the number or boolean that it writes")]
+    equals: Annotated[
+        Any, Setting(Anything(), "its value; a text also stands for the number or boolean that it writes")
+    ]
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,14 @@ def test_the_value_of_a_secret_is_not_told() -> None:
 
 @pytest.mark.parametrize(
     ("equals", "value", "passed"),
-    [("16", 16, True), ("16", 17, False), ("16", "16", True), ("True", True, True), ("true", False, False), (16, "16", False)],
+    [
+        ("16", 16, True),
+        ("16", 17, False),
+        ("16", "16", True),
+        ("True", True, True),
+        ("true", False, False),
+        (16, "16", False),
+    ],
 )
 def test_a_text_stands_for_the_number_that_it_writes(equals: object, value: object, passed: bool) -> None:
     bench = Bench("resource", {**CONFIG, "field": {"path": "status.functions", "equals": equals}})
