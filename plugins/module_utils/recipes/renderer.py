@@ -29,6 +29,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts 
     RenderedState,
     RenderFacts,
     Skipped,
+    builtin_scope,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manifests import (
     ObjectId,
@@ -373,17 +374,27 @@ class StateRenderer:
     def _hashes(
         self, items: Sequence[_Item], proofs: Sequence[Proof], proofs_on: Mapping[str, Sequence[int]]
     ) -> dict[str, str]:
-        shared = [item.manifest for item in items if item.group is None]
+        shared = [self._proven(item.manifest) for item in items if item.group is None]
         hashes = {"": _hash([shared, [[proof.kind, dict(proof.spec)] for proof in proofs]])}
         for finest in self._finest:
             on, own = self._is_on(finest), self._own_of(finest)
-            made = [item.manifest for item in items if on and own and item.group_id == own.id]
+            made = [self._proven(item.manifest) for item in items if on and own and item.group_id == own.id]
             counted = [proofs[index] for index in proofs_on[finest.id]]
             specs = [[proof.kind, dict(proof.spec)] for proof in counted]
             validators = [self._bare_pod(proof, finest, _ANY_NODE) for proof in counted if KINDS[proof.kind].pod]
             varying = [dict(proof.spec_for(finest.id, _ANY_NODE)) for proof in counted if proof.varies]
             hashes[finest.id] = _hash([shared if on else [], made, specs, validators, *varying])
         return hashes
+
+    def _proven(self, manifest: Obj) -> Obj:
+        """What proofs are about. That a custom kind lives in namespaces is known only once something has brought it, so
+        the namespace that it then gets must not make a difference."""
+        if builtin_scope(manifest["apiVersion"], manifest["kind"]) is not None:
+            return manifest
+        kept = {**manifest["metadata"]}
+        if kept.get("namespace") == self._facts.namespace:
+            del kept["namespace"]
+        return {**manifest, "metadata": kept}
 
     def _path(self, path: str) -> str:
         source = self._recipe.source.rstrip("/")
