@@ -29,6 +29,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts 
     RenderedState,
     RenderFacts,
     Skipped,
+    builtin_scope,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manifests import (
     ObjectId,
@@ -292,14 +293,23 @@ class StateRenderer:
         where = f"recipe.yml, {path}"
         names, options = self._names_in(proof.spec, where), self._options_in(proof.spec, where)
         if not names & _VARYING and not differing(self._facts, options):
-            return Proof(proof.kind, self._filled_in(proof.spec, where, self._shared))
+            return Proof(proof.kind, self._spec(proof, where, self._shared))
 
         def render(group: str, node: str) -> Mapping[str, Any]:
             finest = next((each for each in self._finest if each.id == group), None)
             variables = self._of_node(finest, node) if finest else {**self._shared, "node": node}
-            return dict(self._filled_in(proof.spec, where, variables))
+            return self._spec(proof, where, variables)
 
         return Proof(proof.kind, proof.spec, render=render)
+
+    def _spec(self, proof: Proof, where: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of a proof with its texts filled in; a template of a number gives a number."""
+        keys = KINDS[proof.kind].shape.keys
+        filled = self._filled_in(proof.spec, where, variables)
+        rendered = {name for name, value in proof.spec.items() if isinstance(value, str) and is_template(value)}
+        return {
+            name: keys[name].shape.from_text(value) if name in rendered else value for name, value in filled.items()
+        }
 
     def _of_node(self, finest: Group, node: str, names: frozenset[str] = frozenset()) -> dict[str, Any]:
         """What is about one node sees all that is known of it, and its pool's options."""
@@ -364,17 +374,27 @@ class StateRenderer:
     def _hashes(
         self, items: Sequence[_Item], proofs: Sequence[Proof], proofs_on: Mapping[str, Sequence[int]]
     ) -> dict[str, str]:
-        shared = [item.manifest for item in items if item.group is None]
+        shared = [self._proven(item.manifest) for item in items if item.group is None]
         hashes = {"": _hash([shared, [[proof.kind, dict(proof.spec)] for proof in proofs]])}
         for finest in self._finest:
             on, own = self._is_on(finest), self._own_of(finest)
-            made = [item.manifest for item in items if on and own and item.group_id == own.id]
+            made = [self._proven(item.manifest) for item in items if on and own and item.group_id == own.id]
             counted = [proofs[index] for index in proofs_on[finest.id]]
             specs = [[proof.kind, dict(proof.spec)] for proof in counted]
             validators = [self._bare_pod(proof, finest, _ANY_NODE) for proof in counted if KINDS[proof.kind].pod]
             varying = [dict(proof.spec_for(finest.id, _ANY_NODE)) for proof in counted if proof.varies]
             hashes[finest.id] = _hash([shared if on else [], made, specs, validators, *varying])
         return hashes
+
+    def _proven(self, manifest: Obj) -> Obj:
+        """What proofs are about. That a custom kind lives in namespaces is known only once something has brought it, so
+        the namespace that it then gets must not make a difference."""
+        if builtin_scope(manifest["apiVersion"], manifest["kind"]) is not None:
+            return manifest
+        kept = {**manifest["metadata"]}
+        if kept.get("namespace") == self._facts.namespace:
+            del kept["namespace"]
+        return {**manifest, "metadata": kept}
 
     def _path(self, path: str) -> str:
         source = self._recipe.source.rstrip("/")

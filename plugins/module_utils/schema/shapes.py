@@ -29,6 +29,10 @@ class Shape(ABC):
     def json_schema(self) -> Schema:
         """The same as JSON Schema."""
 
+    def from_text(self, text: str) -> Any:
+        """The value that a rendered template stands for: the text itself, unless the shape is no text."""
+        return text
+
 
 @dataclass(frozen=True)
 class Key:
@@ -132,20 +136,28 @@ class Flag(Shape):
 
 @dataclass(frozen=True)
 class Integer(Shape):
-    """A whole number between two bounds, both included."""
+    """A whole number between two bounds, both included; where templates are allowed, the template of one too."""
 
     low: int
     high: int
     what: str = ""
+    template: bool = False
 
     def check(self, value: Any, path: str, problems: Problems) -> None:
         """Take down other types and numbers out of bounds."""
+        if self.template and isinstance(value, str) and is_template(value):
+            return
         if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:
             problems.add(path, self.what or f"a whole number from {self.low} to {self.high}", describe(value))
 
     def json_schema(self) -> Schema:
-        """type integer with its bounds."""
-        return {"type": "integer", "minimum": self.low, "maximum": self.high}
+        """type integer with its bounds; or a text with a template in it."""
+        number: Schema = {"type": "integer", "minimum": self.low, "maximum": self.high}
+        return {"anyOf": [number, {"type": "string", "pattern": r"\{[{%]"}]} if self.template else number
+
+    def from_text(self, text: str) -> Any:
+        """The number that a text writes, or the text, which check() then takes down."""
+        return int(text) if re.fullmatch(r"\s*[0-9]{1,9}\s*", text) else text
 
 
 @dataclass(frozen=True)
@@ -178,6 +190,10 @@ class Optional(Shape):
     def json_schema(self) -> Schema:
         """anyOf null and the inner one."""
         return {"anyOf": [{"type": "null"}, self.inner.json_schema()]}
+
+    def from_text(self, text: str) -> Any:
+        """As the inner shape has it."""
+        return self.inner.from_text(text)
 
 
 @dataclass(frozen=True)

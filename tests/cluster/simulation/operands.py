@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,25 +76,28 @@ def load(path: Path = OPERANDS_FILE) -> Operands:
         )
         for name, values in data["stacks"].items()
     }
+    played = {(entry["stack"], entry["role"]) for entry in data["operands"]}
     rules = [
         Rule(
-            operand=_operand(entry, data["roles"][entry["role"]]),
+            operand=_operand(entry, data["roles"][entry["role"]], played),
             image=re.compile(entry["image"]),
             command=re.compile(entry["command"]) if "command" in entry else None,
             extended=entry.get("extended"),
         )
         for entry in data["operands"]
     ]
-    other = _operand({"name": "other", "stack": "", "role": "other"}, data["roles"]["other"])
+    other = _operand({"name": "other", "stack": "", "role": "other"}, data["roles"]["other"], played)
     return Operands(rules, stacks, other)
 
 
-def _operand(entry: Mapping[str, Any], role: Mapping[str, Any]) -> Operand:
+def _operand(entry: Mapping[str, Any], role: Mapping[str, Any], played: Collection[tuple[str, str]]) -> Operand:
+    """`played`: (stack, role) of all operands; a stack without a runtime hook, say, does not wait for one."""
+    requires = (name for name in role["requires"] if name.startswith("host:") or (entry["stack"], name) in played)
     return Operand(
         name=entry["name"],
         stack=entry["stack"],
         role=entry["role"],
-        requires=tuple(role["requires"]),
+        requires=tuple(requires),
         seconds=float(role["seconds"]),
         kernel_in_image=bool(entry.get("kernel_in_image", False)),
         resources=tuple(re.compile(pattern) for pattern in entry.get("resources", ())),

@@ -98,6 +98,47 @@ def test_recipes_of_tests_have_no_mistake(name: str) -> None:
     assert checked(RECIPES / name).errors == []
 
 
+@pytest.mark.parametrize("name", ["amd-like", "nic-like"])
+def test_other_vendors_need_300_lines_at_most_and_nothing_special(name: str) -> None:
+    found = checked(RECIPES / name)
+    assert [str(finding) for finding in (*found.errors, *found.warnings)] == []
+    assert found.unsampled == []
+    assert sum(len(text.splitlines()) for text in read_bundle(RECIPES / name).values()) <= 300
+
+
+def test_numbers_of_proofs_may_be_templates(tmp_path: Path) -> None:
+    def findings(number: object, default: int = 4) -> list[str]:
+        state = {
+            "role": "state",
+            "assets": ["all/it.j2"],
+            "validate": [{"allocatable": {"resource": "example.com/card", "at_least": number}}],
+        }
+        options = {"cards": {"type": "int", "default": default, "description": "How many"}}
+        found = small(tmp_path, "", {"options": options, "states": {"plugin": state}})
+        return [finding.message for finding in found.errors if "at_least" in finding.message]
+
+    assert findings("{{ options.cards }}") == []
+    assert "expected a whole number from 0 to 1000000" in findings("{{ options.cards }}", default=-1)[0]
+    assert "expected a whole number from 0 to 1000000" in findings("{{ options.cards }} cards")[0]
+    assert "expected a whole number from 0 to 1000000" in findings("4")[0]
+
+
+def test_what_is_wrong_with_the_yaml_comes_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "recipe.yml").write_text("options: {<<: {a: 1}}\n")
+    (finding,) = checked(tmp_path).errors
+    assert finding.message == "merge keys (<<) are not supported; write the keys out"
+
+
+def test_only_the_status_of_an_object_is_no_field() -> None:
+    assert TYPES.resolve(TYPES.type_of("v1", "Pod"))["fields"].keys() >= {"metadata", "spec"}
+    assert "status" not in TYPES.resolve(TYPES.type_of("v1", "Pod"))["fields"]
+    crd = TYPES.type_of("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+    for field in ("spec", "versions", "subresources"):
+        crd = TYPES.resolve(crd)["fields"][field]
+        crd = TYPES.resolve(crd).get("list", crd) if "list" in TYPES.resolve(crd) else crd
+    assert TYPES.resolve(crd)["fields"].keys() == {"scale", "status"}
+
+
 def test_images_are_listed() -> None:
     bundle = read_bundle(REPO / "recipes" / "nvidia-gpu")
     images = check(bundle, "nvidia-gpu", {"driver_branch": "570"}, TYPES, combine=False).images

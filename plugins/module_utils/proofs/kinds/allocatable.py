@@ -24,6 +24,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes 
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.terms import RESOURCE_NAME
 
+_AMOUNT = Integer(0, 1_000_000, template=True)
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -32,9 +34,11 @@ class Settings:
     resource: Annotated[
         str, Setting(RESOURCE_NAME, "the extended resource; `*` may stand in its name, and then the sum counts")
     ]
-    at_least: Annotated[int | None, Setting(Integer(0, 1_000_000), "that many or more; 1 where nothing is said")] = None
+    at_least: Annotated[
+        int | None, Setting(_AMOUNT, "that many or more, or a template of the number; 1 where nothing is said")
+    ] = None
     equals: Annotated[
-        int | None, Setting(Optional(Integer(0, 1_000_000)), "exactly that many, instead of `at_least`")
+        int | None, Setting(Optional(_AMOUNT), "exactly that many, or a template of it, instead of `at_least`")
     ] = None
 
 

@@ -31,7 +31,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes 
 class Settings:
     """What is read, and what has to be in it."""
 
-    port: Annotated[int, Setting(Integer(1, 65_535), "the pod's port")]
+    port: Annotated[int, Setting(Integer(1, 65_535, template=True), "the pod's port, or a template of it")]
     series: Annotated[
         Sequence[str],
         Setting(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -39,7 +40,9 @@ class FieldValue:
     """A field of the object and its value."""
 
     path: Annotated[str, Setting(Text(), "dotted path, items of lists by number: `status.phase`")]
-    equals: Annotated[Any, Setting(Anything(), "its value")]
+    equals: Annotated[
+        Any, Setting(Anything(), "its value; a text also stands for the number or boolean that it writes")
+    ]
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,13 @@ def value_at(obj: dict[str, Any], path: str) -> Any:
     return value
 
 
+def _is(value: Any, wanted: Any) -> bool:
+    """Whether a field has the value. What comes of a template is text, and options are numbers and booleans too."""
+    if isinstance(wanted, str) and isinstance(value, (bool, int, float)):
+        return wanted.strip().lower() == json.dumps(value)
+    return bool(value == wanted)
+
+
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
@@ -103,7 +113,7 @@ def evaluate(look: Look[Settings]) -> Verdict:
     if settings.field:
         path, equals = settings.field.path, settings.field.equals
         value = value_at(found, path)
-        if value != equals:
+        if not _is(value, equals):
             text = f"{title} has {path} = {_shown(value)}, wanted {_shown(equals)}"
             if settings.kind == "Secret":
                 text = f"{title} has another {path} (its values are not shown)"

@@ -24,8 +24,8 @@ _SPECIAL = {
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps": ANY,
 }
-# Nobody writes these into a manifest.
-_LEFT_OUT = ("status", "managedFields")
+# Nobody writes this into a manifest, nor the status of an object.
+_LEFT_OUT = ("managedFields",)
 
 
 class ApiTypes:
@@ -45,7 +45,7 @@ class ApiTypes:
         names = spec.get("names") or {}
         kinds = dict(self._kinds)
         for version in spec.get("versions") or []:
-            found = short_type((version.get("schema") or {}).get("openAPIV3Schema") or {})
+            found = short_type(_without_status((version.get("schema") or {}).get("openAPIV3Schema") or {}))
             kinds[f"{spec.get('group')}/{version.get('name')}/{names.get('kind')}"] = {
                 "plural": str(names.get("plural")),
                 "namespaced": spec.get("scope") == "Namespaced",
@@ -117,7 +117,9 @@ def short_type(schema: Mapping[str, Any]) -> Any:
     if schema.get("x-kubernetes-preserve-unknown-fields"):
         return ANY
     if schema.get("properties"):
-        fields = {name: short_type(field) for name, field in schema["properties"].items() if name not in _LEFT_OUT}
+        # Of an object, as opposed to parts of one, of which some have a field of that name (a CRD's subresources).
+        kept = _without_status(schema) if "kind" in schema["properties"] else schema
+        fields = {name: short_type(field) for name, field in kept["properties"].items() if name not in _LEFT_OUT}
         return {"fields": fields, "required": sorted(set(schema.get("required", ())) & fields.keys())}
     return _short_scalar_or_collection(schema)
 
@@ -132,6 +134,12 @@ def _short_scalar_or_collection(schema: Mapping[str, Any]) -> Any:
     if kind == "string" and schema.get("enum"):
         return {"enum": list(schema["enum"])}
     return kind if kind in ("string", "integer", "number", "boolean") else ANY
+
+
+def _without_status(schema: Mapping[str, Any]) -> Obj:
+    """The schema of an object without the part that only controllers write."""
+    properties = {name: field for name, field in (schema.get("properties") or {}).items() if name != "status"}
+    return {**schema, "properties": properties}
 
 
 def _with_object_meta(type_: Any) -> Any:

@@ -139,8 +139,13 @@ def _load(bundle: Mapping[str, str], source: str, findings: Findings) -> Recipe 
     except InvalidInput as error:
         if RECIPE_FILE not in error.where:
             raise
-        findings.add(RECIPE_FILE, rendered_line(error.where), f"{error.what}: {error.why}")
+        findings.add(RECIPE_FILE, rendered_line(error.where), _sentence(error))
         return None
+
+
+def _sentence(error: InvalidInput) -> str:
+    """What an error says, without where: a finding has file and line."""
+    return str(InvalidInput(error.what, why=error.why, todo=error.todo)).removesuffix(".")
 
 
 def _without_missing(raw: Any, paths: list[str]) -> Any:

@@ -25,10 +25,17 @@ from tests.unit.cluster.simulation.objects import CUDA, DRIVER, PLUGIN, TOOLKIT,
         (CUDA, {"command": ["nvidia-smi", "-L"]}, "driver-validator"),
         ("nvcr.io/nvidia/k8s/dcgm-exporter:4.6.0-4.8.3-distroless", {}, "exporter"),
         ("docker.io/grafana/grafana:12.4.1", {}, "other"),
+        ("docker.io/rocm/k8s-device-plugin:1.31.0.8", {}, "device-plugin"),
+        ("docker.io/rocm/k8s-device-plugin:labeller-1.31.0.8", {}, "feature-discovery"),
     ],
 )
 def test_a_pod_is_known_by_image_command_and_request(image: str, more: dict, role: str) -> None:  # type: ignore[type-arg]
     assert pod(image, **more).operand.role == role
+
+
+def test_a_role_that_a_stack_has_nobody_for_is_not_waited_for() -> None:
+    assert pod(PLUGIN, command=["nvidia-device-plugin"]).operand.requires == ("driver", "runtime-hook")
+    assert pod("docker.io/rocm/k8s-device-plugin:1.31.0.8").operand.requires == ("driver",)
 
 
 @pytest.mark.parametrize(

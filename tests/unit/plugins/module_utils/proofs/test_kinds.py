@@ -165,6 +165,23 @@ def test_the_value_of_a_secret_is_not_told() -> None:
     assert "c2VjcmV0" not in verdict.message
 
 
+@pytest.mark.parametrize(
+    ("equals", "value", "passed"),
+    [
+        ("16", 16, True),
+        ("16", 17, False),
+        ("16", "16", True),
+        ("True", True, True),
+        ("true", False, False),
+        (16, "16", False),
+    ],
+)
+def test_a_text_stands_for_the_number_that_it_writes(equals: object, value: object, passed: bool) -> None:
+    bench = Bench("resource", {**CONFIG, "field": {"path": "status.functions", "equals": equals}})
+    bench.snapshot.feed(CONFIG_MAPS).put_all([{"metadata": {"name": "settings"}, "status": {"functions": value}}])
+    assert bench.look().passed is passed
+
+
 def test_a_resource_is_read_from_what_is_watched() -> None:
     bench = Bench("resource", {**CONFIG, "field": {"path": "data.mode", "equals": "fast"}})
     feed = bench.snapshot.feed(CONFIG_MAPS)

@@ -215,6 +215,27 @@ def test_a_crd_tells_the_scope_of_its_kind(files: dict[str, str], facts_for: Mak
     assert (toy["kind"], toy["metadata"]["namespace"]) == ("Toy", "toy")
 
 
+def test_a_kind_that_is_served_by_now_makes_no_proof_stale(files: dict[str, str], facts_for: MakeFacts) -> None:
+    files["plugin/toy.yaml.j2"] = "apiVersion: toy.io/v1\nkind: Toy\nmetadata: {name: bear}\n"
+    recipe = load(files, "toy")
+    early, late = (
+        render_state(
+            recipe,
+            "plugin",
+            facts_for(recipe, namespaced=lambda _api, kind, found=found: found if kind == "Toy" else True),
+        )
+        for found in (None, True)
+    )
+
+    def toy(state: Any) -> dict[str, Any]:
+        (found,) = [item.manifest for item in state.objects if item.manifest["kind"] == "Toy"]
+        return dict(found)
+
+    assert "namespace" not in toy(early)["metadata"]
+    assert toy(late)["metadata"]["namespace"] == "toy"
+    assert early.hashes == late.hashes
+
+
 def test_a_validation_pod(recipe: Recipe, facts_for: MakeFacts, groups: tuple[Any, Any]) -> None:
     facts = facts_for(recipe, {"tolerations": [{"operator": "Exists"}]})
     proof = render_state(recipe, "plugin", facts).proofs[1]
