@@ -249,6 +249,7 @@ class _Application:
             # No report tells of these states, so the task itself has to.
             result.update(failed=True, msg=str(refused[0]))
         self._tell_skipped(result["states"])
+        self._tell_waiting(result["states"])
         for name in self.names:
             if self.recipe.states[name].image or self.recipe.states[name].build:
                 result.setdefault("images", {}).update(render_images(self.recipe, name, self.desired.facts))
@@ -272,6 +273,13 @@ class _Application:
             for item in self.rendered[row["name"]].skipped if row["changes"] else ():
                 if everything or not item.needs_api.partition("/")[0].endswith(".openshift.io"):
                     self.context.progress(f"{row['name']} does without {item.source}: {item.reason}")
+
+    def _tell_waiting(self, rows: Sequence[Obj]) -> None:
+        """Show what is not done yet, and for what it waits."""
+        for row in rows:
+            for item in row["waiting"]:
+                what = f"{item['action']} {item['object']}"
+                self.context.progress(f"{row['name']}: {what} waits for {', '.join(item['requires'])} to be proven")
 
     def _state_result(self, name: str, planned: Planned, later: LaterChanges | None) -> Obj:
         rendered = self.rendered[name]

@@ -9,7 +9,11 @@ from collections.abc import Callable, Sequence
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import Change, execute
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import LockHeld, UnknownKind
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
+    LockHeld,
+    UnknownKind,
+    Unreachable,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Outcome, Verdict
 from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import Stage, Staged
@@ -23,8 +27,7 @@ class LaterChanges:
     """The stages of one run, and what became of them.
 
     plan_again: what a stage takes by now, planned against the cluster as it is. clock: seconds since the epoch. done:
-    the changes that were made. refused: the states that could not be
-    made, and why; partly: some of their changes were.
+    the changes that were made. refused: the states that could not be made, and why; partly: some of their changes were.
     """
 
     def __init__(
@@ -83,10 +86,12 @@ class LaterChanges:
     def _make(self, stage: Stage, walker: Walker) -> None:
         try:
             self.done += execute(self._client, self._plan_again(stage), guard=self._guard)
-        except UnknownKind as error:
-            # What brings a kind may be ready a moment before the API server serves it: until the state's time is over.
+        except (UnknownKind, Unreachable) as error:
+            # What brings a kind may be ready a moment before the API server serves it, and an API server that has no
+            # answer now may have one later: until the state's time is over.
             self._not_before[stage.place] = self._clock() + RETRY_S
-            walker.unapplied[stage.place] = Verdict(Outcome.PENDING, "KindNotServed", error.what)
+            reason = "KindNotServed" if isinstance(error, UnknownKind) else "Applying"
+            walker.unapplied[stage.place] = Verdict(Outcome.PENDING, reason, error.what)
             return
         except LockHeld:
             raise

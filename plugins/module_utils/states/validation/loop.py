@@ -34,6 +34,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
 
 TICK_S = 0.25
 UNSEEN_S = 5.0
+SETTLED_ROUNDS = 4
 CLUSTER = ""
 
 
@@ -120,6 +121,7 @@ class Loop:
         try:
             self.mirror.watch(hub)
             dirty = {CLUSTER, *self.snapshot.nodes}
+            settled = 0
             while True:
                 self._forget_nodes()
                 asks = self._walk(dirty)
@@ -127,7 +129,9 @@ class Loop:
                 dirty = self._answer(asks)
                 if self.make_due(self.walker):
                     dirty |= {CLUSTER, *self.snapshot.nodes}
-                if not dirty and (not wait or self._all_final()):
+                settled = settled + 1 if wait and self._all_final() else 0
+                # What is final may still be asked about, such as a last log line, but not for ever.
+                if settled >= SETTLED_ROUNDS or (not dirty and (settled or not wait)):
                     break
                 if self.write:
                     self.guard()

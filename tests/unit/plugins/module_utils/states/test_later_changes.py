@@ -10,6 +10,7 @@ from typing import cast
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import Change
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import UnknownKind, Unreachable
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import check_recipe
@@ -70,3 +71,25 @@ def test_a_refusal_is_the_result_of_a_state_that_proves_nothing() -> None:
     assert (later.left, later.partly) == ([], True)
     verdict = walker.unapplied[("report", group)]
     assert (verdict.reason, verdict.heals) == ("ApplyRefused", False)
+
+
+def test_what_has_no_answer_now_is_tried_again_and_not_refused() -> None:
+    now = NOW
+    answers: list[object] = [Unreachable("No answer", where="x"), UnknownKind("no such kind", where="x"), ()]
+
+    def plan(_stage: Stage) -> Sequence[Change]:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return ()
+
+    walker = Walker([], Settings("toy", "toy"), Snapshot(), NOW)
+    staged = Staged((), (Stage("server", "", (), ()),))
+    later = LaterChanges(cast(Client, None), staged, plan, lambda: None, lambda: now)
+    reasons = []
+    for after in (0.0, 0.5, 2.0, 4.0):
+        now = NOW + after
+        later.make_due(walker)
+        reasons.append(walker.unapplied["server", ""].reason if walker.unapplied else "")
+    assert reasons == ["Applying", "Applying", "KindNotServed", ""]
+    assert (later.left, later.refused, answers) == ([], [], [])
