@@ -174,11 +174,13 @@ def test_what_worked_is_taken_away_only_after_its_replacement_is_proven(cluster:
     toolkit = ("get", "daemonset", "-n", "nvidia-gpu", "-o", "name", "-l", "hardware-enablement.io/state=runtime_hook")
     ours = cluster.kubectl(*toolkit)
     assert ours
+    running = sight.uids(cluster)
     off = {"toolkit_enabled": False}
     played = runner.play("enable_gpu", hardware_enablement_options=off, hardware_enablement_failure_grace=2)
     assert played.code != 0
     assert "the host brings no NVIDIA container toolkit along" in played.output
     assert cluster.kubectl(*toolkit) == ours
+    assert sight.uids(cluster) == running, "neither the toolkit nor what stands on it is touched"
     for node in ("gpu-old-1", "gpu-old-2", "gpu-new-1"):
         cluster.kubectl("annotate", "node", node, "sim.hardware-enablement.io/preinstalled=toolkit")
     runner.play("enable_gpu", hardware_enablement_options=off).check()

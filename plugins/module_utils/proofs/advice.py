@@ -17,6 +17,11 @@ OF_STATES: Mapping[str, Reason] = {
         "mend what the API server names, and run again",
     ),
     "Applying": UNDER_WAY,
+    "HeldBack": Reason(
+        "what this state stands on is being replaced by what nodes bring along, which is not proven on all of them yet;"
+        " its version before goes on running",
+        "mend the nodes where the replacement is not proven, or take the option back",
+    ),
     "KindNotServed": Reason(
         "a state brings objects of a kind that the API server does not serve, although what it requires is ready",
         "wait, or look at the log of what is to bring this kind",

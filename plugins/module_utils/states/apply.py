@@ -199,7 +199,7 @@ class _Application:
             with suppress(UnknownKind):
                 self.client.kind(key.api_version, key.kind, refresh=True)
         objects = [item.manifest for item in self.desired.render(stage.state).objects if item.group == stage.group]
-        return self._plan_objects([obj for obj in objects if acts(obj)], {})
+        return self._plan_objects([obj for obj in objects if acts(obj) or key_of(obj) in stage.keys], {})
 
     def _namespaces(self, record: Mapping[str, Any] | None) -> list[str]:
         found = {obj["metadata"]["namespace"] for obj in self.wanted if obj["metadata"].get("namespace")}

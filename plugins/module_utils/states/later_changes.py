@@ -21,6 +21,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
 
 RETRY_S = 1.0
 _TO_COME = Verdict(Outcome.PENDING, "Applying", "its objects are about to be applied")
+_HELD_BACK = Verdict(Outcome.BLOCKED, "HeldBack", "what it stands on is replaced, and not proven on all nodes yet")
 
 
 class LaterChanges:
@@ -39,8 +40,7 @@ class LaterChanges:
         clock: Callable[[], float],
     ) -> None:
         self._client = client
-        self._later = list(staged.later)
-        self._last = list(staged.last)
+        self._left = list(staged.later)
         self._plan_again = plan_again
         self._guard = guard
         self._clock = clock
@@ -52,11 +52,13 @@ class LaterChanges:
     @property
     def left(self) -> list[Stage]:
         """What has not been made yet: what it requires is not proven."""
-        return [*self._later, *self._last]
+        return list(self._left)
 
     def announce(self, walker: Walker) -> None:
         """Tell the walker which states have objects that are not applied yet, so that these are not missed."""
-        walker.unapplied = {stage.place: _TO_COME for stage in self._later}
+        for stage in self._left:
+            if not stage.deletes:
+                walker.unapplied[stage.place] = _HELD_BACK if stage.everywhere else _TO_COME
 
     def make_due(self, walker: Walker) -> bool:
         """Make what is due by the walker's results; returns whether anything was tried.
@@ -66,26 +68,18 @@ class LaterChanges:
         now = self._clock()
         due = [
             stage
-            for stage in self._later
+            for stage in self._left
             if self._not_before.get(stage.place, now) <= now
-            and walker.is_proven(stage.requires, stage.group, stage.state)
+            and walker.is_proven(stage.requires, stage.group, stage.state, everywhere=stage.everywhere)
         ]
-        over = [stage for stage in self._last if walker.is_proven_everywhere(stage.state, stage.group)]
         for stage in due:
             self._make(stage, walker)
-        for stage in over:
-            self._last.remove(stage)
-            try:
-                self.done += execute(self._client, stage.changes, guard=self._guard)
-            except LockHeld:
-                raise
-            except EnablementError as error:
-                self._refuse(stage, error, walker)
-        return bool(due or over)
+        return bool(due)
 
     def _make(self, stage: Stage, walker: Walker) -> None:
         try:
-            self.done += execute(self._client, self._plan_again(stage), guard=self._guard)
+            changes = stage.changes if stage.deletes else self._plan_again(stage)
+            self.done += execute(self._client, changes, guard=self._guard)
         except (UnknownKind, Unreachable) as error:
             # What brings a kind may be ready a moment before the API server serves it, and an API server that has no
             # answer now may have one later: until the state's time is over.
@@ -98,8 +92,9 @@ class LaterChanges:
         except EnablementError as error:
             self._refuse(stage, error, walker)
         else:
-            del walker.unapplied[stage.place]
-        self._later.remove(stage)
+            if not stage.deletes:
+                del walker.unapplied[stage.place]
+        self._left.remove(stage)
 
     def _refuse(self, stage: Stage, error: EnablementError, walker: Walker) -> None:
         self.refused.append((stage.state, error))

@@ -5,7 +5,8 @@
 
 Node affinity keeps the pods of a DaemonSet off a node until its gates are there. What affinity cannot hold back (a
 Deployment, a Job, a custom resource) comes when what its state requires is proven. And what worked goes when what takes
-its place is proven: the objects of a state that was disabled stay until the proofs of the disabled state hold."""
+its place is proven: the objects of a state that was disabled stay until the proofs of the disabled state hold on all
+nodes, and so does the version before of what stands on it."""
 
 from __future__ import annotations
 
@@ -29,17 +30,24 @@ class Stage:
     """Changes of one state for one group of nodes ("": for all).
 
     requires: the states that have to be proven before; a deletion requires the very state that it belongs to.
+    everywhere: on all nodes, since something that works is taken away; else one of them is enough to begin.
     """
 
     state: str
     group: str
     requires: tuple[str, ...]
     changes: tuple[Change, ...]
+    everywhere: bool = False
 
     @property
     def place(self) -> tuple[str, str]:
         """(state, group), of which a run has one such stage."""
         return self.state, self.group
+
+    @property
+    def deletes(self) -> bool:
+        """Whether it takes objects away; then it does nothing else."""
+        return any(change.action == "delete" for change in self.changes)
 
     @property
     def keys(self) -> frozenset[ObjectKey]:
@@ -49,11 +57,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class Staged:
-    """A plan, divided: now; later, when requirements are proven; last, when what takes their place is."""
+    """A plan, divided: now, and later, when something is proven."""
 
     now: tuple[Change, ...]
     later: tuple[Stage, ...] = ()
-    last: tuple[Stage, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,11 @@ class Order:
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     proven_instead: Set[str] = frozenset()
 
+    def stands_on(self, state: str) -> set[str]:
+        """The proven states that a state requires, directly or not."""
+        found = set(self.requires.get(state, ()))
+        return found.union(*map(self.stands_on, found))
+
 
 def acts(manifest: Mapping[str, Any]) -> bool:
     """Whether an object does something as soon as it exists, so that it has to come in its turn."""
@@ -81,25 +93,33 @@ def acts(manifest: Mapping[str, Any]) -> bool:
 
 def divide(changes: Sequence[Change], members: Mapping[ObjectKey, Membership], order: Order) -> Staged:
     """Divide a plan. members: of all desired objects; one that is to be deleted says by its labels whose it is."""
+    replaced = {_owner(change).state for change in changes if change.action == "delete"} & order.proven_instead
     now: list[Change] = []
-    later: dict[Membership, list[Change]] = {}
-    last: dict[Membership, list[Change]] = {}
+    later: dict[tuple[Membership, tuple[str, ...], bool], list[Change]] = {}
     for change in changes:
-        member = members.get(change.key)
-        if change.action == "unchanged":
-            now.append(change)
-        elif change.action == "delete":
-            owner = _owner(change)
-            (last.setdefault(owner, []) if owner.state in order.proven_instead else now).append(change)
-        elif member and order.requires.get(member.state) and acts(change.desired or change.after or {"kind": ""}):
-            later.setdefault(member, []).append(change)
-        else:
-            now.append(change)
-    return Staged(
-        tuple(now),
-        tuple(Stage(m.state, m.group, order.requires[m.state], tuple(found)) for m, found in later.items()),
-        tuple(Stage(m.state, m.group, (m.state,), tuple(found)) for m, found in last.items()),
-    )
+        turn = _turn(change, members.get(change.key), order, replaced)
+        (later.setdefault(turn, []) if turn else now).append(change)
+    stages = (Stage(m.state, m.group, requires, tuple(found), all_) for (m, requires, all_), found in later.items())
+    return Staged(tuple(now), tuple(stages))
+
+
+def _turn(
+    change: Change, member: Membership | None, order: Order, replaced: Set[str]
+) -> tuple[Membership, tuple[str, ...], bool] | None:
+    """Whose change it is, what has to be proven before it, and whether everywhere; None where it need not wait."""
+    if change.action == "unchanged":
+        return None
+    if change.action == "delete":
+        owner = _owner(change)
+        return (owner, (owner.state,), True) if owner.state in replaced else None
+    manifest = change.desired or change.after or {"kind": ""}
+    if member is None or not (acts(manifest) or manifest["kind"] == "DaemonSet"):
+        return None
+    foundation = order.stands_on(member.state) & replaced
+    if foundation:
+        return member, tuple(sorted(foundation)), True
+    requires = order.requires.get(member.state, ())
+    return (member, requires, False) if requires and acts(manifest) else None
 
 
 def members_of(objects: Mapping[str, Sequence[Any]]) -> dict[ObjectKey, Membership]:

@@ -45,7 +45,8 @@ def make_plans(
     """
     left_out = _left_out(recipe, rendered)
     requires = {name: _with(left_out, recipe, name, required_states(recipe, enabled, name)) for name in recipe.states}
-    running = [item for item in rendered.values() if item.enabled]
+    # A disabled state that is proven has gates too: what it has left behind stands on them until it goes.
+    running = [item for item in rendered.values() if item.enabled or item.proofs]
     gates = {item.state: gating_states(recipe, enabled, item.state) for item in running}
     return [
         replace(

@@ -111,26 +111,19 @@ class Walker:
         self.results[("", plan.name)] = result
         return walk
 
-    def is_proven(self, states: Sequence[str], group: str, of: str = "") -> bool:
+    def is_proven(self, states: Sequence[str], group: str, of: str = "", *, everywhere: bool = False) -> bool:
         """Whether one node of a group ("": any), at least, has proven all these states, or the cluster has.
 
-        of: the state whose group it is, since states are made for groups of their own.
+        of: the state whose group it is, since states are made for groups of their own. everywhere: all nodes of it.
+        Where there is no node at all, nothing is proven; a group without nodes, of several, has nothing left to prove.
         """
         if all(self._ready(state, "") for state in states):
             return True
-        return any(
+        enough = all if everywhere else any
+        return bool(self.snapshot.groups) and enough(
             all(self._ready(state, node) or self._ready(state, "") for state in states)
             for node in self._members(of, group)
         )
-
-    def is_proven_everywhere(self, state: str, group: str) -> bool:
-        """Whether a state is ready on all nodes of its group ("": on all), or on the cluster.
-
-        Where there is no node at all, nothing is proven; a group without nodes, of several, needs no proof.
-        """
-        if ("", state) in self.results:
-            return self._ready(state, "")
-        return bool(self.snapshot.groups) and all(self._ready(state, node) for node in self._members(state, group))
 
     def _members(self, state: str, group: str) -> list[str]:
         """The nodes of a group of a state ("": all)."""

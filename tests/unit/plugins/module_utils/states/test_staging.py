@@ -70,7 +70,7 @@ def test_only_what_acts_in_a_state_that_requires_others_comes_later() -> None:
 def test_what_is_as_it_should_be_waits_for_nothing() -> None:
     objects = {"plugin": [RenderedObject(obj("Deployment", "server"), "", "f")]}
     staged = divide([change(objects["plugin"][0].manifest, "unchanged")], members_of(objects), ORDER)
-    assert (len(staged.now), staged.later, staged.last) == (1, (), ())
+    assert (len(staged.now), staged.later) == (1, ())
 
 
 def test_what_worked_goes_when_its_replacement_is_proven() -> None:
@@ -80,4 +80,23 @@ def test_what_worked_goes_when_its_replacement_is_proven() -> None:
     ]
     staged = divide(gone, {}, ORDER)
     assert [item.key.name for item in staged.now] == ["old-kernel"]
-    assert [(stage.state, stage.requires) for stage in staged.last] == [("host", ("host",))]
+    assert [(stage.state, stage.requires, stage.everywhere) for stage in staged.later] == [("host", ("host",), True)]
+
+
+@pytest.mark.parametrize(("replaced", "held"), [("host", ["plugin", "exporter"]), ("driver", [])])
+def test_what_stands_on_something_that_is_replaced_keeps_its_version_until_that_is_proven(
+    replaced: str, held: list[str]
+) -> None:
+    order = Order({"driver": (), "host": ("driver",), "plugin": ("host",), "exporter": ("plugin",)}, {"host"})
+    objects = {
+        state: [RenderedObject(obj("DaemonSet", state), "", "f"), RenderedObject(obj("ConfigMap", state), "", "f")]
+        for state in ("driver", "plugin", "exporter")
+    }
+    changes = [change(item.manifest, "update") for found in objects.values() for item in found]
+    gone = change(obj("DaemonSet", "hook", state=replaced), "delete")
+    staged = divide([*changes, gone], members_of(objects), order)
+    waiting = [stage for stage in staged.later if not stage.deletes]
+    assert [(stage.state, stage.requires, stage.everywhere) for stage in waiting] == [
+        (state, ("host",), True) for state in held
+    ]
+    assert {key.kind for stage in waiting for key in stage.keys} <= {"DaemonSet"}

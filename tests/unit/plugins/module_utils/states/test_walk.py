@@ -464,8 +464,8 @@ class TestUnapplied:
         rig.walker.results["n2", "driver"] = Result("driver", Phase.WAITING)
         assert rig.walker.is_proven(("driver",), "")
         assert not rig.walker.is_proven(("driver",), "other")
-        assert not rig.walker.is_proven_everywhere("driver", "")
-        assert rig.walker.is_proven_everywhere("driver", GROUP)
+        assert not rig.walker.is_proven(("driver",), "", everywhere=True)
+        assert rig.walker.is_proven(("driver",), GROUP, everywhere=True)
 
     def test_a_group_is_the_states_own(self) -> None:
         rig = self.rig()
@@ -475,9 +475,9 @@ class TestUnapplied:
         assert rig.look(1)["server"].reason == "ApplyRefused"
         assert rig.walker.is_proven(("driver",), "pool-a", "server")
         assert not rig.walker.is_proven(("driver",), "default", "server")
-        assert rig.walker.is_proven_everywhere("driver", "pool-a")
+        assert rig.walker.is_proven(("driver",), "pool-a", "driver", everywhere=True)
         # Of a group that no node is in any more nothing is taken away from anybody.
-        assert rig.walker.is_proven_everywhere("driver", "pool-b")
+        assert rig.walker.is_proven(("driver",), "pool-b", "driver", everywhere=True)
 
     def test_all_requirements_have_to_hold_on_one_and_the_same_node(self) -> None:
         rig = self.rig()
