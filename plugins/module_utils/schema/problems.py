@@ -44,16 +44,24 @@ def describe(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: where (file, or what was read; path of the key), what was expected, what was found."""
+    """One thing that is wrong: where (file, or what was read; path of the key), what was expected, what was found.
+
+    key: the one in the mapping at that path that should not be there.
+    """
 
     file: str
     path: str
     expected: str
     found: str
+    key: str = ""
+
+    @property
+    def text(self) -> str:
+        """All but the file."""
+        return f"{self.path}: expected {self.expected}, found {self.found}".removeprefix(": ")
 
     def __str__(self) -> str:
-        place = f"{self.file}, {self.path}" if self.path else self.file
-        return f"{place}: expected {self.expected}, found {self.found}"
+        return f"{self.file}{', ' if self.path else ': '}{self.text}"
 
 
 class InputProblems(InvalidInput):
@@ -77,9 +85,9 @@ class Problems:
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def add(self, path: str, expected: str, found: str) -> None:
+    def add(self, path: str, expected: str, found: str, key: str = "") -> None:
         """Take down a problem."""
-        self._found.append(Problem(self.file, path, expected, found))
+        self._found.append(Problem(self.file, path, expected, found, key))
 
     def refuse(self, what: str, todo: str = "") -> None:
         """Raise InputProblems with all problems (the first ten in words); do nothing where there is none."""

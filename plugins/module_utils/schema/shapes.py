@@ -293,7 +293,7 @@ class Record(Shape):
             elif name in self.removed:
                 problems.add(join(path, name), self.removed[name], describe(item))
             else:
-                problems.add(path, "only known keys", f"{name}{suggest(name, self.keys)}")
+                problems.add(path, "only known keys", f"{name}{suggest(name, self.keys)}", key=name)
         needed = {name: "a value" for name, key in self.keys.items() if key.required}
         for name, others in self.together.items():
             if value.get(name) is not None:

@@ -29,6 +29,15 @@ MISTAKES = {
     ("driver/name-too-long.yaml.j2", 4): "characters, of which a Service may have 63",
     ("driver/unknown-variable.yaml.j2", 6): "there is no variable kernell, did you mean kernel?",
     ("plugin/bad-yaml.yaml.j2", 9): "this is not YAML",
+    ("plugin/job.yaml.j2", 7): "restartPolicy of a Job has to be OnFailure or Never, and is Always",
+    ("plugin/job.yaml.j2", 11): "has to be a quantity such as 500m or 64Mi, and is '64Mo'",
+    ("plugin/job.yaml.j2", 12): "containerPort has to be a number from 1 to 65535, and is 94000",
+    ("plugin/job.yaml.j2", 13): "containers[1] has the name job, which is there already",
+    ("plugin/kind-misspelt.yaml.j2", 2): "there is no apps/v1 Daemonset, did you mean DaemonSet?",
+    ("plugin/not-its-own-pods.yaml.j2", 7): "spec.selector wants app=not-its-own-pods",
+    ("plugin/secret.yaml.j2", 6): "data.password has to be base64",
+    ("plugin/two-at-once.yaml.j2", 4): "ConfigMap two-at-once is made twice",
+    ("plugin/two-at-once.yaml.j2", 5): "an object of this kind has no field imutable, did you mean immutable?",
     ("plugin/field-missing.yaml.j2", 5): "spec lacks the field selector",
     ("plugin/field-misspelt.yaml.j2", 15): "has no field toleration, did you mean tolerations?",
     ("plugin/image-without-tag.yaml.j2", 14): "registry.example.com:5000/plugin has neither tag nor digest",
@@ -41,6 +50,9 @@ MISTAKES = {
     ("plugin/type-wrong.yaml.j2", 6): "spec.replicas has to be a whole number (without quotes), and is '3'",
     ("plugin/unknown-filter.yaml.j2", 6): "there is no filter to_jsn, did you mean to_json?",
     ("plugin/uppercase-name.yaml.j2", 4): "the name Uppercase-Name is no DNS name",
+    ("recipe.yml", 22): "states.plugin: expected only known keys, found timout, did you mean timeout?",
+    ("recipe.yml", 26): "options has no verbos, did you mean verbose?",
+    ("validation/pod.yaml.j2", 8): "there is no variable noed, did you mean node?",
 }
 
 
@@ -153,11 +165,28 @@ def test_a_missing_file_hides_no_other_mistake(tmp_path: Path) -> None:
     assert "states.plugin.assets[1]: expected a file of the recipe" in found.errors[1].message
 
 
+def test_what_is_wrong_with_recipe_yml_hides_nothing_in_its_files(tmp_path: Path) -> None:
+    state = {
+        "role": "stat",
+        "per": "kernel",
+        "enabled": "{{ options.onn }}",
+        "image": "registry/driver:{{ kernel.rwa }}",
+        "assets": ["all/it.j2"],
+        "validate": [{"rollot": {}}, {"allocatable": {"resource": "example.com/card", "at_least": "{{ 'many' }}"}}],
+    }
+    small(tmp_path, "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, dat: {}}", {"states": {"plugin": state}})
+    recipe = tmp_path / "recipe.yml"
+    recipe.write_text(json.dumps(json.loads(recipe.read_text()), indent=1))
+    text = "; ".join(finding.message for finding in checked(tmp_path).errors)
+    for words in ("did you mean state?", "no onn", "no rwa", "did you mean rollout?", "from 0 to", "no field dat"):
+        assert words in text
+
+
 def test_every_wrong_key_of_recipe_yml_has_its_line() -> None:
     (finding,) = checked(RECIPES / "broken" / "unknown-key").errors
     text = (RECIPES / "broken" / "unknown-key" / "recipe.yml").read_text().splitlines()
     assert finding.file == "recipe.yml"
-    assert text[finding.line - 1].strip().startswith("first:")
+    assert text[finding.line - 1].strip().startswith("require:")
 
 
 def test_a_template_in_recipe_yml_has_its_line(tmp_path: Path) -> None:
@@ -220,7 +249,7 @@ def test_the_task_shows_each_mistake_and_fails() -> None:
     params = {"recipe": "mistakes", "bundle": read_bundle(RECIPES / "mistakes"), "options": {}}
     result = check_core.run(params, RunContext(progress=said.append), TYPES)
     assert result["failed"]
-    assert "recipe mistakes has 16 mistakes" in result["msg"]
+    assert "recipe mistakes has 28 mistakes" in result["msg"]
     assert len(result["errors"]) == len(MISTAKES)
     assert sum(line.startswith("error: mistakes/") for line in said) == len(MISTAKES)
     assert "combinations of options; fields as in Kubernetes 1.36" in said[-1]

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import suggest
 
 Obj = dict[str, Any]
 
@@ -65,6 +66,16 @@ class ApiTypes:
             return None
         group, _slash, version = api_version.rpartition("/")
         return Kind(group, version, kind, found["plural"], found["namespaced"])
+
+    def suggested(self, api_version: str, kind: str) -> str:
+        """What was probably meant by a kind that is not known, as the end of a sentence; "" for somebody else's."""
+        group = api_version.rpartition("/")[0]
+        known = [self.kind(*api.rsplit("/", 1)) for api in self._kinds]
+        own = [each for each in known if each and each.group == group]
+        versions = sorted(each.api_version for each in own if each.kind == kind)
+        if versions:
+            return f", did you mean {versions[-1]}?"
+        return suggest(kind, [each.kind for each in own if each.api_version == api_version], listed=0)
 
     def namespaced(self, api_version: str, kind: str) -> bool | None:
         """Whether a kind lives in namespaces, None for one that is not known."""

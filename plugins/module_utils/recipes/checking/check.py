@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checki
     line_of_key,
     rendered_line,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.mending import without_problems
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.sample_clusters import (
     SAMPLE_CLUSTERS,
 )
@@ -126,16 +128,17 @@ def _states_changed(recipe: Recipe, variant: Variant, readers: Mapping[str, froz
 
 
 def _load(bundle: Mapping[str, str], source: str, findings: Findings) -> Recipe | None:
-    """The recipe. Where all that is wrong with it are files that are not there, it is loaded without them."""
+    """The recipe; where something is wrong with recipe.yml, without that, if it is a recipe then."""
     try:
         return load(bundle, source)
     except InputProblems as error:
         ((raw, lines),) = lines_of(bundle[RECIPE_FILE], RECIPE_FILE)
         for problem in error.problems:
-            line = line_of_key(lines, problem.path)
-            findings.add(RECIPE_FILE, line, f"{problem.path}: expected {problem.expected}, found {problem.found}")
-        rest = _without_missing(raw, [problem.path for problem in error.problems])
-        return load({**bundle, RECIPE_FILE: json.dumps(rest)}, source) if rest else None
+            findings.add(RECIPE_FILE, line_of_key(lines, f"{problem.path}.{problem.key}"), problem.text)
+        without = without_problems(raw, error.problems)
+        with suppress(InvalidInput):
+            return load({**bundle, RECIPE_FILE: json.dumps(without)}, source)
+        return None
     except InvalidInput as error:
         if RECIPE_FILE not in error.where:
             raise
@@ -146,18 +149,3 @@ def _load(bundle: Mapping[str, str], source: str, findings: Findings) -> Recipe 
 def _sentence(error: InvalidInput) -> str:
     """What an error says, without where: a finding has file and line."""
     return str(InvalidInput(error.what, why=error.why, todo=error.todo)).removesuffix(".")
-
-
-def _without_missing(raw: Any, paths: list[str]) -> Any:
-    """recipe.yml without the assets at these paths (states.NAME.assets[INDEX]); None where there are others."""
-    wrong = set()
-    for path in paths:
-        name, separator, index = path.removeprefix("states.").rstrip("]").partition(".assets[")
-        if not separator or not index.isdigit():
-            return None
-        wrong.add((name, int(index)))
-    states = {
-        name: {**state, "assets": [a for i, a in enumerate(state.get("assets") or ()) if (name, i) not in wrong]}
-        for name, state in raw["states"].items()
-    }
-    return {**raw, "states": states}

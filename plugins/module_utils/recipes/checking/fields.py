@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import quantity
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.api_types import ANY, ApiTypes
 from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import describe, suggest
 
@@ -71,6 +72,16 @@ def _scalar(value: Any, type_: str, path: Path) -> Iterator[FieldProblem]:
     # In Python true is a number, too.
     if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
         yield FieldProblem(path, f"{dotted(path)} has to be {words}, and is {describe(value)}")
+    elif type_ == "quantity" and not _is_quantity(value):
+        yield FieldProblem(path, f"{dotted(path)} has to be a quantity such as 500m or 64Mi, and is {describe(value)}")
+
+
+def _is_quantity(value: Any) -> bool:
+    try:
+        quantity(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _list(value: Any, item: Any, path: Path, types: ApiTypes) -> Iterator[FieldProblem]:

@@ -43,7 +43,7 @@ class Locator:
         """
         wanted = (manifest["kind"], (manifest.get("metadata") or {}).get("name"))
         for rendering in renderings:
-            for value, lines, prefix in _objects(rendering.text):
+            for value, lines, prefix in objects_in(rendering.text):
                 if (value["kind"], (value.get("metadata") or {}).get("name")) == wanted:
                     return self.line_of_text(rendering, _nearest(lines, (*prefix, *path)))
         return None
@@ -51,7 +51,7 @@ class Locator:
     def line_of_title(self, renderings: Sequence[Rendering], text: str) -> tuple[str, int] | None:
         """(file, line) of the name of the object that a sentence begins with."""
         for rendering in renderings:
-            for value, lines, prefix in _objects(rendering.text):
+            for value, lines, prefix in objects_in(rendering.text):
                 if isinstance(value.get("metadata"), dict) and f"{text} ".startswith(f"{title(value)} "):
                     return self.line_of_text(rendering, _nearest(lines, (*prefix, "metadata", "name")))
         return None
@@ -73,8 +73,12 @@ def rendered_line(where: str) -> int:
 
 def line_of_key(lines: Lines, path: str) -> int:
     """The line of a key of recipe.yml such as states.driver.assets[0], or of the nearest one above it."""
-    steps = tuple(int(step) if step.isdigit() else step for step in re.split(r"[.\[\]]+", path.rstrip("]")) if step)
-    return _nearest(lines, steps)
+    return _nearest(lines, steps_of(path))
+
+
+def steps_of(path: str) -> Path:
+    """The keys and indices of a path such as states.driver.assets[0]."""
+    return tuple(int(step) if step.isdigit() else step for step in re.split(r"[.\[\]]+", path) if step)
 
 
 def _nearest(lines: Lines, path: Path) -> int:
@@ -83,7 +87,7 @@ def _nearest(lines: Lines, path: Path) -> int:
     return lines[path]
 
 
-def _objects(text: str) -> Iterator[tuple[dict[str, Any], Lines, Path]]:
+def objects_in(text: str) -> Iterator[tuple[dict[str, Any], Lines, Path]]:
     """(object, lines of its document, its path there) for every object of a rendered file."""
     try:
         documents = lines_of(text, "")

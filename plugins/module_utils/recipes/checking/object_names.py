@@ -38,7 +38,7 @@ def check_names(manifest: Mapping[str, Any]) -> Iterator[FieldProblem]:
     yield from _labels(metadata.get("labels"), ("metadata", "labels"))
     template = pod_template(dict(manifest))
     if template is not None:
-        prefix = _pod_path(manifest["kind"])
+        prefix = pod_path(manifest["kind"])
         if prefix:
             yield from _labels((template.get("metadata") or {}).get("labels"), (*prefix, "metadata", "labels"))
         yield from _pod(template["spec"], (*prefix, "spec"))
@@ -49,8 +49,8 @@ def images_of(manifest: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     template = pod_template(dict(manifest))
     if template is None:
         return
-    path = (*_pod_path(manifest["kind"]), "spec")
-    for where, container in _containers(template["spec"], path):
+    path = (*pod_path(manifest["kind"]), "spec")
+    for where, container in containers_in(template["spec"], path):
         if isinstance(container.get("image"), str):
             yield (*where, "image"), container["image"]
 
@@ -85,20 +85,20 @@ def _labels(labels: Any, path: Path) -> Iterator[FieldProblem]:
 
 
 def _pod(spec: Mapping[str, Any], path: Path) -> Iterator[FieldProblem]:
-    for index, volume in enumerate(_dicts(spec.get("volumes"))):
+    for index, volume in enumerate(dicts_in(spec.get("volumes"))):
         yield from _short_name(volume.get("name"), (*path, "volumes", index, "name"), _LABEL.fullmatch, 63, "volume")
-    for where, container in _containers(spec, path):
+    for where, container in containers_in(spec, path):
         yield from _short_name(container.get("name"), (*where, "name"), _LABEL.fullmatch, 63, "container")
-        for index, port in enumerate(_dicts(container.get("ports"))):
+        for index, port in enumerate(dicts_in(container.get("ports"))):
             yield from _short_name(port.get("name"), (*where, "ports", index, "name"), _PORT_NAME.fullmatch, 15, "port")
     yield from _mounts(spec, path)
 
 
 def _mounts(spec: Mapping[str, Any], path: Path) -> Iterator[FieldProblem]:
     """A volume that is mounted has to be there."""
-    volumes = {volume.get("name") for volume in _dicts(spec.get("volumes"))}
-    for where, container in _containers(spec, path):
-        for index, mount in enumerate(_dicts(container.get("volumeMounts"))):
+    volumes = {volume.get("name") for volume in dicts_in(spec.get("volumes"))}
+    for where, container in containers_in(spec, path):
+        for index, mount in enumerate(dicts_in(container.get("volumeMounts"))):
             if mount.get("name") not in volumes:
                 place = (*where, "volumeMounts", index)
                 yield FieldProblem(place, f"{dotted(place)} names the volume {mount.get('name')}, which is not there")
@@ -110,17 +110,20 @@ def _short_name(name: Any, path: Path, fits: Callable[[str], Any], longest: int,
         yield FieldProblem(path, text)
 
 
-def _containers(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+def containers_in(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """(path, container) of each container of a pod, whose spec is at a path."""
     for key in ("initContainers", "containers"):
-        for index, container in enumerate(_dicts(spec.get(key))):
+        for index, container in enumerate(dicts_in(spec.get(key))):
             yield (*path, key, index), container
 
 
-def _pod_path(kind: str) -> Path:
+def pod_path(kind: str) -> Path:
+    """Where an object of a kind keeps its pod template."""
     if kind == "Pod":
         return ()
     return ("spec", "jobTemplate", "spec", "template") if kind == "CronJob" else ("spec", "template")
 
 
-def _dicts(value: Any) -> list[Mapping[str, Any]]:
+def dicts_in(value: Any) -> list[Mapping[str, Any]]:
+    """The mappings in what should be a list of them."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

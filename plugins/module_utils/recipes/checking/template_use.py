@@ -77,7 +77,9 @@ def unused_files(recipe: Recipe, uses: Uses) -> list[str]:
 
 
 def unread_options(recipe: Recipe, uses: Uses) -> list[str]:
-    """Options of the recipe's own that no state reads."""
+    """Options of the recipe's own that no state reads; none where a file that might cannot be parsed."""
+    if any(path in recipe.files and path not in uses.files for path in _named_files(recipe)):
+        return []
     return [name for name in recipe.options if name not in STANDARD_OPTIONS and not uses.readers.get(name)]
 
 

@@ -22,13 +22,16 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checki
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.locating import (
     Locator,
     line_of_key,
+    objects_in,
     rendered_line,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.mending import without_text
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.object_names import (
     check_images,
     check_names,
     images_of,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.object_rules import check_rules
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.recording import RecordingTemplates
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.sample_clusters import (
     SampleCluster,
@@ -40,19 +43,20 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts 
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import RECIPE_FILE
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import settled
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manifests import ObjectId, identity, title
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.renderer import StateRenderer
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import TemplateError
+from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import InputProblems
 
 Obj = dict[str, Any]
 
 _NODE = "sample-node"
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Case:
-    """One combination of options on one cluster."""
+    """One combination of options on one cluster. recipe: without the texts of recipe.yml that are wrong with it."""
 
     recipe: Recipe
     facts: RenderFacts
@@ -158,21 +162,48 @@ class Trials:
         return {name: state for name, state in found.items() if state is not None}
 
     def _render_state(self, case: _Case, name: str) -> RenderedState | None:
-        """A state, without the files that something is wrong with; None where more than a file is."""
+        """A state, without the files and texts that something is wrong with; None where more is."""
         while True:
             try:
                 return self._renderer(case, name).state()
-            except TemplateError as error:  # in a text of recipe.yml
-                self._template_errors.append((error, case.title))
-                return None
             except InvalidInput as error:
-                file = self._file_of(error)
-                if not file:
-                    self._findings.add(RECIPE_FILE, line_of_key(self._recipe_lines, f"states.{name}"), _text(error))
-                if not file or file in case.templates.without:
+                if not self._goes_on_without(error, case, name):
                     return None
-                self._take_down(error, file, case)
-                case.templates.without.add(file)
+
+    def _goes_on_without(self, error: InvalidInput, case: _Case, name: str) -> bool:
+        """Take down what is wrong, and leave it out of the case; returns whether that is possible."""
+        if isinstance(error, TemplateError):  # in a text of recipe.yml
+            self._template_errors.append((error, case.title))
+            return self._mend(case, [error.file.removeprefix(f"{RECIPE_FILE}, ")])
+        if isinstance(error, InputProblems):  # in the settings of a proof
+            for problem in error.problems:
+                line = line_of_key(self._recipe_lines, problem.path)
+                self._findings.add(RECIPE_FILE, line, problem.text, seen_with=case.title)
+            return self._mend(case, [problem.path for problem in error.problems])
+        file = self._file_of(error)
+        if not file:
+            self._findings.add(RECIPE_FILE, line_of_key(self._recipe_lines, f"states.{name}"), _text(error))
+            return False
+        if file in case.templates.without:
+            return self._mend(case, _proofs_with(case.recipe.states[name], file))
+        self._take_down(error, file, case)
+        case.templates.without.add(file)
+        # What is wrong with its objects together hides nothing that is wrong with one of them.
+        for rendering in case.templates.renderings.get(file, []):
+            for manifest, _lines, _path in objects_in(rendering.text):
+                if isinstance(manifest.get("apiVersion"), str) and isinstance(manifest.get("metadata"), dict):
+                    self._look_at_object(manifest, file, case)
+        return True
+
+    @staticmethod
+    def _mend(case: _Case, paths: Sequence[str]) -> bool:
+        """Go on without these texts of recipe.yml; returns whether that is possible, and something else."""
+        for path in paths:
+            recipe = without_text(case.recipe, path)
+            if recipe is None:
+                return False
+            case.recipe = recipe
+        return bool(paths)
 
     def _renderer(self, case: _Case, name: str) -> StateRenderer:
         return StateRenderer(case.recipe, case.recipe.states[name], case.facts, case.templates)
@@ -241,6 +272,7 @@ class Trials:
         problems: list[FieldProblem] = [
             *check_fields(manifest, self._types),
             *check_names(manifest),
+            *check_rules(manifest),
             *check_images(manifest),
         ]
         renderings = case.templates.renderings.get(file, [])
@@ -252,9 +284,13 @@ class Trials:
             self._findings.add(*place, text, seen_with=case.title, same_as=same_as)
         api_version, kind = str(manifest["apiVersion"]), str(manifest["kind"])
         if self._types.kind(api_version, kind) is None:
-            line = (self._locator.line_of_field(renderings, manifest, ("kind",)) or (file, 0))[1]
+            place = self._locator.line_of_field(renderings, manifest, ("kind",)) or (file, 0)
+            meant = self._types.suggested(api_version, kind)
+            if meant:
+                self._findings.add(*place, f"there is no {api_version} {kind}{meant}", seen_with=case.title)
+                return
             text = f"{api_version} {kind} is not known here: its fields were not checked, and its plural is a guess"
-            self._findings.add(file, line, text, severity=WARNING)
+            self._findings.add(*place, text, severity=WARNING)
 
     def _look_for_doubles(self, case: _Case, states: Mapping[str, RenderedState]) -> None:
         """An object belongs to one state."""
@@ -292,6 +328,16 @@ def _made(states: Mapping[str, RenderedState]) -> dict[str, Made]:
 def _content(manifest: Obj) -> str:
     """What tells objects apart that need other rights: whose they are, and what they grant."""
     return json.dumps([identity(manifest), manifest.get("rules"), manifest.get("roleRef")], sort_keys=True)
+
+
+def _proofs_with(state: State, pod: str) -> list[str]:
+    """The paths in recipe.yml of the proofs that run the pod of a file."""
+    return [
+        f"states.{state.name}.{key}[{index}]"
+        for key, proofs in (("validate", state.validate), ("disabled_validate", state.disabled_validate))
+        for index, proof in enumerate(proofs)
+        if proof.spec.get("pod") == pod
+    ]
 
 
 def _is_made_up(image: str) -> bool:
