@@ -97,6 +97,15 @@ def definition(
     }
 
 
+def kinds_in(definition: Mapping[str, Any]) -> list[Kind]:
+    """The kinds that a CRD brings; none where it is not one that could be."""
+    spec = definition.get("spec") or {}
+    names = spec.get("names") or {}
+    group, kind, plural = (str(each or "") for each in (spec.get("group"), names.get("kind"), names.get("plural")))
+    versions = [str(each.get("name")) for each in spec.get("versions") or [] if isinstance(each, Mapping)]
+    return [Kind(group, version, kind, plural, spec.get("scope") == "Namespaced") for version in versions]
+
+
 def ensure(client: Client, wanted: Sequence[Obj]) -> bool:
     """Apply CRDs and wait until they are served; returns whether that changed anything.
 

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.authorization import Access, access, missing
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import Change
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.definitions import kinds_in
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import UnknownKind
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import LOCK_NAMESPACE
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.lock import LEASE
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
@@ -31,7 +33,7 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
 
 def refuse_missing_rights(client: Client, desired: Desired, changes: Iterable[Change], *, proves: bool) -> None:
     """Raise EnablementError that names every right that these changes, the run's own objects and its proofs lack."""
-    rights = _of_changes(client, changes)
+    rights = of_changes(client.kind, changes)
     for entry, names in _of_run(client, desired, proves=proves).items():
         rights.setdefault(entry, set()).update(names)
     lacking = missing(client, rights)
@@ -54,16 +56,20 @@ def in_words(rights: Iterable[Access]) -> str:
     return "; ".join(f"{', '.join(found)} {on}" for on, found in verbs.items())
 
 
-def _of_changes(client: Client, changes: Iterable[Change]) -> Rights:
+def of_changes(kind_of: Callable[[str, str], Kind], changes: Iterable[Change]) -> Rights:
+    """The rights that changes need, each with the names of the objects. kind_of: what is served, else UnknownKind."""
     rights: Rights = defaultdict(set)
-    for change in changes:
+    found = [change for change in changes if change.action in _VERBS]
+    definitions = [change.desired or {} for change in found if change.key.kind == "CustomResourceDefinition"]
+    brought = {(kind.api_version, kind.kind): kind for each in definitions for kind in kinds_in(each)}
+    for change in found:
         key = change.key
         try:
-            kind = client.kind(key.api_version, key.kind)
+            kind = brought.get((key.api_version, key.kind)) or kind_of(key.api_version, key.kind)
         except UnknownKind:
-            # Its definition comes with these very changes.
+            # What these changes deploy brings it, so nobody knows its plural yet.
             continue
-        for verb in _VERBS.get(change.action, ()):
+        for verb in _VERBS[change.action]:
             rights[access(kind, key.namespace, verb)].add(key.name)
     return rights
 
