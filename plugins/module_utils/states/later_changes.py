@@ -58,7 +58,7 @@ class LaterChanges:
         """Tell the walker which states have objects that are not applied yet, so that these are not missed."""
         for stage in self._left:
             if not stage.deletes:
-                walker.unapplied[stage.place] = _HELD_BACK if stage.everywhere else _TO_COME
+                walker.unapplied.setdefault(stage.place, _HELD_BACK if stage.everywhere else _TO_COME)
 
     def make_due(self, walker: Walker) -> bool:
         """Make what is due by the walker's results; returns whether anything was tried.
@@ -93,8 +93,10 @@ class LaterChanges:
             self._refuse(stage, error, walker)
         else:
             if not stage.deletes:
-                del walker.unapplied[stage.place]
+                walker.unapplied.pop(stage.place, None)
         self._left.remove(stage)
+        # A state may have something else to come.
+        self.announce(walker)
 
     def _refuse(self, stage: Stage, error: EnablementError, walker: Walker) -> None:
         self.refused.append((stage.state, error))

@@ -116,7 +116,7 @@ def _turn(
     if member is None or not (acts(manifest) or manifest["kind"] == "DaemonSet"):
         return None
     foundation = order.stands_on(member.state) & replaced
-    if foundation:
+    if foundation and change.action != "create":
         return member, tuple(sorted(foundation)), True
     requires = order.requires.get(member.state, ())
     return (member, requires, False) if requires and acts(manifest) else None

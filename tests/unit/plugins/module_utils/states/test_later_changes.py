@@ -93,3 +93,18 @@ def test_what_has_no_answer_now_is_tried_again_and_not_refused() -> None:
         reasons.append(walker.unapplied["server", ""].reason if walker.unapplied else "")
     assert reasons == ["Applying", "Applying", "KindNotServed", ""]
     assert (later.left, later.refused, answers) == ([], [], [])
+
+
+def test_a_state_with_something_else_to_come_goes_on_waiting() -> None:
+    walker = Walker([], Settings("toy", "toy"), Snapshot(), NOW)
+    staged = Staged((), (Stage("plugin", "", (), ()), Stage("plugin", "", ("host",), (), everywhere=True)))
+    later = LaterChanges(cast(Client, None), staged, lambda _stage: (), lambda: None, lambda: NOW)
+    later.announce(walker)
+    reasons = [walker.unapplied["plugin", ""].reason]
+    for proven in (False, True):
+        if proven:
+            walker.results["", "host"] = Result("host", Phase.READY)
+        later.make_due(walker)
+        reasons += [verdict.reason for verdict in walker.unapplied.values()]
+    assert reasons == ["Applying", "HeldBack"]
+    assert later.left == []

@@ -93,6 +93,9 @@ def test_what_stands_on_something_that_is_replaced_keeps_its_version_until_that_
         for state in ("driver", "plugin", "exporter")
     }
     changes = [change(item.manifest, "update") for found in objects.values() for item in found]
+    # Nothing is taken away by what is new.
+    changes.append(change(obj("DaemonSet", "new")))
+    objects["plugin"].append(RenderedObject(obj("DaemonSet", "new"), "", "f"))
     gone = change(obj("DaemonSet", "hook", state=replaced), "delete")
     staged = divide([*changes, gone], members_of(objects), order)
     waiting = [stage for stage in staged.later if not stage.deletes]
@@ -100,3 +103,4 @@ def test_what_stands_on_something_that_is_replaced_keeps_its_version_until_that_
         (state, ("host",), True) for state in held
     ]
     assert {key.kind for stage in waiting for key in stage.keys} <= {"DaemonSet"}
+    assert "new" in [item.key.name for item in staged.now]
