@@ -149,6 +149,16 @@ problems:
       message: "pod nvidia-gpu/nvidia-driver-x7k2p container driver: CrashLoopBackOff (exit code 1, 4 restarts)"
       since: "2026-11-20T10:00:00Z"
       todo: read the pod's log (kubectl logs --previous), mend the cause, run again
+left:
+  description: Nodes that left during the run, deleted or no longer labelled; they count neither as ready nor as failed.
+  type: list
+  elements: str
+  returned: always
+unfinished:
+  description: What the API server refused after the proofs, such as the removal of validation pods; one sentence each.
+  type: list
+  elements: str
+  returned: always
 restarts_pending:
   description: Nodes whose driver pod runs the version before, until it is restarted.
   type: list

@@ -26,6 +26,10 @@ OF_STATES: Mapping[str, Reason] = {
         "a state brings objects of a kind that the API server does not serve, although what it requires is ready",
         "wait, or look at the log of what is to bring this kind",
     ),
+    "LabelsRefused": Reason(
+        "the API server refused to write the node's labels, so that nothing counts which was found there; `unknown`",
+        "mend what the API server names (a right, an admission rule, a quota), and run again",
+    ),
     "LeftOut": Reason(
         "another state requires this one, and the cluster serves none of the APIs that its objects need",
         "install what serves that API, or turn the state off",

@@ -17,6 +17,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapsho
 
 S = TypeVar("S")
 
+REFUSED_MAX_AGE_S = 5.0
+
 
 class PlannedState(Protocol):
     """What is known of a proof's state before nodes are looked at (states.validation.model.StatePlan is one)."""
@@ -35,10 +37,12 @@ class PlannedState(Protocol):
 
 @dataclass(frozen=True)
 class Siblings:
-    """The nodes of a node's group on which the state may be proven, the proven ones first; whether there is one."""
+    """The nodes of a node's group on which the state may be proven, the proven ones first; whether there is one; those
+    on which it will not be proven in this run."""
 
     names: tuple[str, ...] = ()
     proven: bool = False
+    given_up: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -67,8 +71,11 @@ class Look(Generic[S]):
 
     def ask(self, question: Ask, max_age: float | None = None) -> Answer | None:
         """The last answer, or None where there is none yet. The question goes out where there is none, and again where
-        the answer is older than max_age (seconds); until the next one comes, the last one stays valid."""
+        the answer is older than max_age (seconds), or a while after it was refused; until the next one comes, the last
+        one stays valid."""
         answer = self.snapshot.answers.get(question)
+        if answer is not None and answer.error:
+            max_age = min(max_age or REFUSED_MAX_AGE_S, REFUSED_MAX_AGE_S)
         if answer is not None and max_age is not None:
             self.look_again(answer.at + max_age)
         if answer is None or (max_age is not None and self.now - answer.at >= max_age):

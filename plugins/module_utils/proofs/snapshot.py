@@ -82,12 +82,13 @@ class Snapshot:
         return {node for node in (place[0], before[0] if before else "") if node}
 
     def running_validators(self, state: str) -> int:
-        """How many validation pods of a state have not ended yet."""
+        """How many validation pods of a state have not ended yet; one whose node is gone never will."""
         return sum(
             1
             for pod in self.validators.values()
             if (pod["metadata"].get("labels") or {}).get(VALIDATION_LABEL) == state
             and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
+            and node_of(pod) in self.nodes
         )
 
     def pods_of_state(self, state: str) -> Iterable[Obj]:

@@ -60,6 +60,10 @@ class LaterChanges:
             if not stage.deletes:
                 walker.unapplied.setdefault(stage.place, _HELD_BACK if stage.everywhere else _TO_COME)
 
+    def let_go(self, walker: Walker) -> None:
+        """Drop what waits for a group of which no node is left: the next run does without it."""
+        self._later = [stage for stage in self._later if not stage.group or walker.members(stage.state, stage.group)]
+
     def make_due(self, walker: Walker) -> bool:
         """Make what is due by the walker's results; returns whether anything was tried.
 

@@ -9,7 +9,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, NotFound
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
+    ApiError,
+    NotFound,
+    Unreachable,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, Right
 
 WORKERS = 8
@@ -21,11 +25,25 @@ RIGHTS = (Right("", ("nodes",), ("patch",), CLUSTER),)
 
 def patch_nodes(client: Client, patches: Mapping[str, dict[str, Any]]) -> None:
     """One merge patch per node; raises the first error after all have been sent."""
+    for error in try_patches(client, patches).values():
+        if not isinstance(error, NotFound):
+            raise error
+
+
+def try_patches(client: Client, patches: Mapping[str, dict[str, Any]]) -> dict[str, ApiError]:
+    """One merge patch per node; returns what the API server refused, by node: NotFound for one that has left.
+
+    Raises Unreachable where there is no API server any more.
+    """
     kind = client.kind("v1", "Node")
 
     def call(name: str) -> Callable[[], Any]:
         return lambda: client.patch(kind, name, None, patches[name])
 
-    for answer in client.parallel([call(name) for name in patches], workers=WORKERS):
-        if isinstance(answer, ApiError) and not isinstance(answer, NotFound):
-            raise answer
+    answers = zip(patches, client.parallel([call(name) for name in patches], workers=WORKERS), strict=True)
+    refused = {name: answer for name, answer in answers if isinstance(answer, ApiError)}
+    unheard = [name for name, error in refused.items() if isinstance(error, Unreachable) and not error.status]
+    if unheard:
+        # Whether the way to this node is cut or that to everything: who asks for less may get an answer.
+        client.get(kind, unheard[0])
+    return refused

@@ -5,13 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, Unreachable
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import RECIPE_LABEL, VALIDATION_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import StartPod
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import seconds
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import node_of
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import render_pod
 from ansible_collections.hardware.enablement.plugins.module_utils.states import phase_events
@@ -33,6 +38,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.writer import Writer
 
 Obj = dict[str, Any]
+T = TypeVar("T")
+
+WORKERS = 8
 
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
@@ -75,14 +83,19 @@ def prove(
         phase_events.say(desired.client, [occurrence for occurrence in said if occurrence], context)
     proving = {plan.name for plan in desired.plans}
     reported = [plan for plan in plans if plan.name in names and (plan.name in proving or _is_open(plan, loop))]
-    groups = desired.discovery.groups
-    report = summarize(reported, loop.results, groups, loop.snapshot.groups, params["report"] == "all")
+    reported, groups = _as_they_are_now(reported, desired, loop)
+    report = summarize(reported, loop.results, groups, loop.snapshot.groups, params["report"] == "all", loop.left)
+    if later:
+        later.let_go(loop.walker)
     if not report["nodes_total"] and not nodes:
         report["message"] = desired.discovery.nfd["message"] or report["message"]
     known = bool(nodes) or bool(params["allow_empty"])
-    stray = clear_stray_marks(desired.client, desired.prepared, guard.before_write, write, known)
+    refused: list[EnablementError] = []
+    clear_marks = partial(clear_stray_marks, desired.client, desired.prepared, guard.before_write, write, known)
+    stray = _insist(clear_marks, refused) or {}
     if write:
-        _clear_validators(desired, guard)
+        _insist(partial(_clear_validators, desired, guard, loop.snapshot.nodes if known else None), refused)
+    report["unfinished"] = [str(error) for error in refused]
     if context.check_mode and params["wait"] and not report["ready"] and nodes:
         report.update(table.would_validate(report))
     else:
@@ -91,13 +104,36 @@ def prove(
         for line in report["table"]:
             context.progress(line)
     result = _result(report, writer, stray, params, context)
-    return _recorded(desired, result, context) if params["record"] else result
+    return _recorded(desired, result, context, refused) if params["record"] else result
 
 
-def _recorded(desired: Desired, result: Obj, context: RunContext) -> Obj:
-    """The result, once the record says the same."""
-    live = store.read(desired.client, desired.recipe.name)
-    written = write_report(desired.client, desired.prepared, live, result, context)
+def _insist(step: Callable[[], T], refused: list[EnablementError]) -> T | None:
+    """Do what comes after the proofs, once more where that is refused; what stays refused costs no result.
+
+    refused takes it. Once there is no API server any more, nothing else is tried.
+    """
+    for last in (False, True):
+        if any(isinstance(error, Unreachable) and not error.status for error in refused):
+            break
+        try:
+            return step()
+        except EnablementError as error:
+            if last or isinstance(error, Unreachable):
+                refused.append(error)
+    return None
+
+
+def _recorded(desired: Desired, result: Obj, context: RunContext, refused: list[EnablementError]) -> Obj:
+    """The result, once the record says the same; a failure where it cannot be made to."""
+
+    def write() -> Obj:
+        live = store.read(desired.client, desired.recipe.name)
+        return write_report(desired.client, desired.prepared, live, result, context)
+
+    written = _insist(write, refused)
+    if written is None:
+        said = str(refused[-1])
+        return {**result, "failed": True, "msg": result.get("msg") or f"The record does not say what was found: {said}"}
     result["changed"] = result["changed"] or written["changed"]
     if "diff" in written:
         result["diff"] = [result["diff"], written["diff"]]
@@ -173,14 +209,34 @@ def _with_requirements(plans: list[StatePlan], names: set[str]) -> list[StatePla
     return [plan for plan in plans if plan.name in wanted]
 
 
-def _clear_validators(desired: Desired, guard: Guard) -> None:
-    """Remove the pods that have done their work, also those of a run that was killed; failed ones keep their logs."""
-    client, namespace = desired.client, desired.prepared.namespace
-    kind, fields = client.kind("v1", "Pod"), "status.phase=Succeeded"
-    labels = f"{RECIPE_LABEL}={desired.recipe.name},{VALIDATION_LABEL}"
-    if client.list(kind, namespace=namespace, labels=labels, fields=fields).items:
+def _as_they_are_now(plans: Sequence[StatePlan], desired: Desired, loop: Loop) -> tuple[list[StatePlan], Any]:
+    """The plans with rows for the groups of the nodes that are there now, and these groups."""
+    discovery, grouping = desired.discovery, desired.discovery.grouping
+    if discovery.group_of == loop.snapshot.groups:
+        return list(plans), discovery.groups
+    finest = grouping.groups(loop.snapshot.nodes.values())
+    per = {plan.name: desired.recipe.states[plan.name].per or ("kernel",) for plan in plans}
+    return [replace(plan, rows=grouping.coarse(finest, per[plan.name])) for plan in plans], finest
+
+
+def _clear_validators(desired: Desired, guard: Guard, nodes: Mapping[str, Any] | None) -> None:
+    """Remove the pods that have done their work, also those of a run that was killed, and those of nodes that left;
+    failed ones keep their logs. nodes: those that are there, None where that is not known."""
+    client, namespace, finished = desired.client, desired.prepared.namespace, "Succeeded"
+    kind, labels = client.kind("v1", "Pod"), f"{RECIPE_LABEL}={desired.recipe.name},{VALIDATION_LABEL}"
+    found = client.list(kind, namespace=namespace, labels=labels).items
+    done = [pod for pod in found if (pod.get("status") or {}).get("phase") == finished]
+    left = [pod for pod in found if nodes is not None and pod not in done and node_of(pod) not in nodes]
+    if done or left:
         guard.before_write()
-        client.delete_collection(kind, namespace=namespace, labels=labels, fields=fields)
+    if done:
+        client.delete_collection(kind, namespace=namespace, labels=labels, fields=f"status.phase={finished}")
+    calls = [
+        partial(client.delete, kind, pod["metadata"]["name"], namespace, uid=pod["metadata"]["uid"]) for pod in left
+    ]
+    for answer in client.parallel(calls, workers=WORKERS):
+        if isinstance(answer, ApiError):
+            raise answer
 
 
 def _result(

@@ -224,7 +224,7 @@ def _is_current(look: Look[Settings], pod: Obj, daemonset: Obj) -> bool | None:
         return updated == desired
     newest = ReadRevision(metadata["namespace"], metadata["name"], metadata["uid"], int(metadata.get("generation", 0)))
     answer = look.ask(newest, REVISION_MAX_AGE_S)
-    if answer is None:
+    if answer is None or answer.error:
         return None
     return bool(answer.value) and answer.value == labels.get("controller-revision-hash")
 

@@ -72,6 +72,10 @@ REASONS = {
     ),
     "Queued": UNDER_WAY,
     "Sampled": UNDER_WAY,
+    "SampleNotProven": Reason(
+        "the node that is sampled for its group is not proven, so that nothing is known of the others; `unknown`",
+        "mend the node that the message names, and run again",
+    ),
     "Starting": UNDER_WAY,
     "ValidationFailed": Reason(
         "the validation pod ran and failed; its last log line is in the message",
@@ -79,7 +83,7 @@ REASONS = {
     ),
     "ValidationTimeout": Reason("the validation pod has not ended in its time", "read the validation pod's log"),
     "ValidatorRefused": Reason(
-        "the API server refused the validation pod",
+        "the API server refused to make or remove the validation pod; `unknown`",
         "look at the namespace's quota and admission rules",
     ),
 }
@@ -131,6 +135,9 @@ def _sampled(look: Look[Settings], node: str) -> Verdict | None:
         return None
     if siblings.proven:
         return PASSED
+    if chosen and siblings.given_up.issuperset(chosen):
+        text = f"{', '.join(chosen)} should prove it for the whole group, and did not"
+        return Verdict(Outcome.BLOCKED, "SampleNotProven", text)
     return Verdict(Outcome.PENDING, "Sampled", f"waits for the proof on {', '.join(chosen) or 'a node of its group'}")
 
 
@@ -140,7 +147,7 @@ def _start(look: Look[Settings], start: StartPod) -> Verdict:
     answer = look.ask(start, START_RETRY_S)
     if answer is None or not answer.error:
         return Verdict(Outcome.PENDING, "Starting", "the validation pod is being started")
-    return Verdict(Outcome.TROUBLE, "ValidatorRefused", f"the validation pod cannot be made: {answer.error}", ran=False)
+    return Verdict(Outcome.BLOCKED, "ValidatorRefused", f"the validation pod cannot be made: {answer.error}")
 
 
 def _failed(look: Look[Settings], pod: Obj) -> Verdict:
@@ -150,7 +157,10 @@ def _failed(look: Look[Settings], pod: Obj) -> Verdict:
     finished = max([seconds(end.get("finishedAt")) or 0.0 for end in ended] or [0.0])
     remove = RemovePod(metadata["namespace"], metadata["name"], metadata["uid"])
     if 0 < finished < look.started - 1:
-        look.ask(remove)
+        removed = look.ask(remove)
+        if removed is not None and removed.error:
+            text = f"the validation pod of an earlier run cannot be removed: {removed.error}"
+            return Verdict(Outcome.BLOCKED, "ValidatorRefused", text)
         return Verdict(Outcome.PENDING, "Starting", "a validation pod of an earlier run is being removed")
     code = next((end["exitCode"] for end in ended if end.get("exitCode")), None)
     container = next((status["name"] for status in statuses), None)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.table import departure
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.tally import CauseKey, Tally
 
 EVERY_S = 1.0
@@ -18,8 +19,9 @@ EVERY_S = 1.0
 SHARE = 1 / 30
 WIDTH = 100
 
-# A state's count has no reason.
+# A state's count has no reason, and what concerns no state has no state.
 _NO_REASON = ""
+_LEFT = ("", "left")
 
 
 class _Item(NamedTuple):
@@ -98,4 +100,6 @@ def _items(tally: Tally) -> dict[CauseKey, _Item]:
     items = {key: _Item(cause.phase, cause.text()) for key, cause in tally.causes.items()}
     for state, numbers in tally.counts.items():
         items[(state, _NO_REASON)] = _Item(numbers, f"{state} {numbers[0]}/{numbers[1]}")
+    if tally.left:
+        items[_LEFT] = _Item(tally.left, departure(tally.left))
     return items

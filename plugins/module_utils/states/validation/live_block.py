@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from unicodedata import combining, east_asian_width
 
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import Terminal
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.table import duration
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.table import departure, duration
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.tally import Tally
 
 BAR = 10
@@ -49,7 +49,8 @@ def layout(tally: Tally, title: str, started: float, now: float, height: int) ->
         f"  {state:<{width}}  {_bar(ready, total)}  {ready}/{total}" for state, (ready, total) in tally.counts.items()
     ]
     room = max(height - len(lines), 2)
-    causes = _fitting(_causes(tally, now), min(max(room - len(states), room // 2), MAX_CAUSES), "causes")
+    gone = [f"  ~ {departure(tally.left)}"] if tally.left else []
+    causes = _fitting([*gone, *_causes(tally, now)], min(max(room - len(states), room // 2), MAX_CAUSES), "causes")
     return lines + _fitting(states, room - len(causes), "states") + causes
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import NotFound
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping, runtime_value
@@ -20,6 +22,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks im
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Outcome, Verdict
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import marks
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.mirror import Mirror
@@ -35,7 +38,16 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
 TICK_S = 0.25
 UNSEEN_S = 5.0
 SETTLED_ROUNDS = 4
+REFUSED_AGAIN_S = 5.0
 CLUSTER = ""
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """The API server does not take a node's labels: since when, and when they are sent again."""
+
+    since: float
+    again_at: float
 
 
 class Loop:
@@ -83,6 +95,7 @@ class Loop:
         self.mirror = Mirror(client, self.snapshot, plans, selector, settings.recipe, settings.namespace, grouping)
         self.walker = Walker(plans, settings, self.snapshot, clock())
         self._due: dict[str, float] = {}
+        self._refusals: dict[str, _Refusal] = {}
         self._first_summaries: dict[str, str | None] = {}
         self._cluster_plans = [plan for plan in plans if not plan.per_node]
         self._node_plans = [plan for plan in plans if plan.per_node]
@@ -91,6 +104,11 @@ class Loop:
     def results(self) -> Mapping[tuple[str, str], Result]:
         """The result of each (node, state); the node is "" for a state of the cluster."""
         return self.walker.results
+
+    @property
+    def left(self) -> list[str]:
+        """The nodes that were there when the run began, or came during it, and are not at its end."""
+        return self.mirror.left
 
     def changed_summaries(self) -> Iterator[tuple[NodeFacts, str | None, str | None]]:
         """The nodes whose summary label this run has changed, with its value before and after."""
@@ -110,8 +128,8 @@ class Loop:
             self._walk(self._answer(asks))
         settled = all(result.phase is Phase.READY for result in self.results.values())
         if settled:
-            self.writer.flush(final=lambda _name: True)
-        return settled
+            self._write_marks(final=lambda _name: True)
+        return settled and not self.walker.unmarked
 
     def run(self, wait: bool) -> None:
         """Watch until every result is final; without wait, until everything has been looked at."""
@@ -123,9 +141,9 @@ class Loop:
             dirty = {CLUSTER, *self.snapshot.nodes}
             settled = 0
             while True:
-                self._forget_nodes()
+                self._forget_departed()
                 asks = self._walk(dirty)
-                self.writer.flush(self._node_is_final)
+                self._write_marks(self._node_is_final)
                 dirty = self._answer(asks)
                 if self.make_due(self.walker):
                     dirty |= {CLUSTER, *self.snapshot.nodes}
@@ -135,11 +153,11 @@ class Loop:
                     break
                 if self.write:
                     self.guard()
-                self.progress.show(self.plans, self.results, self.clock())
+                self.progress.show(self.plans, self.results, self.clock(), self.left)
                 dirty |= self.mirror.take_events(hub, 0.0 if dirty else TICK_S)
                 dirty |= self._overdue() | {CLUSTER}
-            self.progress.close(self.plans, self.results, self.clock())
-            self.writer.flush(final=lambda _name: True)
+            self.progress.close(self.plans, self.results, self.clock(), self.left)
+            self._write_marks(final=lambda _name: True, last=True)
         finally:
             hub.close()
 
@@ -149,7 +167,8 @@ class Loop:
         asks: dict[Ask, set[str]] = defaultdict(set)
         slots = self._slots()
         self.walker.slots = slots
-        names = sorted(dirty)
+        # Who asked, or was due, may have left since.
+        names = sorted(dirty & {CLUSTER, *self.snapshot.nodes})
         if CLUSTER in dirty and len(dirty) > 1:
             # Nodes may stand on the cluster's states, and these on what nodes have: once more, by what is known now.
             names.append(CLUSTER)
@@ -172,7 +191,11 @@ class Loop:
         node, group = self.snapshot.nodes[name], self.snapshot.groups[name]
         self.writer.seen(node)
         before = self.writer.marks_of(node)
+        if name in self.walker.unmarked and self._refusals[name].again_at <= now:
+            del self.walker.unmarked[name]
         walk = self.walker.walk(node, group, before.proofs, frozenset(before.gates), now)
+        if name in self.walker.unmarked:
+            return walk
         results = {plan.name: self.results[(name, plan.name)] for plan in self._node_plans}
         first = self._first_summaries.setdefault(name, before.summary)
         after = marks.wanted(
@@ -229,10 +252,34 @@ class Loop:
                 due.add(name)
         return due & {CLUSTER, *self.snapshot.nodes}
 
-    def _forget_nodes(self) -> None:
-        for key in [key for key in self.walker.results if key[0] and key[0] not in self.snapshot.nodes]:
-            del self.walker.results[key]
-            self.walker.memory.pop(key, None)
+    def _write_marks(self, final: Callable[[str], bool], last: bool = False) -> None:
+        """Send the marks that are due. What is refused for a node is that node's result; last: with one more try."""
+        if last:
+            again = set(self.walker.unmarked)
+            self.walker.unmarked.clear()
+            self._walk(again)
+        now = self.clock()
+        refused = self.writer.flush(final)
+        for name in self._refusals.keys() - self.walker.unmarked.keys() - refused.keys():
+            del self._refusals[name]
+        for name, error in refused.items():
+            if isinstance(error, NotFound):
+                self.mirror.forget(name)
+                continue
+            since = self._refusals[name].since if name in self._refusals else now
+            self._refusals[name] = _Refusal(since, now + REFUSED_AGAIN_S)
+            self.walker.unmarked[name] = Verdict(Outcome.BLOCKED, "LabelsRefused", str(error), since, heals=not last)
+        self._forget_departed()
+        self._walk(set(refused))
+        for name in refused.keys() & self._refusals.keys():
+            self._due[name] = self._refusals[name].again_at
+
+    def _forget_departed(self) -> None:
+        for name in self.mirror.take_departed():
+            self.walker.forget(name)
+            self.writer.forget(name)
+            for known in (self._due, self._refusals, self._first_summaries):
+                known.pop(name, None)
 
     def _node_is_final(self, name: str) -> bool:
         return all(self.results[(name, plan.name)].final for plan in self._node_plans)

@@ -6,20 +6,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import RECIPE_LABEL
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import READ, Right
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector, matches
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.feeder import Feeder
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
 
 Obj = dict[str, Any]
+
+WORKERS = 8
 
 
 # What is watched to see how states stand, whatever kinds they are made of.
@@ -51,6 +55,24 @@ class Mirror:
         self._feeder = Feeder(client, snapshot, plans, namespace)
         kinds = {(key.api_version, key.kind) for plan in plans for key in plan.workloads} | {("apps/v1", "DaemonSet")}
         self._kinds = [client.kind(api_version, kind) for api_version, kind in sorted(kinds)]
+        self._met: set[str] = set()
+        self._departed: set[str] = set()
+
+    @property
+    def left(self) -> list[str]:
+        """The nodes that were there at some time, and are not now."""
+        return sorted(self._met - self._snapshot.nodes.keys())
+
+    def take_departed(self) -> set[str]:
+        """The nodes that left since the last call, also one that has come back since: that is another one."""
+        departed, self._departed = self._departed, set()
+        return departed
+
+    def forget(self, name: str) -> None:
+        """Drop a node that is gone, or no longer has the hardware."""
+        if name in self._snapshot.nodes:
+            self._snapshot.forget_node(name)
+            self._departed.add(name)
 
     def take_nodes(self, nodes: Sequence[Mapping[str, Any]]) -> None:
         """Take in nodes that somebody has listed."""
@@ -68,7 +90,10 @@ class Mirror:
         self._feeder.read()
 
     def watch(self, hub: WatchHub) -> None:
-        """Start to watch, and return when everything has been seen once."""
+        """Start to watch, and return when everything has been seen once, and nodes that left before are forgotten."""
+        listed = list(self._snapshot.nodes.values())
+        for node in listed:
+            self._snapshot.forget_node(node.name)
         for labels in self._selector:
             hub.subscribe(self._client.kind("v1", "Node"), labels=label_selector(labels))
         for kind in [*self._kinds, self._client.kind("v1", "Pod")]:
@@ -76,6 +101,7 @@ class Mirror:
         self._feeder.follow(hub)
         while not hub.synced:
             self.take_events(hub, 0.25)
+        self._departed.update(node.name for node in listed if not self._is_there(node.name, node.uid))
         self._snapshot.pods_known = True
 
     def take_events(self, hub: WatchHub, timeout: float) -> set[str]:
@@ -83,23 +109,33 @@ class Mirror:
         dirty: set[str] = set()
         left: set[str] = set()
         for event in hub.next(timeout):
-            gone, kind = event.type == "DELETED", event.object.get("kind")
+            gone, kind, metadata = event.type == "DELETED", event.object.get("kind"), event.object.get("metadata", {})
             if event.source is not None:
                 dirty.update(self._feeder.take(event))
             elif kind == "Node" and gone:
-                left.add(event.object["metadata"]["name"])
+                # Another watch may have told already of a new node of this name.
+                if self._is_there(metadata["name"], metadata["uid"]):
+                    left.add(metadata["name"])
             elif kind == "Node":
+                left.discard(metadata["name"])
                 dirty.update(self._take_node_event(event.object))
             elif kind == "Pod":
                 dirty.update(self._snapshot.put_pod(event.object, gone))
             elif self._snapshot.put_workload(event.object, gone):
                 dirty.update(self._snapshot.nodes)
-        if left & self._snapshot.nodes.keys():
-            self._forget(left)
+        for name in self._confirmed(sorted(left)):
+            self.forget(name)
         dirty.update(self._feeder.follow(hub))
         return dirty & self._snapshot.nodes.keys()
 
+    def _is_there(self, name: str, uid: str) -> bool:
+        known = self._snapshot.nodes.get(name)
+        return known is not None and known.uid == uid
+
     def _take_node(self, facts: NodeFacts) -> None:
+        if not self._is_there(facts.name, facts.uid):
+            self.forget(facts.name)
+        self._met.add(facts.name)
         self._snapshot.nodes[facts.name] = facts
         self._snapshot.groups[facts.name] = self._grouping.id_of(facts)
 
@@ -110,13 +146,16 @@ class Mirror:
         # A heartbeat changes nothing that validation looks at.
         return set() if known == facts else {facts.name}
 
-    def _forget(self, left: set[str]) -> None:
-        """A node leaves the watch of a label set when it is deleted, and when it changes to another label set."""
+    def _confirmed(self, left: Sequence[str]) -> list[str]:
+        """Of the nodes that left the watch of a label set those that are in no other one, either.
+
+        Where that cannot be told, the watch is believed: who is there after all comes back with its next event.
+        """
+        if len(self._selector) < 2:
+            return list(left)
         kind = self._client.kind("v1", "Node")
-        there = {
-            node["metadata"]["name"]
-            for labels in self._selector
-            for node in self._client.list(kind, labels=label_selector(labels)).items
-        }
-        for name in left - there:
-            self._snapshot.forget_node(name)
+        found = self._client.parallel([partial(self._client.get, kind, name) for name in left], workers=WORKERS)
+        return [name for name, node in zip(left, found, strict=True) if not self._has_hardware(node)]
+
+    def _has_hardware(self, node: Obj | ApiError | None) -> bool:
+        return isinstance(node, dict) and matches(node["metadata"].get("labels") or {}, self._selector)

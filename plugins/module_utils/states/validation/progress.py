@@ -30,22 +30,22 @@ class Progress:
         self._next = started + FIRST_AFTER_S
         self._shown = False
 
-    def show(self, plans: Sequence[StatePlan], results: Results, now: float) -> None:
-        """Show how far it is, if it is time to. now is in seconds since the epoch."""
+    def show(self, plans: Sequence[StatePlan], results: Results, now: float, left: Sequence[str] = ()) -> None:
+        """Show how far it is, if it is time to. now is in seconds since the epoch; left: the nodes that left."""
         if now < self._next:
             return
         self._next = now + EVERY_S
         self._shown = True
-        tally = count(plans, results, now)
+        tally = count(plans, results, now, left)
         self._log.take(tally, now)
         if self._block:
             self._block.draw(tally, now)
 
-    def close(self, plans: Sequence[StatePlan], results: Results, now: float) -> None:
+    def close(self, plans: Sequence[StatePlan], results: Results, now: float, left: Sequence[str] = ()) -> None:
         """Show how it ended, where anything was shown before."""
         if not self._shown:
             return
-        tally = count(plans, results, now)
+        tally = count(plans, results, now, left)
         self._log.close(tally, now)
         if self._block:
             self._block.draw(tally, now)

@@ -33,11 +33,13 @@ def summarize(
     groups: Sequence[NodeGroup],
     node_groups: Mapping[str, str],
     all_nodes: bool,
+    left: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The result of state_validate: phase, one sentence, a row per state, the causes and the problems, worst first.
 
     results may hold more states than plans: what these require. all_nodes adds the phase of each state on each node,
-    which is left out otherwise since it grows with the cluster.
+    which is left out otherwise since it grows with the cluster. left: the nodes that left during the run, which count
+    nowhere.
     """
     nodes = sorted(node_groups)
     names = {plan.name for plan in plans}
@@ -59,6 +61,8 @@ def summarize(
         "causes": found,
         "problems": rows,
         "restarts_pending": sorted({node for (node, _s), result in results.items() if result.restart_pending}),
+        "left": list(left),
+        "unfinished": [],
     }
     report["message"] = _sentence(report)
     if all_nodes:

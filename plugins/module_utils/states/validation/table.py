@@ -12,6 +12,7 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.causes import place
 
 MAX_CAUSES = 10
+NAMED = 3
 
 
 def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Any) -> list[str]:
@@ -41,10 +42,19 @@ def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Any) -> 
     if more > 0:
         lines.append(f"  and {more} more causes (report: all lists every node)")
     if report["restarts_pending"]:
-        names = ", ".join(report["restarts_pending"][:3])
+        names = ", ".join(report["restarts_pending"][:NAMED])
         count = len(report["restarts_pending"])
         lines.append(f"~ {count} nodes run the driver version before, until it is restarted: {names}")
+    if report["left"]:
+        lines.append(f"~ {departure(report['left'])}")
+    lines += [f"! {sentence}" for sentence in report["unfinished"]]
     return lines
+
+
+def departure(names: Sequence[str]) -> str:
+    """The nodes that left, in words: "left during the run: a, b, c and 2 more"."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"left during the run: {', '.join(names[:NAMED])}{more}"
 
 
 def _cause(cause: Mapping[str, Any], age: float) -> list[str]:

@@ -50,10 +50,12 @@ class Cause:
 
 @dataclass(frozen=True)
 class Tally:
-    """counts: state -> (ready, total), in the order of the states. causes: by state and reason, the oldest first."""
+    """counts: state -> (ready, total), in the order of the states. causes: by state and reason, the oldest first. left:
+    the nodes that left during the run."""
 
     counts: Mapping[str, tuple[int, int]]
     causes: Mapping[CauseKey, Cause]
+    left: tuple[str, ...] = ()
 
     @property
     def proven(self) -> tuple[int, int]:
@@ -62,7 +64,9 @@ class Tally:
         return sum(ready for ready, _total in pairs), sum(total for _ready, total in pairs)
 
 
-def count(plans: Sequence[StatePlan], results: Mapping[tuple[str, str], Result], now: float) -> Tally:
+def count(
+    plans: Sequence[StatePlan], results: Mapping[tuple[str, str], Result], now: float, left: Sequence[str] = ()
+) -> Tally:
     """The tally of results by (node, state); now is in seconds since the epoch."""
     counts = {plan.name: [0, 0] for plan in plans}
     causes: dict[CauseKey, Cause] = {}
@@ -75,7 +79,7 @@ def count(plans: Sequence[StatePlan], results: Mapping[tuple[str, str], Result],
         elif _is_cause(result, now):
             _add(causes, node, result)
     ordered = sorted(causes.items(), key=lambda entry: (entry[1].since, entry[0]))
-    return Tally({state: (ready, total) for state, (ready, total) in counts.items()}, dict(ordered))
+    return Tally({state: (ready, total) for state, (ready, total) in counts.items()}, dict(ordered), tuple(left))
 
 
 def _is_cause(result: Result, now: float) -> bool:

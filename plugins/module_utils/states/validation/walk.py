@@ -57,7 +57,8 @@ class _Target:
 class Walker:
     """Everything that stays the same, or is remembered, while nodes are walked.
 
-    unapplied: what to say of a (state, group) whose objects are not in the cluster yet.
+    unapplied: what to say of a (state, group) whose objects are not in the cluster yet. unmarked: what to say of a node
+    that could not be given its labels, so that nothing counts which was found there.
     """
 
     plans: Sequence[StatePlan]
@@ -68,6 +69,14 @@ class Walker:
     results: dict[tuple[str, str], Result] = field(default_factory=dict)
     slots: dict[str, int] = field(default_factory=dict)
     unapplied: dict[tuple[str, str], Verdict] = field(default_factory=dict)
+    unmarked: dict[str, Verdict] = field(default_factory=dict)
+
+    def forget(self, node: str) -> None:
+        """Drop what is known of a node that left."""
+        self.unmarked.pop(node, None)
+        for plan in self.plans:
+            self.results.pop((node, plan.name), None)
+            self.memory.pop((node, plan.name), None)
 
     def walk(
         self, node: NodeFacts, group: str, records: Mapping[str, ProofRecord], gates: frozenset[str], now: float
@@ -91,7 +100,8 @@ class Walker:
             memory.runnable_since = None if unmet else memory.runnable_since or now
             target = _Target(node, group, subject, holds, memory.runnable_since or now)
             result = self._look(plan, target, unmet, memory, now, walk)
-            result = replace(result, proven=memory.proven, subject=subject, holds=holds)
+            proven = memory.proven and node.name not in self.unmarked
+            result = replace(result, proven=proven, subject=subject, holds=holds)
             if result.phase is Phase.READY and not result.restart_pending and not unmet:
                 subjects[plan.name] = subject
             self.results[(node.name, plan.name)] = result
@@ -122,10 +132,10 @@ class Walker:
         enough = all if everywhere else any
         return bool(self.snapshot.groups) and enough(
             all(self._ready(state, node) or self._ready(state, "") for state in states)
-            for node in self._members(of, group)
+            for node in self.members(of, group)
         )
 
-    def _members(self, state: str, group: str) -> list[str]:
+    def members(self, state: str, group: str) -> list[str]:
         """The nodes of a group of a state ("": all)."""
         own = next((plan.own for plan in self.plans if plan.name == state), {})
         return [node for node, finest in self.snapshot.groups.items() if group in ("", own.get(finest, finest))]
@@ -142,7 +152,9 @@ class Walker:
         node = target.node
         if unmet:
             return self._behind(plan, memory, unmet, now)
-        if node is not None and not node.ready:
+        if node is not None and node.name in self.unmarked:
+            verdict = self.unmarked[node.name]
+        elif node is not None and not node.ready:
             text = f"the node is NotReady: {node.ready_message or 'its kubelet does not answer'}"
             verdict = Verdict(Outcome.BLOCKED, "NodeNotReady", text, node.ready_since)
         elif node is not None and target.group not in plan.hashes:
@@ -210,11 +222,19 @@ class Walker:
         return Verdict(Outcome.PASS, RESTART_PENDING, RESTART_TEXT) if restart_pending else PASSED
 
     def _siblings(self, plan: StatePlan, group: str) -> Siblings:
-        """The nodes of a group whose requirements hold, those that have been proven first."""
+        """The nodes of a group that can be sampled: their requirements hold, and they can be told of."""
         names = [name for name, its_group in self.snapshot.groups.items() if its_group == group]
-        able = [name for name in names if self._unmet(plan, name) is None]
+        able = [name for name in names if self._unmet(plan, name) is None and self._can_be_told(name)]
         able.sort(key=lambda name: (not self._ready(plan.name, name), name))
-        return Siblings(tuple(able), any(self._ready(plan.name, name) for name in able))
+        final = frozenset(name for name in able if self._is_given_up(plan.name, name))
+        return Siblings(tuple(able), any(self._ready(plan.name, name) for name in able), final)
+
+    def _can_be_told(self, node: str) -> bool:
+        return self.snapshot.nodes[node].ready and node not in self.unmarked
+
+    def _is_given_up(self, state: str, node: str) -> bool:
+        result = self.results.get((node, state))
+        return result is not None and result.final and result.phase is not Phase.READY
 
     def _ready(self, state: str, node: str) -> bool:
         result = self.results.get((node, state))

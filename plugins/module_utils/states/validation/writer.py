@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.states.node_patches import patch_nodes
+from ansible_collections.hardware.enablement.plugins.module_utils.states.node_patches import try_patches
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import marks
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
 
@@ -63,18 +64,27 @@ class Writer:
         else:
             self._wanted[name] = _Wanted(after, patch, marks.urgent(before, after, self._plans))
 
-    def flush(self, final: Callable[[str], bool]) -> None:
-        """Send the patches that are due: the urgent ones, and those of nodes that are final."""
-        due = {name: wanted.patch for name, wanted in self._wanted.items() if wanted.urgent or final(name)}
+    def forget(self, name: str) -> None:
+        """A node is gone: nothing is written to it, and another one of its name has nothing of what it carried."""
+        self._wanted.pop(name, None)
+        self._sent.pop(name, None)
+
+    def flush(self, final: Callable[[str], bool]) -> dict[str, ApiError]:
+        """Send the patches that are due: the urgent ones, and those of nodes that are final.
+
+        Returns what the API server refused, by node; nothing waits to be written to these any more.
+        """
+        due = {name: self._wanted.pop(name) for name in list(self._wanted) if self._wanted[name].urgent or final(name)}
         if not due:
-            return
-        for name, patch in due.items():
-            self.changed[name] = _merged(self.changed.get(name), patch)
+            return {}
+        refused: dict[str, ApiError] = {}
         if not self._dry:
             self._guard()
-            patch_nodes(self._client, due)
-        for name in due:
-            self._sent[name] = self._wanted.pop(name).after
+            refused = try_patches(self._client, {name: wanted.patch for name, wanted in due.items()})
+        for name in due.keys() - refused.keys():
+            self.changed[name] = _merged(self.changed.get(name), due[name].patch)
+            self._sent[name] = due[name].after
+        return refused
 
 
 def _merged(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:

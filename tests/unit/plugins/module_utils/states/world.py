@@ -28,7 +28,7 @@ NOW = 1_800_000_000.0
 GROUP = "group-1"
 
 
-def node(
+def node_object(
     name: str = "n1",
     ready: bool = True,
     labels: Mapping[str, str] | None = None,
@@ -37,24 +37,29 @@ def node(
     capacity: Mapping[str, str] | None = None,
     kernel: str = KERNEL,
     boot: str = BOOT,
-) -> NodeFacts:
+) -> Obj:
+    """One Node, as the API server gives it."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name,
+            "uid": f"uid-{name}",
+            "labels": {"feature.node.kubernetes.io/kernel-version.full": KERNEL, **(labels or {})},
+            "annotations": dict(annotations or {}),
+        },
+        "status": {
+            "nodeInfo": {"kernelVersion": kernel, "bootID": boot, "osImage": "Debian 12", "architecture": "amd64"},
+            "conditions": [{"type": "Ready", "status": "True" if ready else "False", "message": "kubelet stopped"}],
+            "allocatable": dict(allocatable or {}),
+            "capacity": dict(capacity or allocatable or {}),
+        },
+    }
+
+
+def node(name: str = "n1", **given: Any) -> NodeFacts:
     """One node."""
-    return NodeFacts.from_object(
-        {
-            "metadata": {
-                "name": name,
-                "uid": f"uid-{name}",
-                "labels": {"feature.node.kubernetes.io/kernel-version.full": KERNEL, **(labels or {})},
-                "annotations": dict(annotations or {}),
-            },
-            "status": {
-                "nodeInfo": {"kernelVersion": kernel, "bootID": boot, "osImage": "Debian 12", "architecture": "amd64"},
-                "conditions": [{"type": "Ready", "status": "True" if ready else "False", "message": "kubelet stopped"}],
-                "allocatable": dict(allocatable or {}),
-                "capacity": dict(capacity or allocatable or {}),
-            },
-        }
-    )
+    return NodeFacts.from_object(node_object(name, **given))
 
 
 def daemonset(name: str, template_generation: int = 1, strategy: str = "RollingUpdate") -> Obj:

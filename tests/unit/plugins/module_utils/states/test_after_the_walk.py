@@ -1,0 +1,132 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What comes after the walk, clean-up and record, costs no result where the API server refuses it, and is said."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
+from ansible_collections.hardware.enablement.plugins.module_utils.states import validate
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.desired import Desired
+from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import FakeServer, fake
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
+    Obj,
+    ScriptedCluster,
+    refusal,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.test_loop import (
+    OFFERS,
+    READY,
+    SELECTOR,
+    WAITING,
+    gpu_node,
+    plan_of,
+)
+
+__all__ = ["fake"]
+
+
+class Held:
+    """A lock that is always held."""
+
+    def before_write(self) -> None:
+        """Nothing to take."""
+
+    keep = before_write
+
+
+def prove(fake: FakeServer, nodes: list[Obj], **params: Any) -> Obj:
+    """The result of a walk over these nodes, which does what validation does before and after it."""
+    state = SimpleNamespace(name="plugin", per=(), image="", build="")
+    recipe = SimpleNamespace(name="demo", states={"plugin": state})
+    grouping = Grouping()
+    groups = grouping.groups([world.NodeFacts.from_object(node) for node in nodes])
+    desired = SimpleNamespace(
+        client=fake.client(),
+        recipe=recipe,
+        nodes=nodes,
+        plans=[plan_of(OFFERS)],
+        plans_with=lambda _more: [plan_of(OFFERS)],
+        prepared=SimpleNamespace(recipe=recipe, selector=SELECTOR, namespace="demo", grouping=grouping),
+        discovery=SimpleNamespace(
+            grouping=grouping,
+            groups=groups,
+            node_groups=groups,
+            nfd={"message": ""},
+            group_of={name: group.id for group in groups for name in group.nodes},
+        ),
+    )
+    given = {
+        "wait": True,
+        "failure_grace": 0,
+        "timeout": None,
+        "on_regress": "keep",
+        "report": "all",
+        "show": False,
+        "allow_empty": False,
+        "require_ready": True,
+        "record": False,
+        **params,
+    }
+    return validate.prove(
+        cast(Desired, desired), cast(Any, [state]), given, RunContext(), cast(Guard, Held()), later=None
+    )
+
+
+def test_a_refused_clean_up_is_said_and_costs_no_result(fake: FakeServer) -> None:
+    node = gpu_node("n1", READY)
+    cluster = ScriptedCluster(fake, node)
+    cluster.put("pods", world.validator("validate-plugin-1", "plugin"))
+    cluster.refuse = lambda asked: refusal(403, "Forbidden", "no deletions") if asked.method == "DELETE" else None
+    result = prove(fake, [node])
+    assert (result["phase"], result["nodes_ready"], result.get("failed")) == ("ready", 1, None)
+    [said] = result["unfinished"]
+    assert "no deletions" in said
+    assert any(said in line for line in result["table"])
+    assert len([asked for asked in fake.asked if asked.method == "DELETE"]) == 2
+
+
+def test_a_record_that_cannot_be_written_fails_the_run_and_keeps_its_results(fake: FakeServer) -> None:
+    node = gpu_node("n1", READY)
+    ScriptedCluster(fake, node).refuse = lambda asked: (
+        refusal(403, "Forbidden", "no records") if "specialresources" in asked.path else None
+    )
+    result = prove(fake, [node], record=True)
+    assert (result["phase"], result["nodes_ready"], result["failed"]) == ("ready", 1, True)
+    assert "no records" in result["msg"]
+
+
+def test_pods_of_nodes_that_left_are_removed_and_failed_ones_of_others_keep_their_logs(fake: FakeServer) -> None:
+    node = gpu_node("n1", READY)
+    cluster = ScriptedCluster(fake, node)
+    for name, place, phase in (("a", "n1", "Failed"), ("b", "gone", "Running"), ("c", "gone", "Pending")):
+        cluster.put("pods", world.validator(name, "plugin", place, phase))
+    prove(fake, [node])
+    assert sorted(cluster.deleted) == ["b", "c"]
+
+
+def test_a_node_that_left_is_named_and_counts_nowhere(fake: FakeServer) -> None:
+    nodes = [gpu_node("n1", READY), gpu_node("n2", WAITING)]
+    cluster = ScriptedCluster(fake, *nodes)
+    cluster.on_watch = lambda: cluster.remove("nodes", "n2") if "n2" in cluster.objects["nodes"] else None
+    result = prove(fake, nodes)
+    assert (result["nodes_total"], result["nodes_ready"], result["left"]) == (1, 1, ["n2"])
+    assert [(group["ready"], group["total"]) for group in result["states"][0]["groups"]] == [(1, 1)]
+    assert "~ left during the run: n2" in result["table"]
+    assert "failed" not in result
+
+
+@pytest.mark.parametrize(("on_regress", "gate"), [("keep", "degraded"), ("withdraw", None)])
+def test_on_regress_decides_about_the_gate(fake: FakeServer, on_regress: str, gate: str | None) -> None:
+    node = gpu_node("n1", WAITING, labels={"hardware-enablement.io/demo.plugin": "ready"})
+    cluster = ScriptedCluster(fake, node)
+    assert prove(fake, [node], on_regress=on_regress)["failed"]
+    assert cluster.labels("n1").get("demo.plugin") == gate

@@ -1,0 +1,274 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The walk against a scripted API server: nodes leave and come while it waits, and one of them is refused something."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import LockHeld
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.loop import Loop
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, StatePlan
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.progress import Progress
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.writer import Writer
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    Asked,
+    FakeServer,
+    fake,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
+    Answer,
+    Obj,
+    ScriptedCluster,
+    refusal,
+)
+
+__all__ = ["fake"]
+
+CARD, GPU = "example.com/card", "example.com/gpu"
+SELECTOR = [{CARD: None}]
+READY, WAITING = {GPU: "1"}, {GPU: "0"}
+GRACE_S = 20.0
+
+
+def gpu_node(name: str, offered: dict[str, str], **given: Any) -> Obj:
+    """A node with the hardware, which offers devices or does not yet."""
+    node = world.node_object(name, allocatable=offered, capacity=READY, **given)
+    node["metadata"]["labels"][CARD] = ""
+    return node
+
+
+def plan_of(*proofs: Proof, name: str = "plugin", **given: Any) -> StatePlan:
+    """A state that nothing is deployed for, which is proven on the nodes of these tests."""
+    group = Grouping().id_of(world.node())
+    return replace(world.plan(name, proofs=proofs, deployed=False, **given), hashes={group: f"hash-{name}"})
+
+
+OFFERS = Proof("allocatable", {"resource": GPU})
+CHECK = Proof("workload", {"pod": "p.yaml.j2", "sampling": "per_group", "parallel": 1, "timeout": 60})
+
+
+class Bed:
+    """A loop over a scripted cluster; its clock goes on by a second with each look at it."""
+
+    def __init__(self, fake: FakeServer, *nodes: Obj, plans: Sequence[StatePlan] = (), withdraw: bool = False) -> None:
+        self.cluster = ScriptedCluster(fake, *nodes)
+        self.client = fake.client()
+        self.held: list[str] = []
+        self.lines: list[str] = []
+        self.plans = list(plans) or [plan_of(OFFERS)]
+        ticks = itertools.count(world.NOW)
+        context = RunContext(progress=self.lines.append, clock=lambda: next(ticks))
+        self.loop = Loop(
+            client=self.client,
+            plans=self.plans,
+            selector=SELECTOR,
+            settings=Settings("demo", "demo", GRACE_S),
+            answers=Answers(self.client, lambda start: world.validator(start.name, start.state, start.node, "Pending")),
+            writer=Writer(self.client, self.plans, "demo", lambda: self.held.append("label"), dry=False),
+            progress=Progress(context, "demo"),
+            guard=lambda: None,
+            before_write=lambda: self.held.append("pod"),
+            clock=context.clock,
+            write=True,
+            withdraw=withdraw,
+            complete=True,
+            grouping=Grouping(),
+        )
+        self.loop.mirror.take_nodes(nodes)
+
+    def run(self, wait: bool = True) -> dict[str, Phase]:
+        """The phase of each node's first state."""
+        self.loop.run(wait)
+        return {
+            node: result.phase for (node, state), result in self.loop.results.items() if state == self.plans[0].name
+        }
+
+    def refuse(self, name: str, *answers: Answer) -> None:
+        """Give these answers to the patches of a node, then none any more; the last one for ever where it is alone."""
+        left = list(answers)
+
+        def answer(asked: Asked) -> Answer | None:
+            if asked.method != "PATCH" or not asked.path.split("?")[0].endswith(f"/{name}"):
+                return None
+            return left[0] if len(answers) == 1 else left.pop(0) if left else None
+
+        self.cluster.refuse = answer
+
+
+def test_a_node_that_is_deleted_while_the_run_waits_for_it_is_forgotten_and_named(fake: FakeServer) -> None:
+    bed = Bed(fake, gpu_node("n1", READY), gpu_node("n2", WAITING))
+    bed.cluster.on_watch = lambda: bed.cluster.remove("nodes", "n2")
+    assert bed.run() == {"n1": Phase.READY}
+    assert bed.loop.left == ["n2"]
+    assert bed.cluster.labels("n1")["demo"] == "ready"
+
+
+def test_a_node_that_leaves_with_something_to_be_written_is_not_written_to(fake: FakeServer) -> None:
+    # Its second state keeps it from being final, so that what is known of the first waits to be written.
+    plans = [plan_of(OFFERS, gated=False, unlocks=False), plan_of(CHECK, name="check", gated=False, unlocks=False)]
+    bed = Bed(fake, gpu_node("n1", READY), plans=plans)
+    bed.cluster.start_pod = lambda _pod: bed.cluster.remove("nodes", "n1")
+    assert bed.run() == {}
+    assert (bed.loop.left, bed.cluster.patched) == (["n1"], [])
+
+
+def test_a_node_that_left_before_the_watch_began_is_forgotten_and_named(fake: FakeServer) -> None:
+    bed = Bed(fake, gpu_node("n1", READY), gpu_node("n2", WAITING))
+    bed.loop.look_once([])
+    bed.cluster.remove("nodes", "n2")
+    assert bed.run() == {"n1": Phase.READY}
+    assert bed.loop.left == ["n2"]
+    assert {name for name, _patch in bed.cluster.patched} == {"n1"}
+
+
+def test_a_node_that_answers_404_to_its_patch_has_left(fake: FakeServer) -> None:
+    bed = Bed(fake, gpu_node("n1", READY), gpu_node("n2", READY))
+    bed.refuse("n2", refusal(404, "NotFound", 'nodes "n2" not found'))
+    assert bed.run() == {"n1": Phase.READY}
+    assert bed.loop.left == ["n2"]
+
+
+def test_another_node_of_the_same_name_is_taken_in_and_has_nothing_of_the_first_one(fake: FakeServer) -> None:
+    bed = Bed(fake, gpu_node("n1", WAITING, labels={"hardware-enablement.io/demo.plugin": "stale"}))
+    new = gpu_node("n1", READY, boot="boot-2")
+    new["metadata"]["uid"] = "uid-of-another"
+
+    def replace_it() -> None:
+        bed.cluster.remove("nodes", "n1")
+        bed.cluster.put("nodes", new)
+
+    bed.cluster.on_watch = replace_it
+    assert bed.run() == {"n1": Phase.READY}
+    assert bed.loop.left == []
+    assert bed.cluster.labels("n1") == {"demo": "ready", "demo.plugin": "ready"}
+
+
+def test_a_node_that_comes_is_proven_too(fake: FakeServer) -> None:
+    bed = Bed(fake, gpu_node("n1", WAITING))
+    bed.cluster.on_watch = lambda: bed.cluster.put("nodes", gpu_node("n2", READY))
+
+    def go_on(asked: Asked) -> None:
+        if asked.method == "PATCH" and bed.cluster.objects["nodes"]["n1"]["status"]["allocatable"] == WAITING:
+            bed.cluster.put("nodes", gpu_node("n1", READY))
+
+    bed.cluster.refuse = go_on
+    assert bed.run() == {"n1": Phase.READY, "n2": Phase.READY}
+    assert bed.cluster.labels("n2")["demo"] == "ready"
+
+
+def test_where_the_sample_of_a_group_leaves_another_node_is_sampled(fake: FakeServer) -> None:
+    bed = Bed(fake, gpu_node("n1", READY), gpu_node("n2", READY), plans=[plan_of(CHECK)])
+    started: list[str] = []
+
+    def play(pod: Obj) -> None:
+        started.append(pod["spec"]["nodeName"])
+        if "n1" in bed.cluster.objects["nodes"]:
+            bed.cluster.put("pods", pod)
+            bed.cluster.remove("nodes", "n1")
+        elif started[-1] == "n2":
+            bed.cluster.put("pods", {**pod, "status": {"phase": "Succeeded"}})
+
+    bed.cluster.start_pod = play
+    assert bed.run() == {"n2": Phase.READY}
+    assert (started[0], started[-1]) == ("n1", "n2")
+
+
+def test_a_node_of_which_nothing_can_be_told_is_not_sampled(fake: FakeServer) -> None:
+    bed = Bed(fake, gpu_node("n1", READY, ready=False), gpu_node("n2", READY), plans=[plan_of(CHECK)])
+    bed.cluster.start_pod = lambda pod: bed.cluster.put("pods", {**pod, "status": {"phase": "Succeeded"}})
+    assert bed.run() == {"n1": Phase.UNKNOWN, "n2": Phase.READY}
+
+
+@pytest.mark.parametrize(
+    "said", [(403, "Forbidden"), (409, "Conflict"), (422, "Invalid"), (500, "InternalError")], ids=lambda said: said[1]
+)
+def test_a_refused_label_is_the_result_of_its_node_alone(fake: FakeServer, said: tuple[int, str]) -> None:
+    proven = {"hardware-enablement.io/demo.plugin": "ready"}
+    bed = Bed(fake, gpu_node("n1", READY), gpu_node("n2", READY, labels=proven))
+    bed.refuse("n2", refusal(*said))
+    assert bed.run() == {"n1": Phase.READY, "n2": Phase.UNKNOWN}
+    result = bed.loop.results[("n2", "plugin")]
+    assert (result.reason, result.proven) == ("LabelsRefused", False)
+    assert "no, says a webhook" in result.message
+    assert bed.cluster.labels("n1")["demo"] == "ready"
+    assert bed.loop.writer.changed.keys() == {"n1"}
+    # What could not be written says nothing against the node.
+    assert not any(b"stale" in asked.body for asked in fake.asked)
+
+
+def test_a_label_that_is_refused_for_a_while_is_sent_again(fake: FakeServer) -> None:
+    bed = Bed(fake, gpu_node("n1", READY))
+    bed.refuse("n1", refusal(403, "Forbidden"), refusal(403, "Forbidden"))
+    assert bed.run() == {"n1": Phase.READY}
+    assert bed.cluster.labels("n1") == {"demo": "ready", "demo.plugin": "ready"}
+
+
+def test_without_waiting_a_refused_label_is_final_at_once(fake: FakeServer) -> None:
+    bed = Bed(fake, gpu_node("n1", READY))
+    bed.refuse("n1", refusal(403, "Forbidden"))
+    assert bed.run(wait=False) == {"n1": Phase.UNKNOWN}
+
+
+def test_a_quick_look_whose_labels_are_refused_is_not_the_last_one(fake: FakeServer) -> None:
+    bed = Bed(fake, gpu_node("n1", READY))
+    bed.refuse("n1", refusal(403, "Forbidden"))
+    assert not bed.loop.look_once([])
+    assert bed.run() == {"n1": Phase.UNKNOWN}
+
+
+def test_a_validation_pod_that_is_refused_makes_its_node_unknown(fake: FakeServer) -> None:
+    bed = Bed(fake, gpu_node("n1", READY), gpu_node("n2", READY), plans=[plan_of(OFFERS), plan_of(CHECK, name="check")])
+    bed.cluster.refuse = lambda asked: refusal(403, "Forbidden", "exceeded quota") if asked.method == "POST" else None
+    assert bed.run() == {"n1": Phase.READY, "n2": Phase.READY}
+    sampled, other = (bed.loop.results[(node, "check")] for node in ("n1", "n2"))
+    assert (sampled.phase, sampled.reason) == (Phase.UNKNOWN, "ValidatorRefused")
+    assert "exceeded quota" in sampled.message
+    assert (other.phase, other.reason) == (Phase.UNKNOWN, "SampleNotProven")
+
+
+def test_no_label_is_written_without_the_lock(fake: FakeServer) -> None:
+    bed = Bed(fake, gpu_node("n1", READY))
+
+    def lost() -> None:
+        raise LockHeld("This run has lost its lock", holder="x", since="", until="")
+
+    bed.loop.writer = Writer(bed.client, bed.plans, "demo", lost, dry=False)
+    with pytest.raises(LockHeld):
+        bed.run()
+    assert bed.cluster.patched == []
+
+
+@pytest.mark.parametrize(("withdraw", "gate"), [(False, "degraded"), (True, None)])
+def test_a_gate_says_what_became_of_its_state(fake: FakeServer, withdraw: bool, gate: str | None) -> None:
+    node = gpu_node("n1", WAITING, labels={"hardware-enablement.io/demo.plugin": "ready"})
+    bed = Bed(fake, node, withdraw=withdraw)
+    assert bed.run() == {"n1": Phase.DEGRADED}
+    assert bed.cluster.labels("n1").get("demo.plugin") == gate
+
+
+def test_the_sample_of_one_kernel_proves_no_other_one(fake: FakeServer) -> None:
+    other = gpu_node("n2", READY, kernel="6.1.0-2")
+    plan = plan_of(CHECK)
+    plan = replace(plan, hashes={**plan.hashes, Grouping().id_of(world.NodeFacts.from_object(other)): "hash-2"})
+    bed = Bed(fake, gpu_node("n1", READY), other, plans=[plan])
+
+    def play(pod: Obj) -> None:
+        succeeds = pod["spec"]["nodeName"] == "n1"
+        bed.cluster.put("pods", {**pod, "status": {"phase": "Succeeded" if succeeds else "Running"}})
+
+    bed.cluster.start_pod = play
+    bed.loop.walker.settings = Settings("demo", "demo", GRACE_S, timeout=20.0)
+    assert bed.run() == {"n1": Phase.READY, "n2": Phase.FAILED}
