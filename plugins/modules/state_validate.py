@@ -154,6 +154,11 @@ left:
   type: list
   elements: str
   returned: always
+rivals:
+  description: The DaemonSets of others that serve the recipe's resources on the same nodes.
+  type: list
+  elements: str
+  returned: always
 unfinished:
   description: What the API server refused after the proofs, such as the removal of validation pods; one sentence each.
   type: list

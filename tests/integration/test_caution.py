@@ -124,6 +124,19 @@ def test_with_adopt_it_is_taken_over(cluster: Cluster, runner: Runner) -> None:
     changes_nothing(cluster, runner)
 
 
+def test_a_foreign_device_plugin_that_comes_later_is_refused_too(cluster: Cluster, runner: Runner) -> None:
+    apply(cluster, foreign_plugin())
+    mark = cluster.mark()
+    text = sentence(runner.play("enable_gpu"))
+    assert "nvidia.com/gpu, nvidia.com/mig-* is served on these nodes by another device plugin, too" in text
+    assert "DaemonSet kube-system/nvidia-device-plugin-daemonset" in text
+    assert runner.writes(mark) == []
+    # Whoever only looks is told as well.
+    assert "! DaemonSet kube-system/nvidia-device-plugin-daemonset serves" in runner.play("status").output
+    cluster.kubectl("delete", "daemonset", "-n", "kube-system", "nvidia-device-plugin-daemonset")
+    sight.eventually(lambda: gpus(cluster, NODE) == "8" and all(map(sight.is_ready, sight.pods(cluster).values())))
+
+
 def test_a_node_that_is_not_ready_is_unknown_and_nothing_is_written_to_nodes(cluster: Cluster, runner: Runner) -> None:
     before = sight.marks(cluster)
     cluster.set_ready(NODE, ready=False)

@@ -30,6 +30,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.context
 from ansible_collections.hardware.enablement.plugins.module_utils.states.desired import Desired
 from ansible_collections.hardware.enablement.plugins.module_utils.states.foreign import (
     refuse_foreign_plugin,
+    refuse_rival_plugins,
     refuse_rivals,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard, given_back
@@ -129,7 +130,9 @@ class _Application:
         if record is None:
             refuse_shared(self.client, self.desired.prepared, self.desired.discovery)
         if record is None and not self.params["adopt"]:
-            refuse_foreign_plugin(self.client, self.recipe, self.desired.discovery)
+            refuse_foreign_plugin(self.recipe, self.desired.discovery, lambda: self.desired.foreign_plugins)
+        if not self.params["adopt"]:
+            refuse_rival_plugins(self.recipe, self.desired.rival_plugins)
         planned, later = self._plan(record), None
         if planned.differing:
             if record is not None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import (
     RenderedState,
@@ -20,6 +21,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import Enabled, required_states
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.switches import enabled_states
 from ansible_collections.hardware.enablement.plugins.module_utils.states import discover
+from ansible_collections.hardware.enablement.plugins.module_utils.states.foreign import (
+    foreign_plugins,
+    is_plugin,
+    rivals_of,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.states.images import with_images
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared, render_facts
 from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import Order
@@ -89,6 +95,30 @@ class Desired:
             {name: required_states(self.recipe, self.enabled, name) for name in self.recipe.states},
             {name for name, state in self.recipe.states.items() if False in self.enabled[name] and state.proofs(False)},
         )
+
+    @cached_property
+    def foreign_plugins(self) -> Sequence[Obj]:
+        """The DaemonSets of other device plugins, whatever they serve."""
+        return foreign_plugins(self.client)
+
+    @cached_property
+    def rival_plugins(self) -> list[str]:
+        """Those of them that serve what our own does, on its nodes; asked for only where we bring one."""
+        ours = [
+            (item.manifest, state.enabled_on)
+            for state in self.rendered.values()
+            for item in state.objects
+            if is_plugin(item.manifest)
+        ]
+        if not ours:
+            return []
+        groups = frozenset().union(*(enabled_on for _manifest, enabled_on in ours))
+
+        def served() -> list[Mapping[str, str]]:
+            facts = map(NodeFacts.from_object, self.nodes)
+            return [node.labels for node in facts if self.discovery.grouping.id_of(node) in groups]
+
+        return rivals_of([manifest for manifest, _on in ours], self.foreign_plugins, self.recipe, served)
 
     def render(self, state: str) -> RenderedState:
         """A state's objects, as the kinds that the cluster serves by now have them."""

@@ -95,6 +95,10 @@ def prove(
     stray = _insist(clear_marks, refused) or {}
     if write:
         _insist(partial(_clear_validators, desired, guard, loop.snapshot.nodes if known else None), refused)
+    report["rivals"] = _insist(lambda: desired.rival_plugins, refused) or []
+    if report["rivals"]:
+        served = f"{', '.join(recipe.resources)} is served by another device plugin, too"
+        report["message"] = f"{report['message']}; {served}: {', '.join(report['rivals'])}"
     report["unfinished"] = [str(error) for error in refused]
     if context.check_mode and params["wait"] and not report["ready"] and nodes:
         report.update(table.would_validate(report))

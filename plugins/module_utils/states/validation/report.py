@@ -63,6 +63,7 @@ def summarize(
         "restarts_pending": sorted({node for (node, _s), result in results.items() if result.restart_pending}),
         "left": list(left),
         "unfinished": [],
+        "rivals": [],
     }
     report["message"] = _sentence(report)
     if all_nodes:

@@ -45,6 +45,9 @@ def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Any) -> 
         names = ", ".join(report["restarts_pending"][:NAMED])
         count = len(report["restarts_pending"])
         lines.append(f"~ {count} nodes run the driver version before, until it is restarted: {names}")
+    for name in report["rivals"]:
+        lines.append(f"! {name} serves the same resource: two device plugins take the devices from each other")
+        lines.append("  -> remove it, or set hardware_enablement_adopt")
     if report["left"]:
         lines.append(f"~ {departure(report['left'])}")
     lines += [f"! {sentence}" for sentence in report["unfinished"]]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -43,16 +44,17 @@ class Held:
     keep = before_write
 
 
-def prove(fake: FakeServer, nodes: list[Obj], **params: Any) -> Obj:
+def prove(fake: FakeServer, nodes: list[Obj], rivals: Sequence[str] = (), **params: Any) -> Obj:
     """The result of a walk over these nodes, which does what validation does before and after it."""
     state = SimpleNamespace(name="plugin", per=(), image="", build="")
-    recipe = SimpleNamespace(name="demo", states={"plugin": state})
+    recipe = SimpleNamespace(name="demo", states={"plugin": state}, resources=["example.com/gpu"])
     grouping = Grouping()
     groups = grouping.groups([world.NodeFacts.from_object(node) for node in nodes])
     desired = SimpleNamespace(
         client=fake.client(),
         recipe=recipe,
         nodes=nodes,
+        rival_plugins=list(rivals),
         plans=[plan_of(OFFERS)],
         plans_with=lambda _more: [plan_of(OFFERS)],
         prepared=SimpleNamespace(recipe=recipe, selector=SELECTOR, namespace="demo", grouping=grouping),
@@ -130,3 +132,13 @@ def test_on_regress_decides_about_the_gate(fake: FakeServer, on_regress: str, ga
     cluster = ScriptedCluster(fake, node)
     assert prove(fake, [node], on_regress=on_regress)["failed"]
     assert cluster.labels("n1").get("demo.plugin") == gate
+
+
+def test_a_device_plugin_beside_ours_is_named(fake: FakeServer) -> None:
+    node = gpu_node("n1", READY)
+    ScriptedCluster(fake, node)
+    result = prove(fake, [node], rivals=["DaemonSet theirs/plugin"])
+    assert result["message"].endswith(
+        "; example.com/gpu is served by another device plugin, too: DaemonSet theirs/plugin"
+    )
+    assert any("! DaemonSet theirs/plugin serves the same resource" in line for line in result["table"])
