@@ -17,15 +17,17 @@ from typing import Literal
 class Fault:
     """What happens to some requests.
 
-    method ("" for any) and path (a regular expression, searched for) say to which; times: to how many of them, None
-    until the fault is taken away. latency: seconds before anything else happens. status, headers, body: this is the
-    answer, the upstream is not asked. lost: the connection ends before the upstream gets the request, or after it has
-    done what it was asked for, but before its answer. cut_after: bytes of the answer's body after which the connection
-    ends. spoil_token: the upstream gets a token that is not valid (any more), and answers that in its own words.
+    method ("" for any) and path (a regular expression, searched for) say to which; skip: how many of them go well
+    first; times: to how many of the others, None until the fault is taken away. latency: seconds before anything else
+    happens. status, headers, body: this is the answer, the upstream is not asked. lost: the connection ends before the
+    upstream gets the request, or after it has done what it was asked for, but before its answer. cut_after: bytes of
+    the answer's body after which the connection ends. spoil_token: the upstream gets a token that is not valid (any
+    more), and answers that in its own words.
     """
 
     method: str = ""
     path: str = ""
+    skip: int = 0
     times: int | None = None
     latency: float = 0.0
     status: int = 0
@@ -74,7 +76,8 @@ class Faults:
         """The fault for a request, which is counted; None if it is to go well."""
         with self._lock:
             for fault, count in self._on:
-                if fault.concerns(method, path) and (fault.times is None or count[0] < fault.times):
+                if fault.concerns(method, path) and (fault.times is None or count[0] < fault.skip + fault.times):
                     count[0] += 1
-                    return fault
+                    if count[0] > fault.skip:
+                        return fault
         return None

@@ -37,3 +37,10 @@ def test_what_does_not_concern_a_request_is_not_used_up() -> None:
     with faults.on(fault):
         assert faults.strike("GET", "/") is None
         assert faults.strike("PUT", "/") is fault
+
+
+def test_a_fault_may_let_requests_go_well_first() -> None:
+    faults, fault = Faults(), Fault(method="GET", skip=2, times=1)
+    with faults.on(fault):
+        struck = [faults.strike(method, "/") for method in ("GET", "PUT", "GET", "GET", "GET")]
+    assert struck == [None, None, None, fault, None]

@@ -108,3 +108,12 @@ def test_a_state_with_something_else_to_come_goes_on_waiting() -> None:
         reasons += [verdict.reason for verdict in walker.unapplied.values()]
     assert reasons == ["Applying", "HeldBack"]
     assert later.left == []
+
+
+def test_nothing_waits_for_a_group_of_which_no_node_is_left() -> None:
+    walker = Walker([], Settings("toy", "toy"), Snapshot(), NOW)
+    walker.snapshot.groups["n1"] = "left-over"
+    stages = [Stage("server", group, ("hook",), ()) for group in ("left-over", "deserted", "")]
+    later = LaterChanges(cast(Client, None), Staged((), tuple(stages)), refuse, lambda: None, lambda: NOW)
+    later.let_go(walker)
+    assert [stage.group for stage in later.left] == ["left-over", ""]

@@ -9,8 +9,12 @@ import json
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, Unreachable
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import proofs_annotation
+from ansible_collections.hardware.enablement.plugins.module_utils.states.node_patches import try_patches
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.marks import Marks
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import ProofRecord
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.writer import Writer
@@ -50,3 +54,27 @@ def test_a_proof_of_something_else_has_its_own_time() -> None:
     test.want("n1", before, monitored("late"))
     test.flush(final=lambda _name: True)
     assert proofs(test.changed["n1"])["monitoring"]["time"] == "late"
+
+
+class Silent:
+    """An API server that does not answer patches, nor anything else where it is gone."""
+
+    def __init__(self, gone: bool) -> None:
+        self.gone = gone
+
+    def kind(self, _api_version: str, kind: str) -> str:
+        return kind
+
+    def parallel(self, calls: list[Any], **_options: Any) -> list[ApiError]:
+        return [Unreachable("Cannot patch Node n1", why="no answer") for _call in calls]
+
+    def get(self, *_asked: Any) -> None:
+        if self.gone:
+            raise Unreachable("Cannot get Node n1", why="no answer")
+
+
+def test_a_patch_without_an_answer_is_its_nodes_matter_unless_nobody_answers_at_all() -> None:
+    patches: dict[str, dict[str, Any]] = {"n1": {}}
+    assert try_patches(cast(Client, Silent(gone=False)), patches).keys() == {"n1"}
+    with pytest.raises(Unreachable):
+        try_patches(cast(Client, Silent(gone=True)), patches)
