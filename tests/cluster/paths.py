@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.cluster.errors import ClusterError
@@ -41,3 +43,14 @@ def cluster_folder(name: str) -> Path:
 def registry_folder(name: str) -> Path:
     """Folder of a registry that belongs to no cluster; a leading dot is no cluster's name."""
     return clusters_folder() / ".registries" / name
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """A name beside `target` to write to; it takes the target's place if the block ends well, else it goes."""
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        yield partial
+        partial.rename(target)
+    finally:
+        partial.unlink(missing_ok=True)

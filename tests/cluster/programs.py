@@ -1,9 +1,9 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The programs of a cluster: found where HE_BIN says, else built once from Go modules into the cache.
+"""The programs of a cluster: found where HE_BIN says, else downloaded or built once into the cache.
 
-Every module has its own go.mod and go.sum under tools/. What is built lies in CACHE/programs/MODULE-KEY, where KEY is a
+Every module has its own go.mod and go.sum under tools/. Its programs lie in CACHE/programs/MODULE-KEY, where KEY is a
 hash of those two files and of the build's flags: any change of a version gives a new folder and never a stale program.
 """
 
@@ -24,7 +24,8 @@ import yaml
 
 from tests.cluster.errors import ClusterError
 from tests.cluster.locks import locked
-from tests.cluster.paths import HERE, cache_folder
+from tests.cluster.paths import HERE, cache_folder, replacing
+from tests.cluster.releases import SUMS, NotDownloadedError, Releases, read_sums, this_platform
 from tests.cluster.toolchain import find_go, go_environment
 
 TOOLS = HERE / "tools"
@@ -40,6 +41,8 @@ class Module:
     packages: Mapping[str, str]
     # name in our cache -> glob inside the module; YAML documents are gathered into one JSON array
     documents: Mapping[str, str]
+    # where the project releases its programs, see releases.py: {program}, {version}, {system} and {arch} are filled in
+    release: str = ""
 
 
 MODULES = (
@@ -52,12 +55,14 @@ MODULES = (
             for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
         },
         {},
+        "dl.k8s.io/release/{version}/bin/{system}/{arch}/{program}",
     ),
     Module(
         "kwok",
         "sigs.k8s.io/kwok",
         {"kwok": "sigs.k8s.io/kwok/cmd/kwok"},
         {"kwok-crds.json": "kustomize/crd/bases/kwok.x-k8s.io_stages.yaml"},
+        "github.com/kubernetes-sigs/kwok/releases/download/{version}/{program}-{system}-{arch}",
     ),
     Module(
         "nfd",
@@ -113,17 +118,18 @@ class Programs:
         return loaded
 
 
-def ensure_programs(say: Say = print, modules: Sequence[Module] = MODULES) -> Programs:
-    """All programs and documents; builds what is neither in HE_BIN nor in the cache, one line of progress for each."""
+def ensure_programs(say: Say = print, modules: Sequence[Module] = MODULES, tools: Path = TOOLS) -> Programs:
+    """All programs and documents; downloads or builds what is neither in HE_BIN nor in the cache, and says so."""
     given = given_programs(os.environ.get("HE_BIN", ""), modules)
+    source = _Source(tools, Releases(say, read_sums(tools / SUMS)), say)
     programs: dict[str, Path] = {}
     documents: dict[str, Path] = {}
     for module in modules:
-        folder = cache_folder() / "programs" / f"{module.folder}-{cache_key(module)}"
+        folder = cache_folder() / "programs" / f"{module.folder}-{cache_key(module, tools)}"
         wanted = {name: given.get(name) or folder / name for name in module.packages}
         files = {name: folder / name for name in module.documents}
         if not all(path.exists() for path in [*wanted.values(), *files.values()]):
-            _build(module, folder, [name for name in wanted if name not in given], say)
+            source.fill(module, folder, [name for name in wanted if name not in given])
         programs.update(wanted)
         documents.update(files)
     return Programs(programs, documents)
@@ -175,32 +181,51 @@ def _flags(module: Module, tools: Path) -> list[str]:
     return ["-trimpath", "-buildvcs=false", "-ldflags", " ".join(stamps)]
 
 
-def _build(module: Module, folder: Path, names: list[str], say: Say) -> None:
-    lock = cache_folder() / "programs" / ".lock"
-    with locked(lock, on_wait=lambda: say("waiting for another process that builds the programs")):
-        folder.mkdir(parents=True, exist_ok=True)
-        go = find_go(say)
-        source = TOOLS / module.folder
-        for name in names:
-            if not (folder / name).exists():
-                _build_program(go, module, source, name, folder / name, say)
-        if missing := [name for name in module.documents if not (folder / name).exists()]:
-            _run([go, "mod", "download", module.module], source, f"download {module.module}")
-            root = Path(_run([go, "list", "-m", "-f", "{{.Dir}}", module.module], source, f"find {module.module}"))
-            for name in missing:
-                _gather(root, module.documents[name], folder / name)
+def release_address(module: Module, program: str, tools: Path = TOOLS) -> str:
+    """Where the project releases that program for this machine, "" if it does not; host and path, see releases.py."""
+    return module.release.format(program=program, version=module_version(module, tools), **this_platform())
 
 
-def _build_program(go: str, module: Module, source: Path, name: str, target: Path, say: Say) -> None:
-    say(f"building {name} {module_version(module)} (once; minutes with an empty Go cache) ...")
-    began = time.monotonic()
-    partial = target.with_name(f".{name}.{os.getpid()}")
-    try:
-        _run([go, "build", *_flags(module, TOOLS), "-o", str(partial), module.packages[name]], source, f"build {name}")
-        partial.rename(target)
-    finally:
-        partial.unlink(missing_ok=True)
-    say(f"built {name} in {time.monotonic() - began:.0f} s")
+@dataclass(frozen=True)
+class _Source:
+    """Where programs come from that are not there yet."""
+
+    tools: Path
+    releases: Releases
+    say: Say
+
+    def fill(self, module: Module, folder: Path, names: list[str]) -> None:
+        """Bring what the folder lacks of these programs and of the module's documents; one process at a time."""
+        lock = folder.parent / ".lock"
+        waiting = "waiting for another process that downloads or builds the programs"
+        with locked(lock, on_wait=lambda: self.say(waiting)):
+            folder.mkdir(parents=True, exist_ok=True)
+            for partial in folder.glob(".*"):
+                partial.unlink()  # of a process that was killed
+            for name in names:
+                if not (folder / name).exists():
+                    self._obtain(module, name, folder / name)
+            if missing := [name for name in module.documents if not (folder / name).exists()]:
+                go, place = find_go(self.say), self.tools / module.folder
+                _run([go, "mod", "download", module.module], place, f"download {module.module}")
+                root = Path(_run([go, "list", "-m", "-f", "{{.Dir}}", module.module], place, f"find {module.module}"))
+                for name in missing:
+                    _gather(root, module.documents[name], folder / name)
+
+    def _obtain(self, module: Module, name: str, target: Path) -> None:
+        """Download the program; build it where that cannot be done."""
+        title = f"{name} {module_version(module, self.tools)}"
+        began = time.monotonic()
+        try:
+            self.releases.download(release_address(module, name, self.tools), target, title)
+            done = "downloaded"
+        except NotDownloadedError as reason:
+            self.say(f"building {title}, since {reason} (once; minutes with an empty Go cache) ...")
+            command = [find_go(self.say), "build", *_flags(module, self.tools), "-o"]
+            with replacing(target) as partial:
+                _run([*command, str(partial), module.packages[name]], self.tools / module.folder, f"build {name}")
+            done = "built"
+        self.say(f"{done} {title} in {time.monotonic() - began:.0f} s")
 
 
 def _gather(root: Path, pattern: str, target: Path) -> None:
@@ -210,9 +235,8 @@ def _gather(root: Path, pattern: str, target: Path) -> None:
     ]
     if not documents:
         raise ClusterError(f"No file of {root} matches {pattern}: the module was reorganised, correct programs.py.")
-    partial = target.with_name(f".{target.name}.{os.getpid()}")
-    partial.write_text(json.dumps(documents))
-    partial.rename(target)
+    with replacing(target) as partial:
+        partial.write_text(json.dumps(documents))
 
 
 def _run(command: list[str], directory: Path, purpose: str) -> str:
