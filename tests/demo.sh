@@ -23,14 +23,14 @@ step() {
     printf '    %d.%d s\n' $((tenths / 10)) $((tenths % 10))
 }
 
-step "control plane (the first time builds it, later starts take seconds)" \
-    "$python" -m tests.cluster up --name "$cluster"
+step "control plane (the first time downloads or builds it, later starts take seconds)" \
+    "$python" -m tests.cluster up --no-nfd --name "$cluster"
 step "3 GPU nodes on two kernels, 1 node without a GPU" \
     "$python" -m tests.scenes.four_nodes "$cluster"
 
 K8S_AUTH_KUBECONFIG=$("$python" -m tests.cluster kubeconfig --name "$cluster")
 export K8S_AUTH_KUBECONFIG
-kubectl=$("$python" -c 'from tests.cluster.programs import ensure_programs; print(ensure_programs()["kubectl"])')
+kubectl=$("$python" -c 'from tests.cluster.programs import kubectl; print(kubectl())')
 
 step "enable the GPUs" ansible-playbook hardware.enablement.enable_gpu -e @tests/scenes/simulated.yml
 step "status" ansible-playbook hardware.enablement.status

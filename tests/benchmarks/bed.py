@@ -15,7 +15,7 @@ from typing import Any
 from tests.benchmarks.measure import Sample, measure
 from tests.benchmarks.rendering import Manifests
 from tests.cluster import Cluster
-from tests.cluster.programs import ensure_programs
+from tests.cluster.programs import kubectl
 from tests.integration.plays import REPO, Runner
 
 Obj = dict[str, Any]
@@ -31,7 +31,7 @@ class Bed:
         self.folder = folder
         cluster.kubectl("create", "clusterrolebinding", USER, "--clusterrole=cluster-admin", f"--user={USER}")
         self.runner = Runner(cluster, USER, folder)
-        self.kubectl = ensure_programs(print)["kubectl"]
+        self.kubectl = kubectl()
         (folder / "tmp").mkdir()
 
     def environment(self) -> Mapping[str, str]:

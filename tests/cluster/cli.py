@@ -38,14 +38,18 @@ def parser() -> argparse.ArgumentParser:
     root = argparse.ArgumentParser(prog="python -m tests.cluster", description="Local Kubernetes clusters for tests.")
     commands = root.add_subparsers(required=True, metavar="COMMAND")
 
-    build = commands.add_parser("build", help="build the programs into the cache, if they are not there")
+    build = commands.add_parser("build", help="download or build the programs into the cache, if they are not there")
     build.set_defaults(run=lambda _options: ensure_programs(_say) and 0)
 
     up = commands.add_parser("up", help="start a cluster (nothing is done for one that runs)")
     _name(up)
     up.add_argument("--openshift", action="store_true", help="serve OpenShift's kinds, with plausible objects")
     up.add_argument("--no-monitoring-crds", action="store_true", help="serve no ServiceMonitor, PodMonitor, ...")
-    up.add_argument("--kubelets", type=int, default=0, metavar="N", help="real nodes NAME-worker-1 to N (needs root)")
+    labels = up.add_mutually_exclusive_group()
+    labels.add_argument("--no-nfd", action="store_true", help="no NFD master: the simulation labels simulated nodes")
+    labels.add_argument(
+        "--kubelets", type=int, default=0, metavar="N", help="real nodes NAME-worker-1 to N (needs root)"
+    )
     up.set_defaults(run=_up)
 
     down = commands.add_parser("down", help="stop a cluster and remove its folder")
@@ -112,6 +116,7 @@ def _up(options: argparse.Namespace) -> None:
         openshift=options.openshift,
         monitoring_crds=not options.no_monitoring_crds,
         kubelets=options.kubelets,
+        nfd=not options.no_nfd,
         say=_say,
     )
 

@@ -27,7 +27,7 @@ from tests.cluster.node_objects import Machine, parse_os
 from tests.cluster.paths import cluster_folder
 from tests.cluster.pki import Authority
 from tests.cluster.profiles import load_profile
-from tests.cluster.programs import Say, ensure_programs
+from tests.cluster.programs import Say, kubectl
 
 ADMIN = "admin"
 DEFAULT_KERNEL = "6.8.0-60-generic"
@@ -60,13 +60,14 @@ class Cluster:
         openshift: bool = False,
         monitoring_crds: bool = True,
         kubelets: int = 0,
+        nfd: bool = True,
         say: Say = _quiet,
     ) -> Cluster:
         """Start the cluster; one of that name which runs already is left as it is.
 
-        `kubelets` is the number of real nodes, NAME-worker-1 and so on; they need root.
+        `kubelets` is the number of real nodes, NAME-worker-1 and so on; they need root, and `nfd`.
         """
-        flavour = Flavour(openshift=openshift, monitoring_crds=monitoring_crds, kubelets=kubelets)
+        flavour = Flavour(openshift=openshift, monitoring_crds=monitoring_crds, kubelets=kubelets, nfd=nfd)
         lifecycle.up(name, flavour, say)
         return cls(name, say)
 
@@ -135,7 +136,7 @@ class Cluster:
     def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
         """Run kubectl as admin and return what it prints; ClusterError with its message if it fails."""
         result = subprocess.run(
-            [ensure_programs(self._say)["kubectl"], f"--cache-dir={self.folder / 'kubectl-cache'}", *arguments],
+            [kubectl(self._say), f"--cache-dir={self.folder / 'kubectl-cache'}", *arguments],
             input=stdin,
             env={**os.environ, "KUBECONFIG": str(self.kubeconfig)},
             capture_output=True,

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ NFD_NAMESPACE = "node-feature-discovery"
 CONTROL_PLANE_NODE = "control-plane"
 # Parts of this package.
 OURS = ("simulation", "builds-api")
-# KWOK's nodes send no heartbeats, which is what makes thousands of them affordable; so none may be missed, either.
+# Simulated nodes send no heartbeats, which is what makes thousands of them affordable; so none may be missed, either.
 NODE_GRACE_PERIOD = "87600h"
 
 
@@ -30,7 +29,6 @@ class Ports:
     apiserver: int
     controller_manager: int
     scheduler: int
-    kwok: int
     simulation: int
     builds_api: int
 
@@ -183,39 +181,6 @@ def scheduler(setup: Setup) -> list[str]:
     ]
 
 
-def kwok(setup: Setup) -> list[str]:
-    """KWOK, which plays the nodes annotated kwok.x-k8s.io/node=fake (their pods are the simulation's)."""
-    return [
-        setup.programs["kwok"],
-        f"--kubeconfig={setup.kubeconfig('kwok')}",
-        f"--config={setup.folder / 'kwok.yaml'}",
-        "-v=WARN",
-    ]
-
-
-def kwok_configuration(setup: Setup) -> str:
-    """KWOK's configuration file (JSON, which is YAML); its stages come from objects in the cluster."""
-    return json.dumps(
-        {
-            "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
-            "kind": "KwokConfiguration",
-            "options": {
-                "enableCRDs": ["Stage"],
-                "nodeIP": "127.0.0.1",
-                # Where a node's pods' logs are asked for: the simulation serves them for all nodes.
-                "nodePort": setup.ports.simulation,
-                "serverAddress": f"127.0.0.1:{setup.ports.kwok}",
-                "tlsCertFile": str(setup.pki / "local.crt"),
-                "tlsPrivateKeyFile": str(setup.pki / "local.key"),
-                "manageNodesWithAnnotationSelector": "kwok.x-k8s.io/node=fake",
-                # With leases a thousand idle nodes cost most of a core.
-                "nodeLeaseDurationSeconds": 0,
-                "nodePlayStageParallelism": 16,
-            },
-        }
-    )
-
-
 def nfd_master(setup: Setup) -> list[str]:
     """NFD's master, which makes node labels of NodeFeature objects."""
     return [
@@ -239,6 +204,7 @@ def simulation(setup: Setup) -> list[str]:
         f"--kubeconfig={setup.kubeconfig('simulation')}",
         f"--folder={setup.folder}",
         f"--port={setup.ports.simulation}",
+        *([] if "nfd-master" in setup.programs.programs else ["--label-nodes"]),
     ]
 
 

@@ -37,7 +37,7 @@ from tests.cluster.ports import chosen_ports, free_ports
 from tests.cluster.processes import Process
 from tests.cluster.programs import Programs, Say, ensure_programs
 
-_CLIENTS = ("kube-controller-manager", "kube-scheduler", "kwok", "nfd-master", *commands.OURS)
+_CLIENTS = ("kube-controller-manager", "kube-scheduler", "nfd-master", *commands.OURS)
 _PATIENCE = 60.0
 
 
@@ -49,12 +49,20 @@ class Flavour:
     monitoring_crds: bool = True
     # Real nodes, each with a kubelet and containerd.
     kubelets: int = 0
+    # NFD's master; without it the simulation makes node labels of NodeFeature objects, which saves building it.
+    nfd: bool = True
 
     def __str__(self) -> str:
         parts = ["OpenShift's kinds" if self.openshift else "plain Kubernetes"]
         parts.append("monitoring CRDs" if self.monitoring_crds else "no monitoring CRDs")
         parts.append(f"{self.kubelets or 'no'} real nodes")
+        if not self.nfd:
+            parts.append("no NFD master")
         return ", ".join(parts)
+
+    def programs(self, say: Say) -> Programs:
+        """What such a cluster consists of; downloaded or built first where it is not there."""
+        return ensure_programs(say, without=() if self.nfd else ("nfd-master",))
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,7 @@ def up(name: str, flavour: Flavour, say: Say) -> Path:
     behind but its logs.
     """
     folder = cluster_folder(name)
-    programs = ensure_programs(say)
+    programs = flavour.programs(say)
     parts = Parts.ensure(say) if flavour.kubelets else None
     began = time.monotonic()
     with _cluster_lock(name, say):
@@ -147,7 +155,7 @@ def start_daemon(folder: Path, program: str) -> None:
     record = Record.read(folder)
     if record is None:
         raise ClusterError(f"There is no cluster in {folder}: start one with `python -m tests.cluster up`.")
-    _Starter(Setup(folder, record.ports, ensure_programs())).start(program)
+    _Starter(Setup(folder, record.ports, record.flavour.programs(print))).start(program)
 
 
 def reboot(folder: Path, name: str, kernel: str, api: Api, say: Say) -> None:
@@ -155,7 +163,7 @@ def reboot(folder: Path, name: str, kernel: str, api: Api, say: Say) -> None:
     record = Record.read(folder)
     if record is None:
         raise ClusterError(f"There is no cluster in {folder}: start one with `python -m tests.cluster up`.")
-    starter = _Starter(Setup(folder, record.ports, ensure_programs(say)))
+    starter = _Starter(Setup(folder, record.ports, record.flavour.programs(say)))
     reboot_node(RealNode(folder, name), Parts.ensure(say), api, starter.wait, kernel)
 
 
@@ -185,9 +193,10 @@ def _start(name: str, folder: Path, flavour: Flavour, programs: Programs, parts:
         starter.start("kube-controller-manager")
         starter.start("kube-scheduler")
         filling.result()
-    for program in ("kwok", "nfd-master", "simulation"):
-        starter.start(program)
-    for program in ("kube-controller-manager", "kube-scheduler", "kwok"):
+    if flavour.nfd:
+        starter.start("nfd-master")
+    starter.start("simulation")
+    for program in ("kube-controller-manager", "kube-scheduler"):
         starter.wait(program, partial(starter.healthy, program))
     starter.wait("simulation", (folder / "simulation.json").exists)
     # Pods are refused in a namespace until the controller manager has made its default account.
@@ -224,7 +233,6 @@ class _Starter:
             "kube-apiserver": (commands.apiserver, setup.ports.apiserver),
             "kube-controller-manager": (commands.controller_manager, setup.ports.controller_manager),
             "kube-scheduler": (commands.scheduler, setup.ports.scheduler),
-            "kwok": (commands.kwok, setup.ports.kwok),
             "nfd-master": (commands.nfd_master, None),
             "simulation": (commands.simulation, setup.ports.simulation),
             "builds-api": (commands.builds_api, setup.ports.builds_api),
@@ -285,22 +293,20 @@ def _write_files(setup: Setup, name: str) -> None:
             user=user,
             pair=authority.client(user, groups),
         )
-    (folder / "kwok.yaml").write_text(commands.kwok_configuration(setup))
     (folder / "nfd-master.yaml").write_text("{}\n")
     shutil.copy(HERE / "audit-policy.yaml", folder / "audit-policy.yaml")
 
 
 def _fill(api: Api, flavour: Flavour, setup: Setup) -> None:
-    """Definitions, stages, namespaces and the control-plane node."""
-    programs = setup.programs
-    crds = programs.objects("kwok-crds.json") + programs.objects("nfd-crds.json")
+    """Definitions, namespaces and the control-plane node."""
+    crds = setup.programs.objects("nfd-crds.json")
     if flavour.monitoring_crds:
         crds += read_objects(HERE / "crds" / "monitoring.yaml")
     if flavour.openshift:
         crds += read_objects(HERE / "openshift" / "crds.yaml")
     create_crds(api, crds)
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NFD_NAMESPACE}}
-    create_objects(api, [namespace, *read_objects(HERE / "stages"), control_plane_node()])
+    create_objects(api, [namespace, control_plane_node()])
     if flavour.openshift:
         register(api, setup.ports.builds_api, setup.pki)
         # The namespace is the first of them.

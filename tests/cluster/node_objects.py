@@ -69,7 +69,7 @@ def label_value(text: str) -> str:
 def node(machine: Machine, port: int) -> Obj:
     """The Node as its kubelet would register it, whose API (for logs) is at `port`.
 
-    It is Ready from its first moment: a node that becomes so later costs KWOK and the controller manager four more
+    It is Ready from its first moment: a node that becomes so later costs the controller manager four more
     writes, which doubles the time for a thousand of them.
     """
     profile = machine.profile
@@ -113,7 +113,6 @@ def control_plane_node() -> Obj:
     role = "node-role.kubernetes.io/control-plane"
     taint = {"key": role, "effect": "NoSchedule"}
     obj = _node(CONTROL_PLANE_NODE, "amd64", {role: ""}, {}, [taint], {"cpu": "8", "memory": "32Gi"}, info)
-    # Born Ready: a KWOK that sees the node before its own stages never comes back to it.
     obj["status"]["conditions"] = [ready_condition(True)]
     return obj
 

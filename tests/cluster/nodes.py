@@ -68,7 +68,7 @@ def wait_for_nodes(api: Api, names: Sequence[str], *, say: Say, deadline: float)
         if now > deadline:
             raise ClusterError(
                 f"Of {len(wanted)} nodes only {usable} became Ready and {labelled} were labelled in time: "
-                "see kwok.log, kube-controller-manager.log and nfd-master.log in the cluster's folder."
+                "see kube-controller-manager.log, simulation.log and nfd-master.log in the cluster's folder."
             )
         if now - told > 5:
             say(f"{usable} of {len(wanted)} nodes are Ready, {labelled} labelled")
@@ -123,7 +123,9 @@ def _wait_for_label(api: Api, name: str, kernel: str, *, timeout: float = 30) ->
     deadline = time.monotonic() + timeout
     while api.get(f"{_NODES}/{name}")["metadata"]["labels"].get(KERNEL_LABEL) != label_value(kernel):
         if time.monotonic() > deadline:
-            raise ClusterError(f"nfd-master did not label {name} within {timeout:.0f} s: see nfd-master.log.")
+            raise ClusterError(
+                f"{name} was not labelled within {timeout:.0f} s: see nfd-master.log, else simulation.log."
+            )
         time.sleep(0.2)
 
 

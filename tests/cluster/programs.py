@@ -16,7 +16,7 @@ import platform
 import re
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,18 +45,29 @@ class Module:
     release: str = ""
 
 
+KUBERNETES = Module(
+    "kubernetes",
+    "k8s.io/kubernetes",
+    {
+        name: f"k8s.io/kubernetes/cmd/{name}"
+        for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+    },
+    {},
+    "dl.k8s.io/release/{version}/bin/{system}/{arch}/{program}",
+)
+NFD = Module(
+    "nfd",
+    "sigs.k8s.io/node-feature-discovery",
+    {"nfd-master": "sigs.k8s.io/node-feature-discovery/cmd/nfd-master"},
+    {"nfd-crds.json": "deployment/base/nfd-crds/nfd-api-crds.yaml"},
+)
 MODULES = (
     Module("etcd", "go.etcd.io/etcd/server/v3", {"etcd": "go.etcd.io/etcd/server/v3"}, {}),
-    Module(
-        "kubernetes",
-        "k8s.io/kubernetes",
-        {
-            name: f"k8s.io/kubernetes/cmd/{name}"
-            for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
-        },
-        {},
-        "dl.k8s.io/release/{version}/bin/{system}/{arch}/{program}",
-    ),
+    KUBERNETES,
+    NFD,
+)
+# Only for simulated nodes on an API server that is not ours, which wants heartbeats of them.
+GUEST_MODULES = (
     Module(
         "kwok",
         "sigs.k8s.io/kwok",
@@ -64,12 +75,7 @@ MODULES = (
         {"kwok-crds.json": "kustomize/crd/bases/kwok.x-k8s.io_stages.yaml"},
         "github.com/kubernetes-sigs/kwok/releases/download/{version}/{program}-{system}-{arch}",
     ),
-    Module(
-        "nfd",
-        "sigs.k8s.io/node-feature-discovery",
-        {"nfd-master": "sigs.k8s.io/node-feature-discovery/cmd/nfd-master"},
-        {"nfd-crds.json": "deployment/base/nfd-crds/nfd-api-crds.yaml"},
-    ),
+    NFD,
 )
 # Only for clusters with real nodes.
 KUBELET_MODULES = (
@@ -118,21 +124,28 @@ class Programs:
         return loaded
 
 
-def ensure_programs(say: Say = print, modules: Sequence[Module] = MODULES, tools: Path = TOOLS) -> Programs:
-    """All programs and documents; downloads or builds what is neither in HE_BIN nor in the cache, and says so."""
+def ensure_programs(
+    say: Say = print, modules: Sequence[Module] = MODULES, *, without: Collection[str] = (), tools: Path = TOOLS
+) -> Programs:
+    """All documents and all programs but some; what neither HE_BIN nor the cache has is downloaded or built."""
     given = given_programs(os.environ.get("HE_BIN", ""), modules)
     source = _Source(tools, Releases(say, read_sums(tools / SUMS)), say)
     programs: dict[str, Path] = {}
     documents: dict[str, Path] = {}
     for module in modules:
         folder = cache_folder() / "programs" / f"{module.folder}-{cache_key(module, tools)}"
-        wanted = {name: given.get(name) or folder / name for name in module.packages}
+        wanted = {name: given.get(name) or folder / name for name in module.packages if name not in without}
         files = {name: folder / name for name in module.documents}
         if not all(path.exists() for path in [*wanted.values(), *files.values()]):
             source.fill(module, folder, [name for name in wanted if name not in given])
         programs.update(wanted)
         documents.update(files)
     return Programs(programs, documents)
+
+
+def kubectl(say: Say = print) -> str:
+    """Path of kubectl."""
+    return ensure_programs(say, (KUBERNETES,))["kubectl"]
 
 
 def given_programs(search_path: str, modules: Sequence[Module] = MODULES) -> dict[str, Path]:

@@ -24,7 +24,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels
 from tests.cluster import Cluster, ClusterError, processes
 from tests.cluster.builds_api.pushing import use_registry
 from tests.cluster.pki import Authority
-from tests.cluster.programs import ensure_programs
+from tests.cluster.programs import kubectl
 from tests.cluster.registry import Images, Registry
 
 pytestmark = pytest.mark.builds
@@ -192,7 +192,7 @@ def test_create_update_patch_and_delete_keep_the_rules(cluster: Cluster) -> None
 
 def test_a_watch_tells_every_change_in_order(cluster: Cluster) -> None:
     with subprocess.Popen(
-        [ensure_programs()["kubectl"], "get", "builds", "-w", "--output-watch-events", "--no-headers", "-l", "watched"],
+        [kubectl(), "get", "builds", "-w", "--output-watch-events", "--no-headers", "-l", "watched"],
         env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
         stdout=subprocess.PIPE,
         text=True,

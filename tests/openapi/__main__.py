@@ -17,16 +17,13 @@ from tests.cluster import Cluster
 
 REPO = Path(__file__).resolve().parents[2]
 CRDS = REPO / "tests" / "cluster" / "openshift" / "crds.yaml"
-# The cluster's own, and what only the tests have.
-NOT_SHIPPED = ("apis/kwok.x-k8s.io/",)
 
 
 def documents(cluster: Cluster) -> dict[str, dict[str, object]]:
     """The OpenAPI document of every group-version that the cluster serves."""
     paths = json.loads(cluster.kubectl("get", "--raw", "/openapi/v3"))["paths"]
     versions = [path for path in paths if path.startswith(("api/", "apis/")) and path.split("/")[-1][:1] == "v"]
-    wanted = [path for path in versions if not path.startswith(NOT_SHIPPED)]
-    return {path: json.loads(cluster.kubectl("get", "--raw", f"/openapi/v3/{path}")) for path in wanted}
+    return {path: json.loads(cluster.kubectl("get", "--raw", f"/openapi/v3/{path}")) for path in versions}
 
 
 def in_lines(data: dict[str, object]) -> str:

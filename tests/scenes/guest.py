@@ -24,13 +24,13 @@ from tests.cluster.commands import NFD_NAMESPACE
 from tests.cluster.errors import ClusterError
 from tests.cluster.objects import create_crds, create_objects, read_objects
 from tests.cluster.paths import HERE, REPO
-from tests.cluster.programs import ensure_programs
+from tests.cluster.programs import GUEST_MODULES, ensure_programs
 from tests.scenes.four_nodes import add_machines
 
 
 def up(kubeconfig: Path, folder: Path, node: str) -> None:
     """Start the three daemons against that API server, then add the nodes."""
-    programs = ensure_programs()
+    programs = ensure_programs(modules=GUEST_MODULES)
     api = Api(kubeconfig)
     crds = programs.objects("kwok-crds.json") + programs.objects("nfd-crds.json")
     create_crds(api, [*crds, *read_objects(HERE / "crds" / "monitoring.yaml")])

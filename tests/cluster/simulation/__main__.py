@@ -25,13 +25,15 @@ def main() -> None:
     parser.add_argument("--folder", required=True, type=Path, help="the cluster's folder, for simulation.json")
     parser.add_argument("--port", type=int, default=0, help="serves the nodes' logs; 0 = the last one, or a free one")
     parser.add_argument("--workers", type=int, default=16)
+    parser.add_argument("--label-nodes", action="store_true", help="make node labels of NodeFeatures, as NFD does")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     state = args.folder / "simulation.json"
     last = json.loads(state.read_text()) if state.exists() else {}
     server = LogServer(args.folder, args.port or last.get("port", 0))
-    simulation = Simulation(load_kubeconfig(args.kubeconfig), operands.load(), server.server_port, args.workers)
+    cluster, label_nodes = load_kubeconfig(args.kubeconfig), args.label_nodes
+    simulation = Simulation(cluster, operands.load(), server.server_port, args.workers, label_nodes=label_nodes)
     server.simulation = simulation
     threading.Thread(target=server.serve_forever, name="logs", daemon=True).start()
     for number in (signal.SIGTERM, signal.SIGINT):

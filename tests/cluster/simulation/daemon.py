@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The simulation's threads: two that watch, some that play nodes, and a queue of nodes between them."""
+"""The simulation's threads: two or three that watch, some that play nodes, and a queue of nodes between them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,19 @@ CANNOT_REACH = (OSError, http.client.HTTPException)
 
 
 class Simulation:
-    """Plays the pods of the simulated nodes of one cluster until `stop` is set."""
+    """Plays the pods of the simulated nodes of one cluster until `stop` is set.
 
-    def __init__(self, server: Server, operands: Operands, port: int, workers: int) -> None:
+    With `label_nodes` it also makes node labels of NodeFeature objects, where there is no NFD master.
+    """
+
+    def __init__(self, server: Server, operands: Operands, port: int, workers: int, *, label_nodes: bool) -> None:
         self.server = server
         self.lock = threading.Condition()
         self.store = Store(operands)
         self.player = Player(self.store, self.lock, port, time.monotonic)
         self.stop = threading.Event()
         self.workers = workers
+        self.label_nodes = label_nodes
         self.unread = {"/api/v1/nodes", "/api/v1/pods"}  # lists that are still to come: nothing is judged before
         self.queue: deque[str] = deque()
         self.queued: set[str] = set()
@@ -51,6 +55,9 @@ class Simulation:
         bound = {"fieldSelector": "spec.nodeName!="}
         pods = partial(self._follow, "/api/v1/pods", bound, store.replace_pods, self._pod_event)
         threads: dict[str, Callable[[], None]] = {"nodes": nodes, "pods": pods}
+        if self.label_nodes:
+            self.unread.add(FEATURES)
+            threads["features"] = partial(self._follow, FEATURES, {}, store.replace_features, self._feature_event)
         threads.update({f"player-{number}": self._work for number in range(self.workers)})
         for name, target in threads.items():
             threading.Thread(target=target, name=name, daemon=True).start()
@@ -110,6 +117,9 @@ class Simulation:
         if kind == "DELETED":
             return self.store.remove_pod(obj["metadata"]["uid"], obj["spec"]["nodeName"])
         return self.store.put_pod(obj)
+
+    def _feature_event(self, kind: str, obj: Obj) -> str:
+        return self.store.remove_feature(obj) if kind == "DELETED" else self.store.put_feature(obj)
 
     def _enqueue(self, name: str) -> None:
         if name in self.busy:

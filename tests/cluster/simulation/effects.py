@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .model import Node, Obj, Pod
+from .model import LABELS_ANNOTATION, Node, Obj, Pod
 from .operands import Operands, Stack, image_version
 
 NFD_NAMESPACE = "node-feature-discovery"
@@ -88,6 +89,15 @@ def node_patch(node: Node, serving: Served, port: int) -> Obj | None:
     if node.port != port:
         change["daemonEndpoints"] = {"kubeletEndpoint": {"Port": port}}
     return {"status": change} if change else None
+
+
+def label_patch(node: Node, features: Mapping[str, Mapping[str, str]]) -> Obj | None:
+    """Merge patch for a node that makes labels of its NodeFeatures (name -> labels), None if nothing is to change."""
+    wanted = {key: value for name in sorted(features) for key, value in features[name].items()}
+    if wanted == node.labels:
+        return None
+    labels = {**dict.fromkeys(node.labels), **wanted}
+    return {"metadata": {"labels": labels, "annotations": {LABELS_ANNOTATION: json.dumps(wanted)}}}
 
 
 def feature_name(stack: str, node: str) -> str:

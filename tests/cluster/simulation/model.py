@@ -18,6 +18,8 @@ Obj = dict[str, Any]
 SIM_DOMAIN = "sim.hardware-enablement.io"
 FAULTS_ANNOTATION = f"{SIM_DOMAIN}/faults"
 DEVICES_ANNOTATION = f"{SIM_DOMAIN}/devices"
+# The node labels that the simulation has written, where it does what NFD's master does elsewhere.
+LABELS_ANNOTATION = f"{SIM_DOMAIN}/labels"
 POD_IPS_ANNOTATION = f"{SIM_DOMAIN}/pod-ips"
 PREINSTALLED_ANNOTATION = f"{SIM_DOMAIN}/preinstalled"
 PLAY_PREFIX = "play.hardware-enablement.test/"
@@ -159,6 +161,7 @@ class Node:
     gpu: dict[str, str] = field(default_factory=dict)  # product, memory: what feature discovery reports
     capacity: dict[str, str] = field(default_factory=dict)
     allocatable: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)  # those that the simulation has written
 
     def play_for(self, pod: Pod) -> Play:
         """The pod's own play, else the node's for that operand, role or all; else normal."""
@@ -179,7 +182,7 @@ def condition(status: Obj, kind: str) -> str:
 
 
 def is_simulated(node: Obj) -> bool:
-    """True for nodes that KWOK plays: the annotation or label kwok.x-k8s.io/node."""
+    """True for nodes that have KWOK's annotation or label for simulated ones, kwok.x-k8s.io/node."""
     meta = node["metadata"]
     return KWOK_NODE in (meta.get("annotations") or {}) or KWOK_NODE in (meta.get("labels") or {})
 
@@ -238,4 +241,5 @@ def node_view(node: Obj) -> Node:
         },
         capacity=dict(status.get("capacity") or {}),
         allocatable=dict(status.get("allocatable") or {}),
+        labels=json.loads(annotations.get(LABELS_ANNOTATION) or "{}"),
     )

@@ -51,6 +51,7 @@ class Player:
         """Do what is due on the node; the time when it must be looked at again, None = after a change."""
         with self.lock:
             node = self.store.nodes.get(name)
+            labels = node and effects.label_patch(node, self.store.features.get(name, {}))
             pods = list(self.store.pods.get(name, {}).values())
             if node is None:
                 gone = name in self.store.removed
@@ -66,9 +67,11 @@ class Player:
                 work = self._look(node, pods)
         try:
             changed = [self._write_pod(pod, decision, session) for pod, decision in work.pods]
+            if labels:
+                self._write_node(name, labels, session)
             if node is not None:
                 if work.node:
-                    self._write_node(node, work.node, session)
+                    self._write_node(f"{name}/status", work.node, session)
                 self._write_features(node.name, work.features, session)
         except ApiError as error:
             LOG.warning("node %s: %s", name, error)
@@ -143,10 +146,10 @@ class Player:
             self._write_event(pod, decision.event, session)
         return True
 
-    def _write_node(self, node: Node, patch: Obj, session: Session) -> None:
+    def _write_node(self, path: str, patch: Obj, session: Session) -> None:
         self.writes += 1
         try:
-            answer = session.request("PATCH", f"/api/v1/nodes/{node.name}/status", patch, MERGE)
+            answer = session.request("PATCH", f"/api/v1/nodes/{path}", patch, MERGE)
         except ApiError as error:
             if error.status != 404:
                 raise

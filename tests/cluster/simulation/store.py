@@ -12,6 +12,7 @@ import logging
 from collections.abc import Iterable
 
 from .decide import Memory
+from .effects import NFD_NODE_LABEL
 from .model import SIM_DOMAIN, Node, Obj, Pod, is_simulated, node_view
 from .operands import Operands, pod_view
 
@@ -28,6 +29,7 @@ class Store:
         self.pods: dict[str, dict[str, Pod]] = {}
         self.memory: dict[str, Memory] = {}
         self.names: dict[tuple[str, str], Pod] = {}
+        self.features: dict[str, dict[str, dict[str, str]]] = {}  # node -> name of a NodeFeature -> labels
 
     def put_node(self, obj: Obj) -> str | None:
         """Take over a Node object; None when nothing that matters has changed."""
@@ -101,6 +103,23 @@ class Store:
         changed |= {self.put_pod(item) for item in items}
         return {name for name in changed if name}
 
+    def put_feature(self, obj: Obj) -> str:
+        """Take over a NodeFeature object; one that names no node is for the node ""."""
+        node = _node_of(obj)
+        self.features.setdefault(node, {})[obj["metadata"]["name"]] = obj["spec"].get("labels") or {}
+        return node
+
+    def remove_feature(self, obj: Obj) -> str:
+        node = _node_of(obj)
+        self.features.get(node, {}).pop(obj["metadata"]["name"], None)
+        return node
+
+    def replace_features(self, items: Iterable[Obj]) -> set[str]:
+        """Take over a full list of NodeFeatures; the concerned nodes."""
+        known = set(self.features)
+        self.features = {}
+        return known | {self.put_feature(item) for item in items}
+
     def remember(self, uid: str) -> Memory:
         return self.memory.setdefault(uid, Memory())
 
@@ -108,3 +127,7 @@ class Store:
         for pod in self.pods.get(node, {}).values():
             if not pod.finished:
                 self.remember(pod.uid).rebooted = True
+
+
+def _node_of(feature: Obj) -> str:
+    return str((feature["metadata"].get("labels") or {}).get(NFD_NODE_LABEL, ""))

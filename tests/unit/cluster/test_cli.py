@@ -85,7 +85,7 @@ def test_status_without_clusters(capsys: pytest.CaptureFixture[str], tmp_path: P
 def test_a_record_survives_being_written_and_a_broken_one_is_none(tmp_path: Path) -> None:
     from tests.cluster.commands import Ports
 
-    record = Record("x", Flavour(openshift=True), Ports(*range(1, 9)), plan_fleet("x", [11, 12], []))
+    record = Record("x", Flavour(openshift=True), Ports(*range(1, 8)), plan_fleet("x", [11, 12], []))
     record.write(cluster_folder("x"))
     assert Record.read(tmp_path / "x") == record
     (tmp_path / "x" / "cluster.json").write_text('{"name": "x"}')

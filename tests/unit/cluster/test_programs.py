@@ -15,8 +15,11 @@ import pytest
 from tests.cluster import programs
 from tests.cluster.errors import ClusterError
 from tests.cluster.programs import (
+    GUEST_MODULES,
     KUBELET_MODULES,
+    KUBERNETES,
     MODULES,
+    NFD,
     REGISTRY_MODULES,
     TOOLS,
     Module,
@@ -25,8 +28,6 @@ from tests.cluster.programs import (
     module_version,
 )
 
-KUBERNETES = next(module for module in MODULES if module.folder == "kubernetes")
-
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
@@ -34,7 +35,9 @@ def tools(tmp_path: Path) -> Path:
     return tmp_path / "tools"
 
 
-@pytest.mark.parametrize("module", [*MODULES, *KUBELET_MODULES, *REGISTRY_MODULES], ids=lambda module: module.folder)
+@pytest.mark.parametrize(
+    "module", [*MODULES, *GUEST_MODULES, *KUBELET_MODULES, *REGISTRY_MODULES], ids=lambda module: module.folder
+)
 def test_every_module_pins_its_version_and_names_its_programs_as_tools(module: Module) -> None:
     assert module_version(module).startswith("v")
     text = (TOOLS / module.folder / "go.mod").read_text()
@@ -71,7 +74,7 @@ def test_the_first_folder_that_has_a_program_wins(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
         for name in names:
             (tmp_path / folder / name).touch(mode=0o755)
-    (tmp_path / "b" / "kwok").touch(mode=0o644)  # no program
+    (tmp_path / "b" / "nfd-master").touch(mode=0o644)  # no program
     found = given_programs(f"{tmp_path / 'a'}{os.pathsep}{os.pathsep}{tmp_path / 'b'}")
     assert found == {"etcd": tmp_path / "a" / "etcd", "kube-apiserver": tmp_path / "b" / "kube-apiserver"}
     assert given_programs("") == {}
@@ -87,5 +90,15 @@ def test_a_complete_cache_needs_no_go(tmp_path: Path, monkeypatch: pytest.Monkey
         for name in [*module.packages, *module.documents]:
             (folder / name).write_text("[]")
     found = programs.ensure_programs(pytest.fail)
-    assert Path(found["kwok"]).parent == found.documents["kwok-crds.json"].parent
+    assert Path(found["nfd-master"]).parent == found.documents["nfd-crds.json"].parent
     assert found.objects("nfd-crds.json") == []
+
+
+def test_what_a_cluster_does_without_is_not_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HE_CACHE", str(tmp_path))
+    monkeypatch.delenv("HE_BIN", raising=False)
+    monkeypatch.setattr(programs, "find_go", lambda _say: pytest.fail("looked for Go"))
+    folder = tmp_path / "programs" / f"nfd-{cache_key(NFD)}"
+    folder.mkdir(parents=True)
+    (folder / "nfd-crds.json").write_text("[]")
+    assert programs.ensure_programs(pytest.fail, (NFD,), without=("nfd-master",)).programs == {}

@@ -22,6 +22,7 @@ from tests.cluster.errors import ClusterError
 from tests.cluster.pki import Authority
 from tests.cluster.ports import free_ports
 from tests.cluster.programs import (
+    GUEST_MODULES,
     MODULES,
     TOOLS,
     Module,
@@ -59,7 +60,7 @@ class Mirror(ThreadingHTTPServer):
 
     def obtain(self, module: Module = RELEASED, say: Callable[[str], None] = lambda _line: None) -> dict[str, bytes]:
         """What the programs of the module are; nothing else is left in their folder."""
-        found = ensure_programs(say, (module,), self.tools).programs
+        found = ensure_programs(say, (module,), tools=self.tools).programs
         assert {path.name for path in found["one"].parent.iterdir()} == set(found)
         return {name: path.read_bytes() for name, path in found.items()}
 
@@ -218,7 +219,7 @@ def test_users_of_one_cache_share_a_download_and_remains_of_killed_ones_go(
 def test_the_sums_are_those_of_the_pinned_versions() -> None:
     wanted = {
         module.release.format(program=name, version=module_version(module), system="linux", arch=arch)
-        for module in MODULES
+        for module in (*MODULES, *GUEST_MODULES)
         if module.release
         for name in module.packages
         for arch in ("amd64", "arm64")

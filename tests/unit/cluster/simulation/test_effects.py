@@ -99,3 +99,15 @@ def test_a_node_names_the_address_of_pods_by_their_labels() -> None:
 def test_an_annotation_of_addresses_that_cannot_be_read_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         node(**{"pod-ips": wrong})
+
+
+def test_labels_follow_node_features() -> None:
+    features = {"gpu-1": {"a": "1", "b": "2"}, "z-features": {"b": "3"}}
+    patch = effects.label_patch(node(), features)
+    assert patch is not None
+    assert patch["metadata"]["labels"] == {"a": "1", "b": "3"}
+    written = patch["metadata"]["annotations"]["sim.hardware-enablement.io/labels"]
+    assert effects.label_patch(node(labels=written), features) is None
+    less = effects.label_patch(node(labels=written), {"gpu-1": {"b": "2"}})
+    assert less is not None
+    assert less["metadata"]["labels"] == {"a": None, "b": "2"}

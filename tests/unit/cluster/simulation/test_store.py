@@ -56,3 +56,15 @@ def test_a_full_list_removes_what_is_gone() -> None:
     assert store.names == {}
     assert store.replace_nodes([]) == {"gpu-1"}
     assert store.removed == {"gpu-1"}
+
+
+def test_node_features_are_known_by_their_node() -> None:
+    store = Store(TABLE)
+    feature = {"metadata": {"name": "f", "labels": {"nfd.node.kubernetes.io/node-name": "gpu-1"}}, "spec": {}}
+    assert store.put_feature({**feature, "spec": {"labels": {"a": "1"}}}) == "gpu-1"
+    assert store.features == {"gpu-1": {"f": {"a": "1"}}}
+    assert store.remove_feature(feature) == "gpu-1"
+    assert store.features == {"gpu-1": {}}
+    assert store.put_feature({"metadata": {"name": "of nobody"}, "spec": {}}) == ""
+    assert store.replace_features([feature]) == {"", "gpu-1"}
+    assert store.features == {"gpu-1": {"f": {}}}
