@@ -58,7 +58,7 @@ def _about() -> Sequence[str]:
     return [
         f"Machine: {surroundings.machine()}; load average at the start {surroundings.load()}.",
         f"Versions: {', '.join(surroundings.versions())}.",
-        "The control plane consists of real programs on the same machine; nodes (KWOK) and their pods are simulated.",
+        "The control plane consists of real programs on the same machine; nodes and their pods are simulated.",
     ]
 
 

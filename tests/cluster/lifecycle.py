@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 
@@ -103,7 +103,8 @@ def up(name: str, flavour: Flavour, say: Say) -> Path:
     with _cluster_lock(name, say):
         record = Record.read(folder)
         if record is not None and runs(folder):
-            if record.flavour != flavour:
+            # One that has NFD's master does for those who need none.
+            if record.flavour not in (flavour, replace(flavour, nfd=True)):
                 raise ClusterError(
                     f"Cluster {name} runs already, but as {record.flavour} instead of {flavour}: "
                     "take it down first, or choose another name."

@@ -143,18 +143,20 @@ class Releases:
 
 
 class _Progress:
-    """A line at the start of a transfer and one for each quarter of it."""
+    """A line at the start of a transfer and at each quarter of it, where its size (bytes) is known."""
 
     def __init__(self, say: Callable[[str], None], title: str, url: str, size: int) -> None:
         self._say, self._title, self._size = say, title, size
-        self._received = 0
+        self._received, self._quarter = 0, 0
         length = f" ({size / _MEGABYTE:.0f} MB)" if size else ""
         say(f"downloading {title} from {_host(url)}{length} ...")
 
     def add(self, count: int) -> None:
-        before, self._received = self._received, self._received + count
-        if self._size and (quarter := self._received * 4 // self._size) > before * 4 // self._size:
+        self._received += count
+        quarter = self._received * 4 // self._size if self._size else 0
+        if self._quarter < quarter < 4:
             self._say(f"  {self._title}: {quarter * 25} %")
+        self._quarter = quarter
 
 
 def _host(url: str) -> str:

@@ -57,9 +57,10 @@ def test_up_again_does_nothing_or_repairs_and_clusters_live_side_by_side() -> No
     first = _pids(folder)
     assert {"etcd", "kube-apiserver", "nfd-master", "simulation"} <= set(first)
 
-    Cluster.up(NAME, say=said.append)
-    assert _pids(folder) == first
-    assert "runs already" in said[-1]
+    for nfd in (True, False):
+        Cluster.up(NAME, nfd=nfd, say=said.append)
+        assert _pids(folder) == first
+        assert "runs already" in said[-1]
     with pytest.raises(ClusterError, match="runs already, but as"):
         Cluster.up(NAME, openshift=True)
 
@@ -111,7 +112,9 @@ def _check_nodes(cluster: Cluster) -> None:
     assert before["status"]["nodeInfo"]["kernelVersion"] == "5.15.0-2+x"
     assert before["metadata"]["labels"][label] == "5.15.0-1_x"
     node_feature = "/apis/nfd.k8s-sigs.io/v1alpha1/namespaces/node-feature-discovery/nodefeatures/gpu-1"
-    cluster.api.patch(node_feature, {"spec": {"labels": {"feature.node.kubernetes.io/storage-nonrotationaldisk": None}}})
+    cluster.api.patch(
+        node_feature, {"spec": {"labels": {"feature.node.kubernetes.io/storage-nonrotationaldisk": None}}}
+    )
     cluster.relabel("gpu-1")
     assert "storage-nonrotationaldisk" not in str(cluster.api.get("/api/v1/nodes/gpu-1")["metadata"]["labels"])
     assert cluster.api.get("/api/v1/nodes/gpu-1")["metadata"]["labels"][label] == "5.15.0-2_x"

@@ -20,6 +20,7 @@ from tests.cluster.programs import (
     KUBERNETES,
     MODULES,
     NFD,
+    PROMTOOL_MODULES,
     REGISTRY_MODULES,
     TOOLS,
     Module,
@@ -36,7 +37,9 @@ def tools(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "module", [*MODULES, *GUEST_MODULES, *KUBELET_MODULES, *REGISTRY_MODULES], ids=lambda module: module.folder
+    "module",
+    [*MODULES, *GUEST_MODULES, *KUBELET_MODULES, *REGISTRY_MODULES, *PROMTOOL_MODULES],
+    ids=lambda module: module.folder,
 )
 def test_every_module_pins_its_version_and_names_its_programs_as_tools(module: Module) -> None:
     assert module_version(module).startswith("v")

@@ -117,7 +117,7 @@ def test_programs_are_downloaded_once_with_progress(mirror: Mirror, tmp_path: Pa
         "  one v1.2.3: 50 %",
         "  one v1.2.3: 75 %",
     ]
-    assert re.fullmatch(r"downloaded one v1\.2\.3 in \d+ s", said[5])
+    assert re.fullmatch(r"downloaded one v1\.2\.3 in \d+ s", said[4])
     assert mirror.obtain() == {"one": CONTENT, "two": CONTENT}
     assert len(mirror.asked) == 2
     assert all(os.access(path, os.X_OK) for path in (tmp_path / "cache").rglob("one"))

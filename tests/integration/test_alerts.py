@@ -1,0 +1,63 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The alert rules as Prometheus' own promtool sees them: their form, and what each says about made-up series."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cluster.programs import PROMTOOL_MODULES, ensure_programs
+from tests.unit.recipes.conftest import REPO, renderer
+
+CASES = REPO / "tests" / "promtool" / "nvidia-gpu.yml"
+
+
+@pytest.fixture(scope="module")
+def promtool() -> Callable[..., None]:
+    """promtool(ARGUMENTS..., cwd=FOLDER), which has to succeed."""
+    program = ensure_programs(modules=PROMTOOL_MODULES)["promtool"]
+
+    def run(*arguments: str, cwd: Path) -> None:
+        done = subprocess.run([program, *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"promtool {' '.join(arguments)}:\n{done.stdout}\n{done.stderr}"
+
+    return run
+
+
+def write_rules(folder: Path, **options: Any) -> list[dict[str, Any]]:
+    """The rules under these options, written to FOLDER/rules.yml."""
+    rendering = renderer(REPO / "recipes" / "nvidia-gpu")(**options)
+    spec = rendering.one("PrometheusRule", "nvidia-gpu")["spec"]
+    (folder / "rules.yml").write_text(yaml.safe_dump(spec))
+    return [rule for group in spec["groups"] for rule in group["rules"]]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"alert_xid_critical": [], "alert_xid_application": []}, {"alert_unused_after": "30m"}],
+    ids=["defaults", "no numbers", "half an hour"],
+)
+def test_promtool_accepts_the_rules(promtool: Callable[..., None], tmp_path: Path, options: dict[str, Any]) -> None:
+    write_rules(tmp_path, **options)
+    promtool("check", "rules", "rules.yml", cwd=tmp_path)
+
+
+def test_alerts_fire_when_they_should_and_only_then(promtool: Callable[..., None], tmp_path: Path) -> None:
+    descriptions = {rule["alert"]: rule["annotations"]["description"] for rule in write_rules(tmp_path)}
+    cases = yaml.safe_load(CASES.read_text())
+    firing = set()
+    for case in cases["tests"]:
+        for entry in case["alert_rule_test"]:
+            for alert in entry.get("exp_alerts", []):
+                firing.add(entry["alertname"])
+                alert["exp_annotations"]["description"] = descriptions[entry["alertname"]]
+    assert firing == set(descriptions), "each alert needs a case in which it fires"
+    (tmp_path / "cases.yml").write_text(yaml.safe_dump(cases))
+    promtool("test", "rules", "cases.yml", cwd=tmp_path)
