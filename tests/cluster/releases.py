@@ -73,7 +73,7 @@ class Releases:
     def download(self, address: str, target: Path, title: str) -> None:
         """Write the program of that address to `target`, whole and verified or not at all.
 
-        NotDownloadedError if it cannot be had. ClusterError if what came has another sum than ours.
+        NotDownloadedError if it cannot be had. ClusterError if what came has another sum, or cannot be stored.
         """
         if self._base == NONE:
             raise NotDownloadedError(f"{MIRROR} is {NONE}")
@@ -81,15 +81,20 @@ class Releases:
         if expected is None:
             raise NotDownloadedError("no checksum of its release is known here")
         url = f"{self._base or 'https:/'}/{address}"
-        with replacing(target) as partial:
-            found = self._fetch(url, partial, title)
-            if found != expected:
-                raise ClusterError(
-                    f"REFUSED: what {_host(url)} sent for {address} has the SHA-256 sum {found} instead of {expected}: "
-                    "it is broken, or somebody tampers with it. Nothing of it was kept. "
-                    f"Set {MIRROR} to a mirror that you trust, or to {NONE} to build all from source."
-                )
-            partial.chmod(0o755)
+        try:
+            with replacing(target) as partial:
+                found = self._fetch(url, partial, title)
+                if found != expected:
+                    raise ClusterError(
+                        f"REFUSED: what {_host(url)} sent for {address} has the SHA-256 sum {found} instead of "
+                        f"{expected}: it is broken, or somebody tampers with it. Nothing of it was kept. "
+                        f"Set {MIRROR} to a mirror that you trust, or to {NONE} to build all from source."
+                    )
+                partial.chmod(0o755)
+        except OSError as error:
+            raise ClusterError(
+                f"{title} cannot be written to {target} ({error.strerror}): make room, or set HE_CACHE elsewhere."
+            ) from None
 
     def _fetch(self, url: str, partial: Path, title: str) -> str:
         """Download to a file and return its SHA-256 sum; a transfer that breaks off is tried once more."""
@@ -97,7 +102,7 @@ class Releases:
             try:
                 with self._ask(url) as answer, partial.open("wb") as file:
                     digest = hashlib.sha256()
-                    progress = _Progress(self._say, title, url, int(answer.headers.get("Content-Length", 0)))
+                    progress = _Progress(self._say, title, url, answer.raw.length_remaining or 0)
                     for chunk in answer.iter_content(_CHUNK):
                         file.write(chunk)
                         digest.update(chunk)

@@ -31,7 +31,7 @@ from tests.cluster.programs import (
     module_version,
     release_address,
 )
-from tests.cluster.releases import SUMS, read_sums
+from tests.cluster.releases import SUMS, Releases, read_sums
 
 CONTENT = bytes(range(256)) * 8192  # 2 MiB
 TOOL = Module("tool", "example.test/tool", {"one": "example.test/tool/one", "two": "example.test/tool/two"}, {})
@@ -191,6 +191,12 @@ def test_without_a_sum_of_ours_or_a_mirror_nothing_is_asked(mirror: Mirror, monk
     monkeypatch.setenv("HE_MIRROR", "mirror.example.test")
     with pytest.raises(ClusterError, match="give the base address"):
         mirror.obtain()
+
+
+def test_a_folder_that_cannot_be_written_to(mirror: Mirror, tmp_path: Path) -> None:
+    sums = read_sums(mirror.tools / SUMS)
+    with pytest.raises(ClusterError, match=r"one cannot be written to .*/nowhere/one \(No such file"):
+        Releases(lambda _line: None, sums).download(next(iter(sums)), tmp_path / "nowhere" / "one", "one")
 
 
 def test_users_of_one_cache_share_a_download_and_remains_of_killed_ones_go(
