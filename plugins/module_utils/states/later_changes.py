@@ -62,7 +62,7 @@ class LaterChanges:
 
     def let_go(self, walker: Walker) -> None:
         """Drop what waits for a group of which no node is left: the next run does without it."""
-        self._later = [stage for stage in self._later if not stage.group or walker.members(stage.state, stage.group)]
+        self._left = [stage for stage in self._left if not stage.group or walker.members(stage.state, stage.group)]
 
     def make_due(self, walker: Walker) -> bool:
         """Make what is due by the walker's results; returns whether anything was tried.
