@@ -51,7 +51,7 @@ options:
     type: bool
     default: true
   registry_mirrors:
-    description: Where to ask instead of a registry.
+    description: Where to ask instead of a registry. On OpenShift the cluster's own mirrors count, too.
     type: list
     elements: dict
     default: []
@@ -69,10 +69,37 @@ options:
         description: Whether the place itself is asked last. Else what is built is pushed to the first location.
         type: bool
         default: true
+  registries:
+    description: How single registries are spoken to, where that differs from the others.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      host:
+        description: Host of the registry with its port, or V(*.example.com) for all hosts below that domain.
+        type: str
+        required: true
+      ca:
+        description: Certificates (PEM) of its authority, trusted for it alone.
+        type: str
+      verify:
+        description: Whether its certificate is verified.
+        type: bool
+        default: true
+      plain_http:
+        description: It is asked without TLS. No other registry ever is.
+        type: bool
+        default: false
+  registry_auth_file:
+    description:
+      - Configuration of docker on the machine that this task runs on, with credentials (C(auths)) or the credential
+        helpers that know them (C(credHelpers), C(credsStore)). Helpers run there and nowhere else; a build gets only
+        what they say of its base image and its target.
+    type: path
   push_secret:
     description:
       - Secret (type C(kubernetes.io/dockerconfigjson)) in the recipe's namespace, with which base images are pulled and
-        built images pushed. Pull secrets of the recipe's options are used for look-ups, too.
+        built images pushed. Pull secrets of the recipe's options are used for both, too.
     type: str
   builder:
     description:
@@ -90,7 +117,7 @@ options:
   build_namespace:
     description:
       - Namespace in which builds run, if it is not that of the operands. It has to be there, with the recipe's pull
-        secrets, and, but for O(builder=restricted), with O(push_secret).
+        secrets, and, with O(builder=openshift), with O(push_secret).
     type: str
   entitlement_secret:
     description: Secret with entitlement certificates, mounted into builds on OpenShift.
@@ -103,6 +130,23 @@ options:
     description: Whether builds use the network of their node, where the registry is reached from there only.
     type: bool
     default: false
+  build_apparmor:
+    description:
+      - AppArmor profile of buildah's container, V(Unconfined), V(RuntimeDefault), or V(Localhost/NAME) for one of the
+        nodes. The default profile of container runtimes lets nobody mount, and buildah has to.
+    type: str
+    default: Unconfined
+  build_seccomp:
+    description: The same for the filter of system calls.
+    type: str
+    default: Unconfined
+  build_capabilities:
+    description:
+      - Capabilities that buildah's container gets beside those of the container runtime. V(SYS_ADMIN) is needed where
+        nodes let no user namespace mount, as those of Ubuntu 24.04 (C(kernel.apparmor_restrict_unprivileged_userns)).
+    type: list
+    elements: str
+    default: []
   build_timeout:
     description: Seconds that one build may take.
     type: int

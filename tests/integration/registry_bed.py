@@ -18,8 +18,8 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Image, Registries
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Keyring
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Policy
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import Reference, parse
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Settings
 from tests.cluster.faults import FaultProxy
 from tests.cluster.paths import registry_folder
 from tests.cluster.pki import Authority
@@ -51,13 +51,13 @@ class Bed:
         """An image, asked for straight or through the proxy."""
         return parse(f"{self.proxy.address if faulty else self.registry.address}/{name}")
 
-    def client(self, account: Account | None = PUSHER, *, identity_token: bool = False, **settings: Any) -> Registries:
-        """A client that waits for nothing. settings: more of Settings."""
+    def client(self, account: Account | None = PUSHER, *, identity_token: bool = False, **policy: Any) -> Registries:
+        """A client that waits for nothing. policy: more of Policy."""
         entry = account and (account.token_entry if identity_token else account.entry)
         auths = {address: entry for address in (self.registry.address, self.proxy.address) if entry}
         keyring = Keyring.from_configs([json.dumps({"auths": auths})])
         self.slept.clear()
-        return Registries(Settings(**{"keyring": keyring, "ca": self.registry.ca, **settings}), self.slept.append)
+        return Registries(Policy(**{"keyring": keyring, "ca": self.registry.ca, **policy}), self.slept.append)
 
     def find(self, *, faulty: bool = False, **settings: Any) -> Image | None:
         """Look the image up with a new client."""

@@ -31,9 +31,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.error
     WrongArchitecture,
     WrongDigest,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Mirror, Trust
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.proxies import Proxies
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Mirror
 from tests.cluster import processes
 from tests.cluster.faults import Fault, FaultProxy, ForwardProxy
 from tests.cluster.paths import REPO, registry_folder
@@ -195,7 +195,7 @@ def test_plain_http_only_where_it_is_named(bed: Bed, tmp_path: Path) -> None:
         with pytest.raises(Unreachable, match="TLS failed") as caught:
             bed.client().find(parse(f"{address}/a"), "amd64")
         check_sentence(caught.value)
-        assert bed.client(plain_http=frozenset({address})).find(parse(f"{address}/a"), "amd64") is None
+        assert bed.client(trusts=[Trust(address, plain_http=True)]).find(parse(f"{address}/a"), "amd64") is None
 
 
 # Faults

@@ -18,8 +18,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.error
     ServerError,
     WrongDigest,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Mirror
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Mirror
 from tests.cluster.faults import Fault
 from tests.cluster.registry import PULLER, PUSHER, Account
 from tests.cluster.registry.images import archive

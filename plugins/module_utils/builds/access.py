@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.cluster_registries import Reader
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.credentials import read_keyring
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.imagestream import (
     ImageStreamLookup,
@@ -17,6 +18,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.node import NodeLookup
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.registry import RegistryLookup
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.registry_policy import (
+    given_policy,
+    read_config,
+    whole_policy,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Find
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
@@ -24,12 +30,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.errors import 
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.pods import resource_tolerations
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Registries
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.proxies import Proxies
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Mirror, Settings
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Policy
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared
-
-_PROXIES = {"http": "http", "https": "https", "no": "exceptions"}
 
 
 class Access:
@@ -38,19 +41,28 @@ class Access:
     def __init__(self, client: Client, prepared: Prepared, params: Mapping[str, Any], context: RunContext) -> None:
         self._client = client
         self._prepared = prepared
-        self._params = params
         self._context = context
-        self._registries: Registries | EnablementError | None = None
+        self._given = given_policy(params)
+        self._secrets = [*prepared.options["image_pull_secrets"], *filter(None, [params.get("push_secret")])]
+        self._config = str(params.get("registry_auth_file") or "")
+        self._policy: Policy | EnablementError | None = None
+        self._registries: Registries | None = None
+
+    def policy(self) -> Policy:
+        """Whom to ask and how, the same for all. Raises EnablementError, each time, where a secret cannot be had."""
+        if self._policy is None:
+            try:
+                self._policy = self._read()
+            except EnablementError as error:
+                self._policy = error
+        if isinstance(self._policy, EnablementError):
+            raise self._policy
+        return self._policy
 
     def registries(self) -> Registries:
-        """The client, with the pull secrets. Raises EnablementError, each time, where one of them cannot be had."""
+        """The client that keeps to the policy. Raises as policy does."""
         if self._registries is None:
-            try:
-                self._registries = self._connect()
-            except EnablementError as error:
-                self._registries = error
-        if isinstance(self._registries, EnablementError):
-            raise self._registries
+            self._registries = Registries(self.policy())
         return self._registries
 
     def find(
@@ -70,23 +82,13 @@ class Access:
             return by_host(streams, lookup.find)
         return by_host(streams, self._in_registry)
 
+    def _read(self) -> Policy:
+        own = read_config(self._config, self._context.secrets)
+        named = read_keyring(self._client, self._prepared.namespace, self._secrets)
+        cluster = Reader(self._client, self._context.progress).read()
+        policy = whole_policy(self._given, cluster, own, named, self._prepared.options["proxy"])
+        self._context.secrets.update(policy.keyring.secrets)
+        return policy
+
     def _in_registry(self, reference: str, arch: str) -> Found | None:
         return RegistryLookup(self.registries()).find(reference, arch)
-
-    def _connect(self) -> Registries:
-        params, options = self._params, self._prepared.options
-        names = [*options["image_pull_secrets"], *filter(None, [params.get("push_secret")])]
-        keyring = read_keyring(self._client, self._prepared.namespace, names)
-        self._context.secrets.update(keyring.secrets)
-        return Registries(
-            Settings(
-                keyring=keyring,
-                ca=params.get("registry_ca") or "",
-                verify=bool(params["registry_verify"]),
-                mirrors=[
-                    Mirror(entry["prefix"], tuple(entry["locations"]), entry["source"])
-                    for entry in params.get("registry_mirrors") or []
-                ],
-                proxies=Proxies(**{_PROXIES[key]: str(value) for key, value in options["proxy"].items()}),
-            )
-        )

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import buildconfig, job, restricted
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.cluster import ClusterBuilder
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.registration import (
-    Means,
-    Registration,
-)
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.means import Means
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.registration import Registration
 
 # The first one that fits is what auto takes.
 BUILDERS: Mapping[str, Registration] = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.access import Access
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.cluster import ClusterBuilder
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.registration import Means
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.means import Means
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.choice import make_builder
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.base import BaseLookup
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import (
@@ -222,7 +222,8 @@ class _Work:
 
     def _builder(self, settings: BuildSettings) -> ClusterBuilder:
         guard, clock = self.guard.before_write, self.context.clock
-        return make_builder(self.params["builder"], Means(self.client, settings, guard, clock, self.access.registries))
+        means = Means(self.client, settings, guard, clock, self.access.policy, self.access.registries)
+        return make_builder(self.params["builder"], means)
 
     def _after(self, search: Search, built: Built, known: Mapping[str, Any]) -> Resolution:
         """What a group has after its build."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Forbidden
@@ -25,7 +25,7 @@ RIGHTS = (Right("", ("secrets",), ("get",)),)
 def read_keyring(client: Client, namespace: str, names: Iterable[str]) -> Keyring:
     """The keyring of the named pull secrets. One that does not exist is an error: so it is for the kubelet, later."""
     kind = client.kind("v1", "Secret")
-    texts = []
+    keyrings = []
     for name in dict.fromkeys(names):
         try:
             secret = client.get(kind, name, namespace)
@@ -41,14 +41,19 @@ def read_keyring(client: Client, namespace: str, names: Iterable[str]) -> Keyrin
                 why="images are looked up and pushed with it",
                 todo="create it with `kubectl create secret docker-registry`",
             )
-        texts += [_decoded(secret, f"{namespace}/{name}")]
+        keyrings.append(keyring_of(secret, f"{namespace}/{name}"))
+    return Keyring().before(*keyrings)
+
+
+def keyring_of(secret: Mapping[str, object], title: str) -> Keyring:
+    """The keyring of one pull secret. title: its namespace and name."""
     try:
-        return Keyring.from_configs(texts)
+        return Keyring.from_configs([_decoded(secret, title)])
     except InvalidInput as error:  # no input of the task: what is known otherwise, stays
-        raise EnablementError(error.what, where=error.where, why=error.why, todo=error.todo) from None
+        raise EnablementError(error.what, where=title, why=error.why, todo=error.todo) from None
 
 
-def _decoded(secret: dict[str, object], title: str) -> str:
+def _decoded(secret: Mapping[str, object], title: str) -> str:
     data = secret.get("data") or {}
     for key in _KEYS:
         if isinstance(data, dict) and key in data:

@@ -15,7 +15,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.registry_policy import given_policy
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Policy
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.registries_conf import (
+    SYSTEM_AUTHORITIES,
+    authorities,
+    registries_conf,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 
 Obj = dict[str, Any]
@@ -35,22 +43,25 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
             why=f"it has no {', '.join(missing)}",
             todo="pass an entry of the result orders of driver_container",
         )
+    policy = given_policy(params)
     program = _program(params["program"])
     if context.check_mode:
         return {"changed": True, "image": order["target"], "digest": ""}
     with _workspace() as folder:
         context_folder = _write_context(order, folder, float(params["timeout"]))
         containerfile = _containerfile(order, folder, context_folder)
-        trust = _trust(params, folder)
+        trust, variables = _trust(params, folder, policy)
+        place, timeout = str(policy.push_place(parse(order["target"]))), float(params["timeout"])
         build = [program, "build", "--file", str(containerfile), "--platform", f"linux/{order['arch']}", *trust]
         if params.get("isolation"):
             build += ["--isolation", str(params["isolation"])]
         for flag, values in (("--build-arg", order["args"]), ("--label", order["labels"])):
             for name, value in sorted(values.items()):
                 build += [flag, f"{name}={value}"]
-        _call([*build, "--tag", order["target"], str(context_folder)], "the build failed", order, params)
+        _run([*build, "--tag", place, str(context_folder)], "the build failed", place, timeout, variables)
         digest = folder / "digest"
-        _call([program, "push", *trust, "--digestfile", str(digest), order["target"]], "the push failed", order, params)
+        push = [program, "push", *trust, "--digestfile", str(digest), place]
+        _run(push, "the push failed", place, timeout, variables)
         return {"changed": True, "image": order["target"], "digest": digest.read_text().strip()}
 
 
@@ -108,24 +119,26 @@ def _inside(folder: Path, path: str) -> Path:
     return found
 
 
-def _trust(params: Mapping[str, Any], folder: Path) -> list[str]:
-    """Options about whom to trust and as whom to log in; credentials stay in their file."""
-    options = ["--tls-verify=true" if params["registry_verify"] else "--tls-verify=false"]
-    if params.get("registry_ca"):
-        certificates = folder / "certificates"
-        certificates.mkdir()
-        (certificates / "ca.crt").write_text(params["registry_ca"])
-        options += ["--cert-dir", str(certificates)]
+def _trust(params: Mapping[str, Any], folder: Path, policy: Policy) -> tuple[list[str], dict[str, str]]:
+    """Options and variables about whom to ask and trust, and as whom to log in; credentials stay in their file."""
+    options = [] if policy.verify else ["--tls-verify=false"]
     if params.get("auth_file"):
         options += ["--authfile", str(params["auth_file"])]
-    return options
+    variables = {}
+    if authorities(policy):
+        # Beside the programs' own settings, which an option would take the place of.
+        (folder / "authorities").mkdir()
+        (folder / "authorities" / "ca.crt").write_text(authorities(policy))
+        variables["SSL_CERT_DIR"] = f"{SYSTEM_AUTHORITIES}:{folder / 'authorities'}"
+    if policy.mirrors or policy.trusts:
+        (folder / "registries.conf").write_text(registries_conf(policy))
+        variables["CONTAINERS_REGISTRIES_CONF"] = str(folder / "registries.conf")
+    return options, variables
 
 
-def _call(command: Sequence[str], what: str, order: Mapping[str, Any], params: Mapping[str, Any]) -> None:
-    _run(command, what, str(order["target"]), float(params["timeout"]))
-
-
-def _run(command: Sequence[str], what: str, where: str, timeout: float) -> None:
+def _run(
+    command: Sequence[str], what: str, where: str, timeout: float, variables: Mapping[str, str] | None = None
+) -> None:
     try:
         # A session of its own: what runs too long is ended with all that it has started.
         process = subprocess.Popen(
@@ -137,7 +150,7 @@ def _run(command: Sequence[str], what: str, where: str, timeout: float) -> None:
             errors="replace",
             start_new_session=True,
             # git would ask a person, and nobody sits there.
-            env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
+            env={**os.environ, "GIT_TERMINAL_PROMPT": "0", **(variables or {})},
         )
     except FileNotFoundError:
         raise EnablementError(what, where=where, why=f"{command[0]} is missing", todo="install it") from None

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import BUILD_LABEL, RECIPE_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.filters import string
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared
@@ -17,6 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare
 _PROXY = {"http": "HTTP_PROXY", "https": "HTTPS_PROXY", "no": "NO_PROXY"}
 # nobody's, as distributions have it.
 _USER = 65534
+_PROFILE = re.compile(r"Unconfined|RuntimeDefault|Localhost/[^/\s]\S*")
 
 
 @dataclass(frozen=True)
@@ -24,10 +27,10 @@ class BuildSettings:
     """Where and with what images are built.
 
     namespace: where builds run. image: of the builder. push_secret: Secret (kubernetes.io/dockerconfigjson) for pulling
-    bases and pushing. pull_secrets: for the builder's own image. ca: PEM of the authority of the registries, "" for the
-    system's. proxy: variables HTTP_PROXY, HTTPS_PROXY, NO_PROXY. timeout: seconds per build. parallel: builds at once.
-    grace: seconds that trouble of a build's pod may last. user: id of the user that ordinary pods run as, None where
-    the cluster chooses it.
+    bases and pushing. pull_secrets: for the builder's own image. proxy: variables HTTP_PROXY, HTTPS_PROXY, NO_PROXY.
+    timeout: seconds per build. parallel: builds at once. grace: seconds that trouble of a build's pod may last. user:
+    id of the user that ordinary pods run as, None where the cluster chooses it. apparmor, seccomp: profiles of
+    buildah's container, "Unconfined", "RuntimeDefault" or "Localhost/NAME". capabilities: what it gets besides.
     """
 
     recipe: str
@@ -37,7 +40,6 @@ class BuildSettings:
     push_secret: str = ""
     pull_secrets: Sequence[str] = ()
     entitlement_secret: str = ""
-    ca: str = ""
     proxy: Mapping[str, str] = field(default_factory=dict)
     tolerations: Sequence[Mapping[str, Any]] = ()
     node_selector: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +48,9 @@ class BuildSettings:
     parallel: int = 2
     grace: float = 30.0
     user: int | None = _USER
+    apparmor: str = "Unconfined"
+    seccomp: str = "Unconfined"
+    capabilities: Sequence[str] = ()
 
     @property
     def labels(self) -> dict[str, str]:
@@ -69,7 +74,6 @@ def build_settings(params: Mapping[str, Any], prepared: Prepared, state: State, 
         push_secret=params.get("push_secret") or "",
         pull_secrets=tuple(options["image_pull_secrets"]),
         entitlement_secret=params.get("entitlement_secret") or "",
-        ca=params.get("registry_ca") or "",
         proxy={_PROXY[key]: str(value) for key, value in options["proxy"].items()},
         tolerations=tuple(options["tolerations"]),
         node_selector={str(name): string(value) for name, value in (params.get("build_node_selector") or {}).items()},
@@ -79,4 +83,15 @@ def build_settings(params: Mapping[str, Any], prepared: Prepared, state: State, 
         grace=float(params["failure_grace"]),
         # OpenShift lets pods run as users of their namespace's own range only.
         user=None if platform == "openshift" else _USER,
+        apparmor=_profile(params, "build_apparmor"),
+        seccomp=_profile(params, "build_seccomp"),
+        capabilities=tuple(params["build_capabilities"]),
     )
+
+
+def _profile(params: Mapping[str, Any], name: str) -> str:
+    value = str(params[name])
+    if not _PROFILE.fullmatch(value):
+        todo = "set it to Unconfined, RuntimeDefault, or Localhost/ and the name of a profile on the nodes"
+        raise InvalidInput(f"{name} cannot be {value}", todo=todo)
+    return value

@@ -88,17 +88,8 @@ STATE_VALIDATE: Spec = {
     "allow_empty": {"type": "bool", "default": False},
 }
 
-BUILDERS = ["auto", "kubernetes", "restricted", "openshift", "controller", "none"]
-
-DRIVER_CONTAINER: Spec = {
-    **CONNECTION,
-    **RECIPE,
-    **RUN,
-    "states": {"type": "list", "elements": "str"},
-    "played_by": {"type": "str"},
-    "discovery": {"type": "dict"},
-    "images": {"type": "dict"},
-    "lookup_from": {"type": "str", "choices": ["controller", "imagestream", "node"]},
+# How registries are asked, for who has no cluster to ask about it, too.
+REGISTRIES: Spec = {
     "registry_ca": {"type": "str"},
     "registry_verify": {"type": "bool", "default": True},
     "registry_mirrors": {
@@ -111,6 +102,32 @@ DRIVER_CONTAINER: Spec = {
             "source": {"type": "bool", "default": True},
         },
     },
+    "registries": {
+        "type": "list",
+        "elements": "dict",
+        "default": [],
+        "options": {
+            "host": {"type": "str", "required": True},
+            "ca": {"type": "str"},
+            "verify": {"type": "bool", "default": True},
+            "plain_http": {"type": "bool", "default": False},
+        },
+    },
+}
+
+BUILDERS = ["auto", "kubernetes", "restricted", "openshift", "controller", "none"]
+
+DRIVER_CONTAINER: Spec = {
+    **CONNECTION,
+    **RECIPE,
+    **RUN,
+    "states": {"type": "list", "elements": "str"},
+    "played_by": {"type": "str"},
+    "discovery": {"type": "dict"},
+    "images": {"type": "dict"},
+    "lookup_from": {"type": "str", "choices": ["controller", "imagestream", "node"]},
+    **REGISTRIES,
+    "registry_auth_file": {"type": "path"},
     # Names of Secrets, not secrets.
     "push_secret": {"type": "str", "no_log": False},
     "builder": {"type": "str", "choices": BUILDERS, "default": "auto"},
@@ -119,6 +136,9 @@ DRIVER_CONTAINER: Spec = {
     "entitlement_secret": {"type": "str", "no_log": False},
     "build_node_selector": {"type": "dict", "default": {}},
     "build_host_network": {"type": "bool", "default": False},
+    "build_apparmor": {"type": "str", "default": "Unconfined"},
+    "build_seccomp": {"type": "str", "default": "Unconfined"},
+    "build_capabilities": {"type": "list", "elements": "str", "default": []},
     "build_timeout": {"type": "int", "default": 1800},
     "rebuild": {"type": "bool", "default": False},
     "parallel": {"type": "int", "default": 2},
@@ -130,8 +150,7 @@ IMAGE_BUILD: Spec = {
     "order": {"type": "dict", "required": True},
     "program": {"type": "str", "choices": ["auto", "buildah", "podman"], "default": "auto"},
     "auth_file": {"type": "path"},
-    "registry_ca": {"type": "str"},
-    "registry_verify": {"type": "bool", "default": True},
+    **REGISTRIES,
     "isolation": {"type": "str", "choices": ["chroot", "oci", "rootless"]},
     "timeout": {"type": "int", "default": 1800},
 }

@@ -49,6 +49,8 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
             "registry_ca",
             "registry_verify",
             "registry_mirrors",
+            "registries",
+            "registry_auth_file",
             "push_secret",
             "builder",
             "builder_image",
@@ -56,6 +58,9 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
             "entitlement_secret",
             "build_node_selector",
             "build_host_network",
+            "build_apparmor",
+            "build_seccomp",
+            "build_capabilities",
             "build_timeout",
             "rebuild",
         )

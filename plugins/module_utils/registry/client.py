@@ -18,13 +18,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.manif
     labels_of,
     manifest_with_layer,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Policy
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import Reference
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.repository import Platform, Repository
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import (
-    Settings,
-    places,
-    push_place,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.target import Target
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.transport import Transport
 
@@ -53,10 +49,10 @@ class Image:
 class Registries:
     """Asks registries and their mirrors. Safe for threads. All methods raise RegistryError and InvalidInput."""
 
-    def __init__(self, settings: Settings, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, policy: Policy, sleep: Callable[[float], None] = time.sleep) -> None:
         """sleep: waits between attempts, for seconds."""
-        self._mirrors = settings.mirrors
-        self._transport = Transport(settings, sleep)
+        self._policy = policy
+        self._transport = Transport(policy, sleep)
         self._sleep = sleep
 
     @property
@@ -96,7 +92,7 @@ class Registries:
         created = str(platform.config.get("created") or _NO_TIME)
         config = config_with_layer(platform.config, layer, labels, created)
         manifest = manifest_with_layer(platform.manifest, config, layer)
-        place = push_place(target, self._mirrors)
+        place = self._policy.push_place(target)
         same_registry = source.place.host == place.host
         mounts_from = source.place.repository if same_registry else ""
         into = Target(self._transport, place, f"push {target}", self._sleep, mounts_from)
@@ -112,7 +108,14 @@ class Registries:
     def _first(self, reference: Reference, ask: Callable[[Repository], T | None]) -> tuple[Repository, T] | None:
         """What the first place that has the image says; None only if each place says that there is none."""
         failures: list[RegistryError] = []
-        for place in places(reference, self._mirrors):
+        places = self._policy.places(reference)
+        if not places:
+            kind = "digests" if reference.tag and not reference.digest else "tags"
+            why = f"its registry is not to be asked, and its mirrors serve {kind} only"
+            raise RegistryError(
+                f"Cannot look up {reference}", why=why, todo="correct the mirrors", registry=reference.host
+            )
+        for place in places:
             repository = Repository(self._transport, place, f"look up {place}")
             try:
                 found = ask(repository)

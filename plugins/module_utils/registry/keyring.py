@@ -15,29 +15,17 @@ import binascii
 import fnmatch
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.account import Credentials
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.credential_helpers import CredentialHelpers
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import DOCKER_HUB, Reference
 
 # What pull secrets call Docker Hub: its own name, and the one that `docker login` writes.
-_HUB_KEYS = (DOCKER_HUB, "index.docker.io", "registry-1.docker.io")
+_HUB_KEYS = (DOCKER_HUB, "index.docker.io", "registry-1.docker.io", "https://index.docker.io/v1/")
 _TODO = "write the secret anew, for example with kubectl create secret docker-registry"
-
-
-@dataclass(frozen=True)
-class Credentials:
-    """An account of a registry. identity_token: an OAuth2 refresh token, which then is used instead of the password."""
-
-    username: str
-    password: str = field(default="", repr=False)
-    identity_token: str = field(default="", repr=False)
-
-    @property
-    def basic(self) -> str:
-        """Username and password in base64, as HTTP's basic authentication and pull secrets write them."""
-        return base64.b64encode(f"{self.username}:{self.password}".encode()).decode()
 
 
 @dataclass(frozen=True)
@@ -67,35 +55,44 @@ class _Key:
 class Keyring:
     """The credentials of any number of pull secrets; of equal keys the one that came first counts."""
 
-    def __init__(self, entries: Sequence[tuple[str, Credentials]] = ()) -> None:
-        """entries: (key as a pull secret writes it, credentials)."""
+    def __init__(
+        self, entries: Sequence[tuple[str, Credentials]] = (), helpers: CredentialHelpers | None = None
+    ) -> None:
+        """entries: (key as a pull secret writes it, credentials). helpers: what else knows credentials."""
+        self.entries = tuple(entries)
+        self._helpers = helpers or CredentialHelpers({}, set())
         keyed = [(_key(text), credentials) for text, credentials in entries]
-        self._entries = sorted(keyed, key=lambda entry: entry[0].rank)
+        self._sorted = sorted(keyed, key=lambda entry: entry[0].rank)
 
     @classmethod
-    def from_configs(cls, texts: Sequence[str]) -> Keyring:
+    def from_configs(cls, texts: Sequence[str], helpers: CredentialHelpers | None = None) -> Keyring:
         """Read the texts of .dockerconfigjson or (older) .dockercfg secrets. Raises InvalidInput, without the text."""
-        return cls([entry for text in texts for entry in _entries(text)])
+        return cls([entry for text in texts for entry in _entries(text)], helpers)
+
+    def before(self, *others: Keyring) -> Keyring:
+        """This one, then the entries of others; helpers are this one's."""
+        return Keyring([*self.entries, *(entry for other in others for entry in other.entries)], self._helpers)
 
     def __repr__(self) -> str:
-        return f"Keyring({len(self._entries)} entries)"
+        return f"Keyring({len(self.entries)} entries)"
 
     def find(self, reference: Reference) -> Credentials | None:
-        """The credentials for an image; None if there are none."""
+        """The credentials for an image; None if there are none.
+
+        A helper that is named for the host is asked first, one for all hosts last.
+        """
         hosts = _HUB_KEYS if reference.registry == DOCKER_HUB else (reference.registry,)
-        for host in hosts:
-            for key, credentials in self._entries:
-                if key.matches(host, f"/{reference.repository}"):
-                    return credentials
-        return None
+        ways = (self._helpers.named, lambda host: self._entry(host, reference), self._helpers.stored)
+        return next(filter(None, (way(host) for way in ways for host in hosts)), None)
+
+    def _entry(self, host: str, reference: Reference) -> Credentials | None:
+        fitting = (credentials for key, credentials in self._sorted if key.matches(host, f"/{reference.repository}"))
+        return next(fitting, None)
 
     @property
     def secrets(self) -> frozenset[str]:
         """All texts that must not be shown."""
-        found = set()
-        for _address, credentials in self._entries:
-            found.update({credentials.password, credentials.identity_token, credentials.basic})
-        return frozenset(found - {""})
+        return frozenset(secret for _key, credentials in self.entries for secret in credentials.secrets)
 
 
 def _key(text: str) -> _Key:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.account import Credentials
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.challenge import (
     Challenge,
     best,
@@ -31,14 +32,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.error
     RegistryError,
     Unauthorized,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Credentials
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.persistence import (
     Persistence,
     message,
     refusal,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Policy
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import Reference
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Settings
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.wire import Answer, Request
 
 # Of the specification, for token servers that do not say how long a token is good.
@@ -66,10 +66,8 @@ class _Token:
 class Login:
     """Knows how each host wants to be logged in to, and keeps tokens while they are good."""
 
-    def __init__(
-        self, settings: Settings, persistence: Persistence, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._settings = settings
+    def __init__(self, policy: Policy, persistence: Persistence, clock: Callable[[], float] = time.monotonic) -> None:
+        self._policy = policy
         self._persistence = persistence
         self._clock = clock
         self._challenges: dict[str, Challenge] = {}
@@ -141,7 +139,7 @@ class Login:
             return token.text
 
     def _fetch(self, challenge: Challenge, credentials: Credentials | None, access: Access) -> _Token:
-        if not is_safe_realm(challenge.realm, self._settings.plain_http):
+        if not is_safe_realm(challenge.realm, self._policy.plain_http):
             why = f'it names "{challenge.realm}" as its token server, which does not use TLS'
             raise self._error(Unauthorized, access, why, "correct the registry's settings")
         request = _token_request(challenge, credentials, access.task)
@@ -172,7 +170,7 @@ class Login:
         self._tokens = {key: token for key, token in self._tokens.items() if token.text != text}
 
     def _credentials(self, access: Access) -> Credentials | None:
-        return self._settings.keyring.find(access.place)
+        return self._policy.keyring.find(access.place)
 
     def _error(self, kind: type[RegistryError], access: Access, why: str, todo: str, status: int = 0) -> RegistryError:
         host = access.place.host

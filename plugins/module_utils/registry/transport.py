@@ -14,8 +14,8 @@ from urllib.parse import urljoin, urlsplit
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import RegistryError
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.login import Access, Login
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.persistence import Persistence, refusal
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Policy
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import Reference
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Settings
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.wire import Answer, Body, Request, Wire
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -42,10 +42,10 @@ class Call:
 class Transport:
     """Sends calls. Safe for threads."""
 
-    def __init__(self, settings: Settings, sleep: Callable[[float], None]) -> None:
-        self._persistence = Persistence(Wire(settings), sleep)
-        self._login = Login(settings, self._persistence)
-        self._plain_http = settings.plain_http
+    def __init__(self, policy: Policy, sleep: Callable[[float], None]) -> None:
+        self._persistence = Persistence(Wire(policy), sleep)
+        self._login = Login(policy, self._persistence)
+        self._plain_http = policy.plain_http
 
     @property
     def requests(self) -> Counter[str]:

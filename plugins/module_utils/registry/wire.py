@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import ssl
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, BinaryIO, Union
 from urllib.parse import urlsplit
 
@@ -26,7 +26,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.error
     TimedOut,
     Unreachable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Settings
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Policy, Trust
 
 try:
     import requests
@@ -71,11 +71,13 @@ class Answer:
 class Wire:
     """Sends requests. Safe for threads: each takes a connection of its own from the pool."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, policy: Policy) -> None:
         if requests is None:
             raise InvalidInput("Cannot ask a registry", why="the Python package requests is missing", todo="install it")
-        self._settings = settings
-        self._proxies = settings.proxies.completed(os.environ)
+        self._policy = policy
+        self._adapters: dict[tuple[str, bool], Any] = {}
+        self._lock = threading.Lock()
+        self._proxies = policy.proxies.completed(os.environ)
 
     def send(self, request: Request, sink: BinaryIO | None = None) -> Answer:
         """Send a request and read its answer; the body of a success goes to sink, if one is given.
@@ -87,11 +89,12 @@ class Wire:
         try:
             prepared = requests.Request(request.method, request.url, headers=headers, data=request.body).prepare()
             proxy = self._proxies.for_url(request.url)
-            response = self._adapter.send(
+            trust = self._policy.trust(request.host)
+            response = self._adapter(trust).send(
                 prepared,
                 stream=True,
                 timeout=(CONNECT_S, READ_S),
-                verify=self._settings.verify,
+                verify=trust.verify,
                 proxies={urlsplit(request.url).scheme: proxy} if proxy else {},
             )
             try:
@@ -114,26 +117,32 @@ class Wire:
             raise RegistryError(f"Cannot {request.task}", where=request.host, why=why, todo=todo, registry=request.host)
         return body
 
-    @cached_property
-    def _adapter(self) -> Any:
-        return ContextAdapter(_tls(self._settings), hosts=_POOL, connections=_POOL)
+    def _adapter(self, trust: Trust) -> Any:
+        """The connections to all hosts that are trusted alike."""
+        key = trust.ca, trust.verify
+        with self._lock:
+            if key not in self._adapters:
+                self._adapters[key] = ContextAdapter(_tls(trust), hosts=_POOL, connections=_POOL)
+            return self._adapters[key]
 
 
-def _tls(settings: Settings) -> ssl.SSLContext:
+def _tls(trust: Trust) -> ssl.SSLContext:
     context = ssl.create_default_context()
-    if not settings.verify:
+    if not trust.verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         return context
     if not context.cert_store_stats()["x509_ca"]:
         # This Python knows no authorities of the system, or looks for them only when it meets one.
         context.load_verify_locations(cafile=requests.utils.DEFAULT_CA_BUNDLE_PATH)
-    if settings.ca:
+    if trust.ca:
         try:
-            context.load_verify_locations(cadata=settings.ca)
+            context.load_verify_locations(cadata=trust.ca)
         except (ssl.SSLError, ValueError) as error:
             why = "it holds no certificate in PEM format"
-            raise InvalidInput("Cannot use the registries' CA", why=why, todo="give its PEM text") from error
+            raise InvalidInput(
+                "Cannot use the registries' CA", where=trust.host, why=why, todo="give its PEM text"
+            ) from error
     return context
 
 

@@ -73,9 +73,9 @@ stream_server_port = '0'
 """
 
 
-def registry_hosts(registry: str) -> str:
-    """/etc/containerd/certs.d/REGISTRY/hosts.toml, next to ca.crt."""
-    server = f"https://{registry}"
+def registry_hosts(registry: str, mirror: str = "") -> str:
+    """/etc/containerd/certs.d/REGISTRY/hosts.toml, next to ca.crt. mirror: who is asked instead."""
+    server = f"https://{mirror or registry}"
     return f"server = '{server}'\n\n[host.'{server}']\nca = '{CERTS_FOLDER}/{registry}/ca.crt'\n"
 
 

@@ -133,12 +133,15 @@ class RealNode:
         with image.archive.open("rb") as archive:
             self._ctr("--namespace=k8s.io", "images", "import", "--local", "-", stdin=archive.fileno())
 
-    def trust(self, registry: str, authority: str) -> None:
-        """Let containerd trust a registry ("registry.test:5000") whose certificate this authority (PEM) signed."""
+    def trust(self, registry: str, authority: str, mirror: str = "") -> None:
+        """Let containerd trust a registry ("registry.test:5000") whose certificate this authority (PEM) signed.
+
+        mirror: is asked, and trusted, instead.
+        """
         folder = self.root / configuration.CERTS_FOLDER.lstrip("/") / registry
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "ca.crt").write_text(authority)
-        (folder / "hosts.toml").write_text(configuration.registry_hosts(registry))
+        (folder / "hosts.toml").write_text(configuration.registry_hosts(registry, mirror))
 
     def run(self, *command: str) -> str:
         """Run a command in the machine and return what it prints; ClusterError with its message if it fails."""

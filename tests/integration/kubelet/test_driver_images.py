@@ -8,21 +8,33 @@ No kernel here loads modules: what is shown is the build, and that the refusal o
 
 from __future__ import annotations
 
+import json
+import socket
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.node import NodeLookup
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import BUILD_LABEL
 from tests.cluster import Cluster
 from tests.cluster.builds_api.pushing import use_registry
 from tests.cluster.images import ensure_image
 from tests.cluster.images.build_host import make_build_host
+from tests.cluster.pki import Authority
 from tests.integration.kubelet.bench import wait_until
 from tests.integration.kubelet.kmod_site import BUILDS, NAMESPACE, NO_HEADERS, USER, Site, allow, look_into, make_site
 from tests.integration.plays import Runner
 
 pytestmark = pytest.mark.kubelet
+
+MIB = 1024 * 1024
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +57,19 @@ def test_one_is_prebuilt_one_is_built_and_one_is_impossible(site: Site) -> None:
     assert "the build failed" in problem
     # The last lines of the build tell why, and are shown.
     assert f"/lib/modules/{NO_HEADERS}/build: No such file" in played.output
+
+
+def test_what_a_build_pulls_and_writes_lies_on_its_volume(site: Site) -> None:
+    # The build that failed has pulled its base, half a gigabyte, and its pod is still there.
+    pods = json.loads(site.cluster.kubectl("get", "pods", "-n", NAMESPACE, "-l", BUILD_LABEL, "-o", "json"))["items"]
+    (pod,) = (pod for pod in pods if pod["status"]["phase"] == "Failed")
+    container = pod["status"]["containerStatuses"][0]["containerID"].rpartition("/")[2]
+    node = site.cluster.real_node(pod["spec"]["nodeName"])
+    usage = node.run("ctr", "--namespace=k8s.io", "snapshots", "usage", "-b", container).splitlines()[-1].split()
+    assert int(usage[1]) < MIB
+    # Each layer once, and not the whole image again for each step.
+    log = site.cluster.kubectl("logs", "-n", NAMESPACE, pod["metadata"]["name"])
+    assert "images lie on the volume by overlay" in log.splitlines()
 
 
 def test_what_was_built_is_for_that_kernel_and_says_so(site: Site) -> None:
@@ -126,3 +151,48 @@ def test_a_host_and_an_ordinary_pod_make_the_same_image_as_a_job(site: Site, tmp
     site.runner.settings["PATH"] = f"{programs}:{site.runner.environment()['PATH']}"
     played = site.play("drivers/by-host", builder="controller", build_auth_file=str(site.config))
     assert look_into(site, "drivers/by-host") == by_job, played.output
+
+
+def test_an_air_gap(site: Site) -> None:
+    """A mirror has everything; the source has a name and an address, and nobody may connect to it."""
+    worker = site.cluster.workers[0]
+    with nobody_asks() as source:
+        mirror = site.registry.address
+        site.cluster.real_node(worker).trust(source, site.registry.ca, mirror)
+        options = site.variables()["hardware_enablement_options"] | {
+            "repository": f"{source}/drivers/air-gap",
+            "prebuilt_repository": f"{source}/drivers/prebuilt",
+            "base_image": f"{source}/base/kmod:1",
+        }
+        mirrors = [{"prefix": source, "locations": [mirror], "source": False}]
+        settings: dict[str, Any] = {"options": options, "registry_ca": "", "registry_mirrors": mirrors}
+
+        stranger = Authority(site.config.parent, "stranger").certificate_file.read_text()
+        played = site.play(**settings, registries=[{"host": mirror, "ca": stranger}])
+        assert f"{mirror}): its certificate cannot be verified" in played.output
+        assert source not in site.record()[site.built]["image"]
+
+        site.play(**settings, registries=[{"host": mirror, "ca": site.registry.ca}])
+        name, _at, digest = site.record()[site.built]["image"].partition("@")
+        assert name == f"{source}/drivers/air-gap"
+        assert site.images.contents("drivers/air-gap", digest)
+        assert site.summaries()["built-1"] == "ready"
+
+        # A node asks as its container runtime is told.
+        client = connect({"kubeconfig": str(site.cluster.kubeconfig)})
+        own = BuildSettings("kmod", "image", NAMESPACE, pull_secrets=("registry",), timeout=60, grace=3)
+        lookup = NodeLookup(client, own, {"amd64": worker}, lambda: None, time.time, dry=False)
+        reference = f"{source}/drivers/prebuilt:{site.prebuilt}"
+        found = lookup.find(reference, "amd64")
+        assert found is not None
+        assert found.digest == site.images.digest("drivers/prebuilt", site.prebuilt)
+
+
+@contextmanager
+def nobody_asks() -> Iterator[str]:
+    """The address of a registry that nobody may ask: who connects is found at the end."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()

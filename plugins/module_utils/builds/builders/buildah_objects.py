@@ -5,59 +5,128 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import job_objects
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Policy
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.registries_conf import (
+    SYSTEM_AUTHORITIES,
+    authfile,
+    certificates,
+    registries_conf,
+)
 
 Obj = dict[str, Any]
 
 CONTAINERFILE = "Containerfile"
-_CA = "ca.crt"
+# The minor version of Kubernetes since which AppArmor's profile is a field, and no annotation.
+APPARMOR_FIELD_SINCE = 30
+_ANNOTATION = f"container.apparmor.security.beta.kubernetes.io/{job_objects.CONTAINER}"
+_REGISTRIES, _STORAGE, _CERTS = "registries.conf", "storage.conf", "certs.d"
+_AUTHFILE, _AUTHORITIES = "auth.json", "authorities"
 
+# Whatever the image's own says: all of it on the emptyDir. The script names the driver.
+_STORAGE_CONF = """\
+[storage]
+driver = "vfs"
+graphroot = "/work/storage"
+runroot = "/work/run"
+"""
+
+# An overlay needs a kernel that lets a user namespace mount one, and no overlay below; vfs copies the whole image for
+# each layer. Nothing else is known of a node before it is tried.
 _SCRIPT = f"""\
 {job_objects.PREPARE}\
-buildah build --file "${{GIT_CONTAINERFILE:-/context/{CONTAINERFILE}}}" --cert-dir /certs "$@" --tag "$TARGET" .
-buildah push --cert-dir /certs --digestfile /dev/termination-log "$TARGET" || exit {job_objects.ELSEWHERE}
+for STORAGE_DRIVER in overlay vfs; do
+  export STORAGE_DRIVER
+  if buildah info > /dev/null 2>&1; then break; fi
+done
+echo "images lie on the volume by $STORAGE_DRIVER"
+buildah build --file "${{GIT_CONTAINERFILE:-/context/{CONTAINERFILE}}}" $VERIFY "$@" --tag "$TARGET" .
+buildah push $VERIFY --digestfile /dev/termination-log "$TARGET" || exit {job_objects.ELSEWHERE}
 """
 
 
-def context_object(order: Order, settings: BuildSettings) -> Obj:
-    """The ConfigMap with Containerfile, context and the registries' authority."""
-    own = {CONTAINERFILE: order.inputs.containerfile, **({_CA: settings.ca} if settings.ca else {})}
+def context_object(order: Order, settings: BuildSettings, policy: Policy) -> Obj:
+    """The ConfigMap with Containerfile, context, and how registries are asked."""
+    own = {name: text for name, (_path, text) in _own(order, policy).items()}
     return job_objects.context_object(order, settings, own)
 
 
-def job_object(order: Order, settings: BuildSettings) -> Obj:
-    """The Job. No secret is in it: they are mounted."""
-    volumes: list[Obj] = [
-        job_objects.context_volume(order, CONTAINERFILE),
+def secret_object(order: Order, settings: BuildSettings, policy: Policy) -> Obj | None:
+    """The Secret with the credentials for registries; None where there are none."""
+    text = _auths(order, policy)
+    if not text:
+        return None
+    data = {_AUTHFILE: base64.b64encode(text.encode()).decode()}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": job_objects.metadata(order, settings), "data": data}
+
+
+def job_object(order: Order, settings: BuildSettings, policy: Policy, *, apparmor_field: bool) -> Obj:
+    """The Job. No secret is in it: they are mounted. apparmor_field: the API server knows appArmorProfile."""
+    volumes = [
+        job_objects.context_volume(order, {name: path for name, (path, _text) in _own(order, policy).items()}),
         {"name": "work", "emptyDir": {}},
     ]
     mounts: list[Obj] = [
         {"name": "context", "mountPath": "/context", "readOnly": True},
         {"name": "work", "mountPath": "/work"},
-        {"name": "certs", "mountPath": "/certs", "readOnly": True},
     ]
-    certs: Obj = {"emptyDir": {}}
-    if settings.ca:
-        certs = {"configMap": {"name": order.name, "items": [{"key": _CA, "path": _CA}]}}
-    volumes.append({"name": "certs", **certs})
-    if settings.push_secret:
-        items = [{"key": ".dockerconfigjson", "path": "config.json"}]
-        volumes.append({"name": "auth", "secret": {"secretName": settings.push_secret, "items": items}})
+    if certificates(policy):
+        place = {"mountPath": "/etc/containers/certs.d", "subPath": _CERTS}
+        mounts.append({"name": "context", **place, "readOnly": True})
+    if _auths(order, policy):
+        volumes.append({"name": "auth", "secret": {"secretName": order.name}})
         mounts.append({"name": "auth", "mountPath": "/auth", "readOnly": True})
     build = job_objects.container(
-        job_objects.CONTAINER, settings.image, _SCRIPT, _options(order), _environment(order, settings)
+        job_objects.CONTAINER, settings.image, _SCRIPT, _options(order), _environment(order, settings, policy)
     )
-    # buildah makes user ids and changes roots itself; the default filter of system calls forbids that.
+    # buildah makes user ids, mounts, and changes roots itself; what runtimes filter by default forbids that.
     build |= {
         "volumeMounts": mounts,
-        "securityContext": {"seccompProfile": {"type": "Unconfined"}, "runAsUser": 0},
+        "securityContext": {
+            "runAsUser": 0,
+            "seccompProfile": _profile(settings.seccomp),
+            **({"appArmorProfile": _profile(settings.apparmor)} if apparmor_field else {}),
+            **({"capabilities": {"add": list(settings.capabilities)}} if settings.capabilities else {}),
+        },
     }
     pod = {"hostNetwork": settings.host_network, "volumes": volumes, "containers": [build]}
-    return job_objects.job_object(order, settings, pod)
+    annotations = {} if apparmor_field else {_ANNOTATION: _annotated(settings.apparmor)}
+    return job_objects.job_object(order, settings, pod, annotations)
+
+
+def _own(order: Order, policy: Policy) -> dict[str, tuple[str, str]]:
+    """Key of the ConfigMap -> path in the volume, text. A key could not hold a registry's port."""
+    files = {
+        CONTAINERFILE: (CONTAINERFILE, order.inputs.containerfile),
+        _REGISTRIES: (_REGISTRIES, registries_conf(policy)),
+        _STORAGE: (_STORAGE, _STORAGE_CONF),
+        **({"ca.crt": (f"{_AUTHORITIES}/ca.crt", policy.ca)} if policy.ca else {}),
+    }
+    for number, (path, text) in enumerate(certificates(policy).items()):
+        files[f"registry-{number}.crt"] = (f"{_CERTS}/{path}", text)
+    return files
+
+
+def _auths(order: Order, policy: Policy) -> str:
+    return authfile(policy, map(parse, filter(None, [order.inputs.base, order.target])))
+
+
+def _profile(text: str) -> Obj:
+    """A profile as a field."""
+    kind, _slash, name = text.partition("/")
+    return {"type": kind, **({"localhostProfile": name} if name else {})}
+
+
+def _annotated(text: str) -> str:
+    """A profile of AppArmor as an annotation."""
+    known = {"Unconfined": "unconfined", "RuntimeDefault": "runtime/default"}
+    return known.get(text) or f"localhost/{text.partition('/')[2]}"
 
 
 def _options(order: Order) -> list[str]:
@@ -69,13 +138,15 @@ def _options(order: Order) -> list[str]:
     return options
 
 
-def _environment(order: Order, settings: BuildSettings) -> dict[str, str]:
+def _environment(order: Order, settings: BuildSettings, policy: Policy) -> dict[str, str]:
     return {
-        "TARGET": order.target,
-        # Needs neither a loop device nor user namespaces nor overlayfs on overlayfs.
+        "TARGET": str(policy.push_place(parse(order.target))),
+        # Needs no loop device.
         "BUILDAH_ISOLATION": "chroot",
-        "STORAGE_DRIVER": "vfs",
-        "STORAGE_OPTS": "",
-        "REGISTRY_AUTH_FILE": "/auth/config.json" if settings.push_secret else "/work/no-auth.json",
+        "CONTAINERS_STORAGE_CONF": f"/context/{_STORAGE}",
+        "CONTAINERS_REGISTRIES_CONF": f"/context/{_REGISTRIES}",
+        "SSL_CERT_DIR": f"{SYSTEM_AUTHORITIES}:/context/{_AUTHORITIES}",
+        "VERIFY": "" if policy.verify else "--tls-verify=false",
+        "REGISTRY_AUTH_FILE": f"/auth/{_AUTHFILE}" if _auths(order, policy) else "/work/no-auth.json",
         **job_objects.environment(order, settings),
     }

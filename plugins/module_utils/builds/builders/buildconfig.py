@@ -14,10 +14,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.builder
     ClusterBuilder,
     Running,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.means import Means
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.registration import Registration
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Built, Order
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import READ, WRITE, Right
@@ -42,15 +41,20 @@ RIGHTS = (
 class BuildConfigBuilder(ClusterBuilder):
     """Builds with OpenShift's own builds."""
 
-    def __init__(
-        self, client: Client, settings: BuildSettings, guard: Callable[[], None], clock: Callable[[], float]
-    ) -> None:
-        super().__init__(client, settings, guard, clock)
-        self._config = client.kind(objects.API_VERSION, "BuildConfig")
-        self._build = client.kind(objects.API_VERSION, "Build")
-        self._map = client.kind("v1", "ConfigMap")
+    def __init__(self, means: Means) -> None:
+        super().__init__(means)
+        self._policy = means.policy
+        self._config = self.client.kind(objects.API_VERSION, "BuildConfig")
+        self._build = self.client.kind(objects.API_VERSION, "Build")
+        self._map = self.client.kind("v1", "ConfigMap")
         self._builds: dict[str, Obj] = {}
         self._own: dict[str, str] = {}
+
+    def build(self, orders: Sequence[Order], say: Callable[[str], None]) -> list[Built]:
+        """As all builders; first says what of the policy these builds do not keep to."""
+        for sentence in objects.not_carried(self._policy(), orders):
+            say(sentence)
+        return super().build(orders, say)
 
     def owned(self) -> Sequence[Kind]:
         """BuildConfigs, whose Builds go with them, and contexts."""
@@ -81,7 +85,7 @@ class BuildConfigBuilder(ClusterBuilder):
         for obj in (*objects.context_objects(order, self.settings), objects.image_stream(order)):
             if obj:
                 self.client.apply(obj)
-        config = self.client.apply(objects.build_config(order, self.settings))
+        config = self.client.apply(objects.build_config(order, self.settings, self._policy()))
         for name, build in own.items():
             # Of a BuildConfig of this name that is gone: the next Build would have the same name.
             if _owner(build) != config["metadata"]["uid"]:
@@ -166,11 +170,11 @@ def _goes_on(build: Obj) -> bool:
 
 BUILDER = Registration(
     name="openshift",
-    how="a BuildConfig per kernel without triggers, instantiated once; what certificates its builds trust is the "
-    "cluster's own setting. What goes to the internal registry goes to an ImageStream, which is made where it "
+    how="a BuildConfig per kernel without triggers, instantiated once; mirrors and certificates are the cluster's "
+    "own. What goes to the internal registry goes to an ImageStream, which is made where it "
     "is missing",
     needs="`hardware_enablement_push_secret`, but for the internal registry; "
     "`hardware_enablement_entitlement_secret` for packages of RHEL",
-    make=lambda means: BuildConfigBuilder(means.client, means.settings, means.guard, means.clock),
+    make=BuildConfigBuilder,
     fits=lambda client, _settings: client.serves(objects.API_VERSION, "BuildConfig"),
 )

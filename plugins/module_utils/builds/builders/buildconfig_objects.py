@@ -8,6 +8,7 @@ Source of the fields: openshift/api, build/v1/types.go.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from posixpath import dirname
 from typing import Any
 
@@ -18,6 +19,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.streams
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.streams import is_internal, stream_tag
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import GROUP_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Policy
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
 
 Obj = dict[str, Any]
 
@@ -47,8 +50,11 @@ def image_stream(order: Order) -> Obj | None:
     return {"apiVersion": IMAGE_API, "kind": "ImageStream", "metadata": metadata}
 
 
-def build_config(order: Order, settings: BuildSettings) -> Obj:
-    """The BuildConfig. Nothing triggers it: our hash and the base image's digest decide when something is built."""
+def build_config(order: Order, settings: BuildSettings, policy: Policy) -> Obj:
+    """The BuildConfig, which pushes to where the policy says.
+
+    Nothing triggers it: our hash and the base image's digest decide when something is built.
+    """
     inputs = order.inputs
     source: Obj = {"type": "Dockerfile"}
     if inputs.containerfile:
@@ -91,13 +97,34 @@ def build_config(order: Order, settings: BuildSettings) -> Obj:
             "runPolicy": "Serial",
             "source": source,
             "strategy": {"type": "Docker", "dockerStrategy": strategy},
-            "output": {**_output(order, settings), "imageLabels": _pairs(inputs.labels)},
+            "output": {**_output(order, settings, policy), "imageLabels": _pairs(inputs.labels)},
             "completionDeadlineSeconds": settings.timeout,
             "nodeSelector": {**settings.node_selector, "kubernetes.io/arch": inputs.arch},
             "successfulBuildsHistoryLimit": 1,
             "failedBuildsHistoryLimit": 1,
         },
     }
+
+
+def not_carried(policy: Policy, orders: Sequence[Order]) -> list[str]:
+    """What of the policy these builds do not keep to, since the cluster says it for them; a sentence each."""
+    bases = [parse(order.inputs.base) for order in orders if order.inputs.base]
+    asked = dict.fromkeys(place for base in bases for place in policy.places(base))
+    pushed = dict.fromkeys(policy.push_place(parse(order.target)) for order in orders)
+    mirrored = sorted(
+        {mirror.prefix for base in bases for mirror in policy.mirrors_of(base.name) if not mirror.of_cluster}
+    )
+    hosts = sorted({place.host for place in (*asked, *pushed) if not is_internal(str(place))})
+    trusts = {host: policy.trust(host) for host in hosts}
+    own = [host for host, trust in trusts.items() if not trust.of_cluster and (trust.ca or not trust.verify)]
+    found = []
+    if mirrored:
+        where = "make an ImageDigestMirrorSet or an ImageTagMirrorSet of them"
+        found.append(f"OpenShift's builds do not know the given mirrors of {', '.join(mirrored)}: {where}")
+    if own:
+        where = "name them in additionalTrustedCA or insecureRegistries of image.config.openshift.io cluster"
+        found.append(f"OpenShift's builds do not know how the given registries are trusted ({', '.join(own)}): {where}")
+    return found
 
 
 def build_request(order: Order) -> Obj:
@@ -110,12 +137,12 @@ def build_request(order: Order) -> Obj:
     }
 
 
-def _output(order: Order, settings: BuildSettings) -> Obj:
+def _output(order: Order, settings: BuildSettings, policy: Policy) -> Obj:
     """Where the image goes. Into the internal registry, builds push with the secret of their own service account."""
     if is_internal(order.target):
         tag = stream_tag(order.target)
         return {"to": {"kind": "ImageStreamTag", "name": tag.name, "namespace": tag.namespace}}
-    output: Obj = {"to": {"kind": "DockerImage", "name": order.target}}
+    output: Obj = {"to": {"kind": "DockerImage", "name": str(policy.push_place(parse(order.target)))}}
     if settings.push_secret:
         output["pushSecret"] = {"name": settings.push_secret}
     return output

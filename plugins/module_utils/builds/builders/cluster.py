@@ -13,9 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.means import Means
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Built, Order
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
     ApiError,
     Unauthorized,
@@ -53,13 +52,11 @@ class Running:
 class ClusterBuilder(ABC):
     """Builds in the cluster. guard: called before each write and while waiting; keeps the run's lock."""
 
-    def __init__(
-        self, client: Client, settings: BuildSettings, guard: Callable[[], None], clock: Callable[[], float]
-    ) -> None:
-        self.client = client
-        self.settings = settings
-        self.guard = guard
-        self.clock = clock
+    def __init__(self, means: Means) -> None:
+        self.client = means.client
+        self.settings = means.settings
+        self.guard = means.guard
+        self.clock = means.clock
 
     def build(self, orders: Sequence[Order], say: Callable[[str], None]) -> list[Built]:
         """Build all orders; what failed says why, with the last lines of its log."""

@@ -76,7 +76,7 @@ def job_object(order: Order, settings: BuildSettings, compile_: Compile) -> Obj:
             **({} if settings.user is None else {"runAsUser": settings.user}),
         },
         "volumes": [
-            job_objects.context_volume(order, _COMMAND),
+            job_objects.context_volume(order, {_COMMAND: _COMMAND}),
             {"name": "work", "emptyDir": {}},
             {"name": "source", "emptyDir": {}},
         ],

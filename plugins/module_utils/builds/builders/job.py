@@ -18,12 +18,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.builder
     CONTAINER,
     ELSEWHERE,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.means import Means
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.registration import Registration
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Built, Order
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import AlreadyExists, ApiError
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import Right
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import (
     condition,
@@ -38,17 +38,21 @@ Obj = dict[str, Any]
 _JOB_NAME = "batch.kubernetes.io/job-name"
 
 
+# The Secret with a build's credentials, which goes with its Job.
+RIGHTS = (Right("", ("secrets",), ("create", "patch")),)
+
+
 class JobBuilder(ClusterBuilder):
     """Builds with buildah in Jobs."""
 
-    def __init__(
-        self, client: Client, settings: BuildSettings, guard: Callable[[], None], clock: Callable[[], float]
-    ) -> None:
-        super().__init__(client, settings, guard, clock)
-        self._job = client.kind("batch/v1", "Job")
-        self._pod = client.kind("v1", "Pod")
-        self._map = client.kind("v1", "ConfigMap")
+    def __init__(self, means: Means) -> None:
+        super().__init__(means)
+        self._policy = means.policy
+        self._job = self.client.kind("batch/v1", "Job")
+        self._pod = self.client.kind("v1", "Pod")
+        self._map = self.client.kind("v1", "ConfigMap")
         self._contexts: dict[str, Obj] = {}
+        self._secrets: dict[str, Obj | None] = {}
         self._jobs: dict[str, Obj] = {}
         self._pods: dict[str, Obj] = {}
 
@@ -64,6 +68,7 @@ class JobBuilder(ClusterBuilder):
         """Refuse what cannot be built here, before anything is written."""
         self.check(orders)
         self._contexts = {order.name: self.context_object(order) for order in orders}
+        self._secrets = {order.name: self.secret_object(order) for order in orders}
 
     def check(self, orders: Sequence[Order]) -> None:  # noqa: ARG002 - others look at each
         """Raise InvalidInput for what cannot be built."""
@@ -76,11 +81,17 @@ class JobBuilder(ClusterBuilder):
 
     def context_object(self, order: Order) -> Obj:
         """The ConfigMap that the pod reads."""
-        return buildah_objects.context_object(order, self.settings)
+        return buildah_objects.context_object(order, self.settings, self._policy())
+
+    def secret_object(self, order: Order) -> Obj | None:
+        """The Secret that the pod reads, if it needs one."""
+        return buildah_objects.secret_object(order, self.settings, self._policy())
 
     def job_object(self, order: Order) -> Obj:
         """The Job."""
-        return buildah_objects.job_object(order, self.settings)
+        minor = int("".join(filter(str.isdigit, str(self.client.version()["minor"]))))
+        has_field = minor >= buildah_objects.APPARMOR_FIELD_SINCE
+        return buildah_objects.job_object(order, self.settings, self._policy(), apparmor_field=has_field)
 
     def completed(self, order: Order, job: Obj) -> Built | None:
         """What follows from a Job that is complete; None while something is still to be done."""
@@ -150,8 +161,7 @@ class JobBuilder(ClusterBuilder):
         return warning or judge(pod).message
 
     def _give(self, order: Order, job: Obj) -> None:
-        """Make the Job the context's owner, so that they go together."""
-        context = self._contexts[order.name]
+        """Make the Job the context's owner, so that they go together. Its pod waits for the Secret."""
         owner = {
             "apiVersion": "batch/v1",
             "kind": "Job",
@@ -159,7 +169,8 @@ class JobBuilder(ClusterBuilder):
             "uid": job["metadata"]["uid"],
             "blockOwnerDeletion": True,
         }
-        self.client.apply({**context, "metadata": {**context["metadata"], "ownerReferences": [owner]}})
+        for obj in filter(None, (self._contexts[order.name], self._secrets[order.name])):
+            self.client.apply({**obj, "metadata": {**obj["metadata"], "ownerReferences": [owner]}})
 
     def _failed(self, order: Order, failed: Obj) -> Built:
         pod = self.newest_pod(order)
@@ -236,8 +247,9 @@ def _last_words(pod: Obj) -> str:
 
 BUILDER = Registration(
     name="kubernetes",
-    how="a Job per kernel with buildah (chroot isolation, vfs on an emptyDir), context in a ConfigMap or from git",
+    how="a Job per kernel with buildah (chroot isolation; images lie on an emptyDir, as overlays where the node allows "
+    "them), context in a ConfigMap or from git",
     needs="`hardware_enablement_builder_image`, `hardware_enablement_push_secret`",
-    make=lambda means: JobBuilder(means.client, means.settings, means.guard, means.clock),
+    make=JobBuilder,
     fits=lambda _client, _settings: True,
 )

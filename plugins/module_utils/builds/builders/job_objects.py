@@ -53,19 +53,22 @@ def context_object(order: Order, settings: BuildSettings, own: Mapping[str, str]
             todo="put the sources into a git repository and name it under build.git",
         )
     data = {**own, **{_key(number): text for number, text in enumerate(order.inputs.files.values())}}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": _metadata(order, settings), "data": data}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(order, settings), "data": data}
 
 
-def context_volume(order: Order, own: str) -> Obj:
-    """The volume: one of the builder's own files, and the context below files/."""
-    items = [{"key": own, "path": own}]
+def context_volume(order: Order, own: Mapping[str, str]) -> Obj:
+    """The volume: the builder's own files (name -> path), and the context below files/."""
+    items = [{"key": name, "path": path} for name, path in own.items()]
     items += [{"key": _key(number), "path": f"files/{path}"} for number, path in enumerate(order.inputs.files)]
     return {"name": "context", "configMap": {"name": order.name, "items": items}}
 
 
-def job_object(order: Order, settings: BuildSettings, pod: Obj) -> Obj:
-    """The Job around a pod, whose container that builds is called CONTAINER. pod: what is special about its spec."""
-    metadata = _metadata(order, settings)
+def job_object(order: Order, settings: BuildSettings, pod: Obj, annotations: Mapping[str, str] | None = None) -> Obj:
+    """The Job around a pod, whose container that builds is called CONTAINER. pod: what is special about its spec.
+
+    annotations: of the pod.
+    """
+    described = metadata(order, settings)
     spec = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
@@ -77,7 +80,7 @@ def job_object(order: Order, settings: BuildSettings, pod: Obj) -> Obj:
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": metadata,
+        "metadata": described,
         "spec": {
             "activeDeadlineSeconds": settings.timeout,
             "ttlSecondsAfterFinished": KEEP_FINISHED_S,
@@ -89,7 +92,10 @@ def job_object(order: Order, settings: BuildSettings, pod: Obj) -> Obj:
                     {"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": [0]}},
                 ]
             },
-            "template": {"metadata": {"labels": metadata["labels"]}, "spec": spec},
+            "template": {
+                "metadata": {"labels": described["labels"], **({"annotations": annotations} if annotations else {})},
+                "spec": spec,
+            },
         },
     }
 
@@ -121,7 +127,8 @@ def environment(order: Order, settings: BuildSettings) -> dict[str, str]:
     }
 
 
-def _metadata(order: Order, settings: BuildSettings) -> Obj:
+def metadata(order: Order, settings: BuildSettings) -> Obj:
+    """The metadata of all objects of an order."""
     return {
         "name": order.name,
         "namespace": settings.namespace,

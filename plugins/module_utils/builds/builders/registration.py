@@ -9,21 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.cluster import ClusterBuilder
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.means import Means
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Registries
-
-
-@dataclass(frozen=True)
-class Means:
-    """With what a builder works. guard is called before writes, clock gives seconds since the epoch, registries give
-    who pushes, with the pull secrets."""
-
-    client: Client
-    settings: BuildSettings
-    guard: Callable[[], None]
-    clock: Callable[[], float]
-    registries: Callable[[], Registries]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import compile_objects
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.job import JobBuilder
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.means import Means
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.registration import Registration
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.layer import (
     MAX_LOG_BYTES,
@@ -26,7 +27,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, NotFound
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Compile
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Registries
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
 
 Obj = dict[str, Any]
@@ -39,17 +39,10 @@ _LEVELS = ("baseline", "restricted")
 class RestrictedBuilder(JobBuilder):
     """Builds in pods that Pod Security's level "restricted" allows. registries: who pushes, with the pull secrets."""
 
-    def __init__(
-        self,
-        client: Client,
-        settings: BuildSettings,
-        guard: Callable[[], None],
-        clock: Callable[[], float],
-        registries: Callable[[], Registries],
-    ) -> None:
-        super().__init__(client, settings, guard, clock)
-        self._registries = registries
-        self._executor = ThreadPoolExecutor(settings.parallel, thread_name_prefix="push")
+    def __init__(self, means: Means) -> None:
+        super().__init__(means)
+        self._registries = means.registries
+        self._executor = ThreadPoolExecutor(means.settings.parallel, thread_name_prefix="push")
         self._pushes: dict[str, Future[Built]] = {}
         self._spent: set[str] = set()
 
@@ -66,6 +59,9 @@ class RestrictedBuilder(JobBuilder):
     def context_object(self, order: Order) -> Obj:
         """The ConfigMap with the compile command and the context."""
         return compile_objects.context_object(order, self.settings, compilable(order))
+
+    def secret_object(self, order: Order) -> None:
+        """None: the pod knows no secret."""
 
     def job_object(self, order: Order) -> Obj:
         """The Job that compiles."""
@@ -145,6 +141,6 @@ BUILDER = Registration(
     how="a Job per kernel whose ordinary pod compiles in the base image; the machine that runs Ansible takes the "
     "result, adds it to the base image as one layer and pushes",
     needs="a recipe with `build.compile`; `hardware_enablement_push_secret`, which no pod sees",
-    make=lambda means: RestrictedBuilder(means.client, means.settings, means.guard, means.clock, means.registries),
+    make=RestrictedBuilder,
     fits=_enforced,
 )

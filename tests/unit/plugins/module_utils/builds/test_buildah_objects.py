@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,6 +17,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.account import Credentials
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Keyring
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Mirror, Policy, Trust
 
 INPUTS = Inputs(
     kernel="6.1.0+deb",
@@ -24,28 +30,52 @@ INPUTS = Inputs(
 )
 ORDER = Order("build-6-1-0-aaaaaa-0123456789", "6-1-0-aaaaaa", "registry.example/kmod:6.1.0", INPUTS)
 SETTINGS = BuildSettings(
-    "kmod", "driver_container", "kmod", image="builder:1", push_secret="push", pull_secrets=("pull",), ca="PEM"
+    "kmod", "driver_container", "kmod", image="builder:1", push_secret="push", pull_secrets=("pull",)
+)
+DIGEST = f"sha256:{'0a' * 32}"
+ACCOUNT = Credentials("me", "secret-of-me")
+POLICY = Policy(
+    ca="PEM",
+    keyring=Keyring([("registry.example", ACCOUNT)]),
+    mirrors=[Mirror("quay.io", ["m.test:5000/q"], source=False)],
+    trusts=[Trust("m.test:5000", ca="OWN")],
 )
 
 
+def job_object(order: Order, *, apparmor_field: bool = True, **settings: Any) -> dict[str, Any]:
+    """The Job, as the policy wants it."""
+    return buildah_objects.job_object(order, replace(SETTINGS, **settings), POLICY, apparmor_field=apparmor_field)
+
+
+def environment_of(job: dict[str, Any]) -> dict[str, str]:
+    """The variables of the container that builds."""
+    (build,) = job["spec"]["template"]["spec"]["containers"]
+    return {entry["name"]: entry["value"] for entry in build["env"]}
+
+
 def test_the_context_lies_where_the_containerfile_expects_it() -> None:
-    context, job = buildah_objects.context_object(ORDER, SETTINGS), buildah_objects.job_object(ORDER, SETTINGS)
-    assert context["data"] == {"Containerfile": "FROM scratch\n", "file-0": "int x;", "ca.crt": "PEM"}
-    volume = job["spec"]["template"]["spec"]["volumes"][0]
-    assert volume["configMap"] == {
-        "name": ORDER.name,
-        "items": [{"key": "Containerfile", "path": "Containerfile"}, {"key": "file-0", "path": "files/src/kmod.c"}],
+    context, job = buildah_objects.context_object(ORDER, SETTINGS, POLICY), job_object(ORDER)
+    volume = job["spec"]["template"]["spec"]["volumes"][0]["configMap"]
+    assert volume["name"] == ORDER.name
+    files = {item["path"]: context["data"][item["key"]] for item in volume["items"]}
+    assert len(files) == len(context["data"])
+    assert {path: files[path] for path in ("Containerfile", "files/src/kmod.c", "authorities/ca.crt")} == {
+        "Containerfile": "FROM scratch\n",
+        "files/src/kmod.c": "int x;",
+        "authorities/ca.crt": "PEM",
     }
+    assert files["certs.d/m.test:5000/ca.crt"] == "OWN"
+    assert 'location = "m.test:5000/q"' in files["registries.conf"]
 
 
 def test_a_context_that_no_configmap_holds_is_refused() -> None:
     order = Order("b", "g", "t", Inputs("6.1.0", "amd64", "FROM scratch\n", files={"big": "x" * 1_000_000}))
     with pytest.raises(InvalidInput, match="put the sources into a git repository"):
-        buildah_objects.context_object(order, SETTINGS)
+        buildah_objects.context_object(order, SETTINGS, POLICY)
 
 
 def test_arguments_and_labels_are_the_same_for_the_same_inputs() -> None:
-    pod = buildah_objects.job_object(ORDER, SETTINGS)["spec"]["template"]["spec"]
+    pod = job_object(ORDER)["spec"]["template"]["spec"]
     options = pod["containers"][0]["command"][4:]
     assert options[:4] == ["--build-arg", "A=1", "--build-arg", "B=2"]
     assert f"hardware-enablement.io/inputs={INPUTS.hash}" in options
@@ -53,22 +83,28 @@ def test_arguments_and_labels_are_the_same_for_the_same_inputs() -> None:
 
 
 def test_secrets_are_mounted_and_nowhere_else() -> None:
-    job = buildah_objects.job_object(ORDER, SETTINGS)
+    job = job_object(ORDER)
     pod = job["spec"]["template"]["spec"]
-    assert [volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume] == ["push"]
+    assert [volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume] == [ORDER.name]
+    context, secret = (
+        make(ORDER, SETTINGS, POLICY) for make in (buildah_objects.context_object, buildah_objects.secret_object)
+    )
+    assert secret is not None
+    assert not any(text in json.dumps([job, context]) for text in ACCOUNT.secrets)
+    auths = json.loads(base64.b64decode(secret["data"]["auth.json"]))["auths"]
+    assert auths == {"registry.example/kmod": ACCOUNT.entry}
+    assert buildah_objects.secret_object(ORDER, SETTINGS, Policy()) is None
     assert pod["imagePullSecrets"] == [{"name": "pull"}]
     assert pod["automountServiceAccountToken"] is False
     assert "secretKeyRef" not in json.dumps(job)
 
 
 def test_it_builds_on_the_kernels_architecture() -> None:
-    assert buildah_objects.job_object(ORDER, SETTINGS)["spec"]["template"]["spec"]["nodeSelector"] == {
-        "kubernetes.io/arch": "arm64"
-    }
+    assert job_object(ORDER)["spec"]["template"]["spec"]["nodeSelector"] == {"kubernetes.io/arch": "arm64"}
 
 
 def test_a_build_that_failed_is_not_tried_again_but_one_that_lost_its_node_is() -> None:
-    spec = buildah_objects.job_object(ORDER, SETTINGS)["spec"]
+    spec = job_object(ORDER)["spec"]
     assert [rule["action"] for rule in spec["podFailurePolicy"]["rules"]] == ["Ignore", "FailJob"]
     assert spec["activeDeadlineSeconds"] == 1800
     assert spec["template"]["spec"]["restartPolicy"] == "Never"
@@ -76,8 +112,8 @@ def test_a_build_that_failed_is_not_tried_again_but_one_that_lost_its_node_is() 
 
 def test_git_is_pinned() -> None:
     inputs = Inputs("6.1.0", "amd64", "FROM scratch\n", git=GitSource("https://git.example/x", "a" * 40, "kmod"))
-    job = buildah_objects.job_object(Order("b", "g", "t", inputs), SETTINGS)
-    environment = {entry["name"]: entry["value"] for entry in job["spec"]["template"]["spec"]["containers"][0]["env"]}
+    job = job_object(Order("b", "g", "t", inputs))
+    environment = environment_of(job)
     assert (environment["GIT_URL"], environment["GIT_COMMIT"], environment["GIT_FOLDER"]) == (
         "https://git.example/x",
         "a" * 40,
@@ -88,8 +124,50 @@ def test_git_is_pinned() -> None:
 
 def test_a_containerfile_of_the_repository_is_built_where_it_lies() -> None:
     inputs = Inputs("6.1.0", "amd64", "", git=GitSource("https://git.example/x", "a" * 40, "kmod", "Dockerfile"))
-    job = buildah_objects.job_object(Order("b", "g", "t", inputs), SETTINGS)
+    job = job_object(Order("b", "g", "t", inputs))
     (build,) = job["spec"]["template"]["spec"]["containers"]
-    environment = {entry["name"]: entry["value"] for entry in build["env"]}
-    assert environment["GIT_CONTAINERFILE"] == "Dockerfile"
+    assert environment_of(job)["GIT_CONTAINERFILE"] == "Dockerfile"
     assert 'buildah build --file "${GIT_CONTAINERFILE:-/context/Containerfile}" ' in build["command"][2]
+
+
+def test_it_is_pushed_to_where_the_policy_says() -> None:
+    order = replace(ORDER, target="quay.io/kmod:1")
+    assert environment_of(job_object(order))["TARGET"] == "m.test:5000/q/kmod:1"
+    assert environment_of(job_object(ORDER))["TARGET"] == ORDER.target
+    unverified = replace(POLICY, verify=False)
+    job = buildah_objects.job_object(ORDER, SETTINGS, unverified, apparmor_field=True)
+    assert environment_of(job)["VERIFY"] == "--tls-verify=false"
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "annotation"),
+    [
+        ("Unconfined", {"type": "Unconfined"}, "unconfined"),
+        ("RuntimeDefault", {"type": "RuntimeDefault"}, "runtime/default"),
+        ("Localhost/buildah", {"type": "Localhost", "localhostProfile": "buildah"}, "localhost/buildah"),
+    ],
+)
+def test_apparmors_profile_is_a_field_or_of_old_an_annotation(
+    given: str, field: dict[str, str], annotation: str
+) -> None:
+    new = job_object(ORDER, apparmor=given)["spec"]["template"]
+    assert new["spec"]["containers"][0]["securityContext"]["appArmorProfile"] == field
+    assert "annotations" not in new["metadata"]
+    old = job_object(ORDER, apparmor=given, apparmor_field=False)["spec"]["template"]
+    assert "appArmorProfile" not in old["spec"]["containers"][0]["securityContext"]
+    assert list(old["metadata"]["annotations"].items()) == [
+        ("container.apparmor.security.beta.kubernetes.io/build", annotation)
+    ]
+
+
+def test_only_what_buildah_needs_is_allowed() -> None:
+    pod = job_object(ORDER)["spec"]["template"]["spec"]
+    assert pod["containers"][0]["securityContext"] == {
+        "runAsUser": 0,
+        "seccompProfile": {"type": "Unconfined"},
+        "appArmorProfile": {"type": "Unconfined"},
+    }
+    more = job_object(ORDER, capabilities=("SYS_ADMIN",), seccomp="Localhost/b.json")["spec"]["template"]["spec"]
+    context = more["containers"][0]["securityContext"]
+    assert context["capabilities"] == {"add": ["SYS_ADMIN"]}
+    assert context["seccompProfile"] == {"type": "Localhost", "localhostProfile": "b.json"}

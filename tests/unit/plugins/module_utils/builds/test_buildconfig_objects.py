@@ -21,6 +21,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.streams
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.system import coreos_build
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Mirror, Policy, Trust
 
 INTERNAL = "image-registry.openshift-image-registry.svc:5000"
 INPUTS = Inputs("6.1.0", "arm64", "FROM scratch\n", files={"Makefile": "all:", "src/a.c": "1", "src/b.c": "2"})
@@ -28,9 +29,9 @@ ORDER = Order("build-a", "a", "registry.example/kmod:1", INPUTS)
 SETTINGS = BuildSettings("kmod", "driver_container", "kmod", push_secret="push", pull_secrets=("pull", "other"))
 
 
-def spec(order: Order = ORDER, settings: BuildSettings = SETTINGS) -> dict[str, Any]:
+def spec(order: Order = ORDER, settings: BuildSettings = SETTINGS, policy: Policy | None = None) -> dict[str, Any]:
     """The BuildConfig's specification."""
-    found: dict[str, Any] = objects.build_config(order, settings)["spec"]
+    found: dict[str, Any] = objects.build_config(order, settings, policy or Policy())["spec"]
     return found
 
 
@@ -102,3 +103,20 @@ def test_the_release_of_a_node() -> None:
     assert coreos_build("Red Hat Enterprise Linux CoreOS 9.6.20250805-0 (Plow)") == "9.6.20250805-0"
     assert coreos_build("Red Hat Enterprise Linux CoreOS 416.94.202410211619-0") == "416.94.202410211619-0"
     assert coreos_build("Red Hat Enterprise Linux 9.6 (Plow)") == ""
+
+
+def test_it_is_pushed_to_where_the_policy_says() -> None:
+    policy = Policy(mirrors=[Mirror("registry.example", ["m.test"], source=False)])
+    order = replace(ORDER, target="registry.example/kmod:1")
+    assert spec(order, policy=policy)["output"]["to"]["name"] == "m.test/kmod:1"
+
+
+def test_what_only_the_cluster_can_say_to_its_builds_is_named() -> None:
+    order = replace(ORDER, target="r.test/kmod:1", inputs=replace(ORDER.inputs, base="quay.io/base:1"))
+    mirror, trust = Mirror("quay.io", ["m.test"]), Trust("r.test", verify=False)
+    policy = Policy(mirrors=[mirror], trusts=[trust, Trust("other.test", ca="PEM")])
+    mirrors, trusts = objects.not_carried(policy, [order, order])
+    assert "do not know the given mirrors of quay.io: make an ImageDigestMirrorSet" in mirrors
+    assert "trusted (r.test): name them in additionalTrustedCA" in trusts
+    known = Policy(mirrors=[replace(mirror, of_cluster=True)], trusts=[replace(trust, of_cluster=True)])
+    assert objects.not_carried(known, [order]) == []

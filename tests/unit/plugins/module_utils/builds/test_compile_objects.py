@@ -32,7 +32,7 @@ INPUTS = Inputs(
 )
 ORDER = Order("build-6-1-0-aaaaaa-0123456789", "6-1-0-aaaaaa", "registry.example/kmod:6.1.0", INPUTS)
 SETTINGS = BuildSettings(
-    "kmod", "driver_container", "builds", image="builder:1", push_secret="push", pull_secrets=("pull",), ca="PEM"
+    "kmod", "driver_container", "builds", image="builder:1", push_secret="push", pull_secrets=("pull",)
 )
 
 

@@ -38,7 +38,7 @@ INPUTS = Inputs(
     args={"KERNEL": "6.1.0", "NOTE": "two words"},
     files={"Makefile": "all:\n", "src/kmod.c": "int x;\n"},
 )
-# Each call leaves a folder: its arguments, one a line, and copies of the Containerfile, context and certificates.
+# Each call leaves a folder: its arguments, one a line, and copies of the files that it was given.
 SCRIPT = """#!/bin/sh
 here={folder}/calls/$1
 mkdir -p "$here"
@@ -47,11 +47,12 @@ before=
 for argument in "$@"; do
   case "$before" in
     --file) cp "$argument" "$here/Containerfile" ;;
-    --cert-dir) cp -r "$argument" "$here/certificates" ;;
     --digestfile) echo {digest} > "$argument" ;;
   esac
   before="$argument"
 done
+if [ -n "$SSL_CERT_DIR" ]; then cp -r "${{SSL_CERT_DIR##*:}}" "$here/authorities"; fi
+if [ -n "$CONTAINERS_REGISTRIES_CONF" ]; then cp "$CONTAINERS_REGISTRIES_CONF" "$here/registries.conf"; fi
 if [ "$1" = build ]; then cp -r "$before" "$here/context"; fi
 . {folder}/behaviour
 """
@@ -104,7 +105,7 @@ def test_an_order_becomes_a_build_and_a_push(buildah: Program) -> None:
     assert build() == {"changed": True, "image": TARGET, "digest": DIGEST}
     arguments = buildah.arguments("build")
     assert arguments[:2] == ["build", "--file"]
-    assert arguments[3:6] == ["--platform", "linux/arm64", "--tls-verify=true"]
+    assert arguments[3:6] == ["--platform", "linux/arm64", "--build-arg"]
     pairs = list(pairwise(arguments))
     assert [value for flag, value in pairs if flag == "--build-arg"] == [
         "BASE=registry.example/base@sha256:1",
@@ -117,7 +118,7 @@ def test_an_order_becomes_a_build_and_a_push(buildah: Program) -> None:
     assert buildah.kept("build/Containerfile") == INPUTS.containerfile
     assert {path: buildah.kept(f"build/context/{path}") for path in INPUTS.files} == INPUTS.files
     pushed = buildah.arguments("push")
-    assert pushed[:3] == ["push", "--tls-verify=true", "--digestfile"]
+    assert pushed[:2] == ["push", "--digestfile"]
     assert pushed[-1] == TARGET
     # Nothing stays.
     assert not Path(arguments[-1]).exists()
@@ -129,10 +130,23 @@ def test_both_know_whom_to_trust_and_where_the_credentials_are(buildah: Program)
         arguments = buildah.arguments(call)
         assert "--tls-verify=false" in arguments
         assert arguments[arguments.index("--authfile") + 1] == "/etc/auth.json"
-        assert buildah.kept(f"{call}/certificates/ca.crt") == "PEM"
+        assert buildah.kept(f"{call}/authorities/ca.crt") == "PEM"
+        assert not (buildah.folder / "calls" / call / "registries.conf").exists()
     arguments = buildah.arguments("build")
     assert arguments[arguments.index("--isolation") + 1] == "chroot"
     assert "--isolation" not in buildah.arguments("push")
+
+
+def test_both_ask_and_push_to_where_the_mirrors_are(buildah: Program) -> None:
+    mirror = {"prefix": "registry.example", "locations": ["m.test:5000"], "source": False}
+    registry = {"host": "m.test:5000", "ca": "OWN", "verify": True, "plain_http": False}
+    build(registry_ca="PEM", registry_mirrors=[mirror], registries=[registry])
+    for call in ("build", "push"):
+        assert "--tls-verify=false" not in buildah.arguments(call)
+        assert buildah.kept(f"{call}/authorities/ca.crt") == "PEM\nOWN"
+        assert 'location = "m.test:5000"' in buildah.kept(f"{call}/registries.conf")
+    tag = buildah.arguments("build").index("--tag")
+    assert buildah.arguments("build")[tag + 1] == buildah.arguments("push")[-1] == "m.test:5000/kmod:6.1.0-abc"
 
 
 def test_check_mode_builds_nothing(buildah: Program) -> None:

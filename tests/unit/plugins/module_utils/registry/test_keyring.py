@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Credentials, Keyring
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.account import Credentials
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Keyring
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
 
 

@@ -1,21 +1,21 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Mirrors: which places are asked for an image, in which order."""
+"""Which places are asked for an image, in which order; and whom to trust there."""
 
 from __future__ import annotations
 
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Mirror, Policy, Trust
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.settings import Mirror, places
 
 DIGEST = f"sha256:{'0a' * 32}"
 
 
 def asked(image: str, *mirrors: Mirror) -> list[str]:
-    return [str(place) for place in places(parse(image), mirrors)]
+    return [str(place) for place in Policy(mirrors=mirrors).places(parse(image))]
 
 
 def test_without_a_mirror_the_source_is_asked() -> None:
@@ -69,3 +69,35 @@ def test_the_source_may_be_left_out() -> None:
 def test_a_location_that_is_none(location: str, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
         asked("quay.io/a:1", Mirror("quay.io", [location]))
+
+
+def test_mirrors_of_one_prefix_are_asked_one_after_the_other_for_what_they_are_for() -> None:
+    mirrors = [Mirror("quay.io", ["d.test"], pulls="digest"), Mirror("quay.io", ["t.test"], pulls="tag")]
+    assert asked("quay.io/a:1", *mirrors) == ["t.test/a:1", "quay.io/a:1"]
+    assert asked(f"quay.io/a@{DIGEST}", *mirrors) == [f"d.test/a@{DIGEST}", f"quay.io/a@{DIGEST}"]
+    never = Mirror("quay.io", ["n.test"], source=False, pulls="digest")
+    assert asked("quay.io/a:1", never, mirrors[1]) == ["t.test/a:1"]
+    assert asked("quay.io/a:1", never) == []
+
+
+def test_a_push_goes_to_the_source_unless_that_is_never_asked() -> None:
+    target = parse("quay.io/a:1")
+    for source, place in ((True, "quay.io/a:1"), (False, "m.test/a:1")):
+        policy = Policy(mirrors=[Mirror("quay.io", ["m.test", "n.test"], source=source)])
+        assert str(policy.push_place(target)) == place
+
+
+def test_trust_is_that_of_the_host_itself_then_of_its_domain_then_of_all() -> None:
+    domain = Trust("*.test", verify=False)
+    policy = Policy(ca="ALL", trusts=[Trust("a.test:5000", ca="OWN"), Trust("p.test", plain_http=True), domain])
+    assert policy.trust("a.test:5000") == Trust("a.test:5000", ca="ALL\nOWN")
+    assert policy.trust("a.test:5001") == Trust("a.test:5001", ca="ALL", verify=False)
+    assert policy.trust("a.example") == Trust("a.example", ca="ALL")
+    assert policy.plain_http == {"p.test"}
+    assert not Policy(verify=False, trusts=[Trust("a.test")]).trust("a.test").verify
+
+
+@pytest.mark.parametrize("trust", [Trust("*.test", ca="PEM"), Trust("*.test", plain_http=True)])
+def test_what_is_for_one_host_only_is_refused_for_a_domain(trust: Trust) -> None:
+    with pytest.raises(InvalidInput, match=r'Cannot use the registry "\*\.test".*name each host'):
+        Policy(trusts=[trust])

@@ -1,0 +1,27 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""With what builders in the cluster work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Registries
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Policy
+
+
+@dataclass(frozen=True)
+class Means:
+    """With what a builder works. guard is called before writes, clock gives seconds since the epoch, policy says how
+    registries are asked, registries give who pushes from here."""
+
+    client: Client
+    settings: BuildSettings
+    guard: Callable[[], None]
+    clock: Callable[[], float]
+    policy: Callable[[], Policy]
+    registries: Callable[[], Registries]
