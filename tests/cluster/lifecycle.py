@@ -310,10 +310,10 @@ def _fill(api: Api, flavour: Flavour, setup: Setup) -> None:
     create_objects(api, [namespace, control_plane_node()])
     if flavour.openshift:
         register(api, setup.ports.builds_api, setup.pki)
-        # The namespace is the first of them.
-        namespace, *instances = read_objects(HERE / "openshift" / "instances.yaml")
-        create_objects(api, [namespace])
-        create_objects(api, instances)
+        instances = read_objects(HERE / "openshift" / "instances.yaml")
+        # What the others lie in comes first.
+        create_objects(api, [instance for instance in instances if instance["kind"] == "Namespace"])
+        create_objects(api, [instance for instance in instances if instance["kind"] != "Namespace"])
 
 
 def _has_default_account(api: Api) -> bool:

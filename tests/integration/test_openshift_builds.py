@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.cluster_registries import Reader
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.imagestream import ImageStreamLookup
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import order_name
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
@@ -364,6 +365,60 @@ def test_prebuilt_images_are_found_by_their_image_streams(site: Site) -> None:
     assert found[OLD]["image"].startswith(f"{INTERNAL}/vendor/kmod@sha256:")
     assert found[NEW]["tried"][0] == f"registry.vendor.test/vendor/kmod:{NEW} was built for kernel {THIRD}"
     assert found[THIRD]["tried"][0] == f"registry.vendor.test/vendor/kmod:{THIRD} does not exist"
+
+
+def test_what_the_cluster_says_of_registries_counts(site: Site) -> None:
+    """Neither mirror nor authority nor credentials are given: the cluster has them all."""
+    host, cluster = site.registry.address, site.cluster
+    never = {"mirrors": [f"{host}/base"], "mirrorSourcePolicy": "NeverContactSource"}
+    tags = {"spec": {"imageTagMirrors": [{"source": "tags.invalid/ours", **never}]}}
+    digests = {"spec": {"imageDigestMirrors": [{"source": "tags.invalid/ours", **never}]}}
+    policy = {"spec": {"repositoryDigestMirrors": [{"source": "old.invalid", "mirrors": [host]}]}}
+    for path, body in (
+        ("config.openshift.io/v1/imagetagmirrorsets", tags),
+        ("config.openshift.io/v1/imagedigestmirrorsets", digests),
+        ("operator.openshift.io/v1alpha1/imagecontentsourcepolicies", policy),
+    ):
+        cluster.api.create(f"/apis/{path}", {"metadata": {"name": "mirrors"}, **body})
+    config = "/api/v1/namespaces/openshift-config"
+    authority = {"metadata": {"name": "authorities"}, "data": {host.replace(":", ".."): site.registry.ca}}
+    cluster.api.create(f"{config}/configmaps", authority)
+    secret = {"metadata": {"name": "pull-secret"}, "stringData": {".dockerconfigjson": site.registry.dockerconfig()}}
+    cluster.api.create(f"{config}/secrets", {**secret, "type": "kubernetes.io/dockerconfigjson"})
+    spec = {"additionalTrustedCA": {"name": "authorities"}, "registrySources": {"insecureRegistries": ["*.lab.test"]}}
+    cluster.api.patch("/apis/config.openshift.io/v1/images/cluster", {"spec": spec})
+
+    read = Reader(connect({"kubeconfig": str(cluster.kubeconfig)}), pytest.fail).read()
+    assert {(mirror.prefix, mirror.pulls, mirror.source) for mirror in read.mirrors} == {
+        ("tags.invalid/ours", "tag", False),
+        ("tags.invalid/ours", "digest", False),
+        ("old.invalid", "digest", True),
+    }
+    said: list[str] = []
+    nothing = Reader(connect({"kubeconfig": str(cluster.kubeconfig_for("stranger"))}), said.append).read()
+    assert (nothing.mirrors, nothing.trusts) == ([], [])
+    assert [sentence.partition(" may not be read")[0] for sentence in said] == [
+        "Image cluster",
+        "Secret openshift-config/pull-secret",
+        "the cluster's ImageDigestMirrorSet objects",
+        "the cluster's ImageTagMirrorSet objects",
+        "the cluster's ImageContentSourcePolicy objects",
+    ]
+
+    options = {
+        "repository": f"{host}/drivers/mirrored",
+        "base_image": "tags.invalid/ours/kmod:1",
+        "image_pull_secrets": [],
+    }
+    plain = {"options": options, "hardware_enablement_registry_ca": ""}
+    played = site.play(**plain, hardware_enablement_push_secret="", hardware_enablement_builder="none")
+    # Asked of the mirror, trusted and logged in: else it would say so.
+    assert f"drivers/mirrored:{OLD}" in played.output
+    assert "does not exist; it may not be built (builder is none)" in played.output
+
+    played = site.play(**plain)
+    assert "OpenShift's builds do not know" not in played.output
+    assert {entry["image"].partition("@")[0] for entry in site.record().values()} == {f"{host}/drivers/mirrored"}
 
 
 def vendor(kind: str, name: str, api_version: str) -> Obj:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.registry import wire
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Image
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.credential_helpers import CredentialHelpers
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import (
     NotFound,
     NotTrusted,
@@ -31,6 +33,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.error
     WrongArchitecture,
     WrongDigest,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Keyring
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Mirror, Trust
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.proxies import Proxies
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
@@ -196,6 +199,26 @@ def test_plain_http_only_where_it_is_named(bed: Bed, tmp_path: Path) -> None:
             bed.client().find(parse(f"{address}/a"), "amd64")
         check_sentence(caught.value)
         assert bed.client(trusts=[Trust(address, plain_http=True)]).find(parse(f"{address}/a"), "amd64") is None
+
+
+def test_what_holds_for_one_registry_holds_for_no_other(bed: Bed, any_bed: Bed) -> None:
+    other, where = any_bed.reference(), any_bed.registry.address.replace(".", r"\.")
+    for trust in (Trust(bed.registry.address, ca=bed.registry.ca), Trust(bed.registry.address, verify=False)):
+        client = bed.client(keyring=keyring(bed, any_bed), ca="", trusts=[trust])
+        assert client.find(bed.reference(), "amd64")
+        with pytest.raises(NotTrusted, match=where) as caught:
+            client.find(other, "amd64")
+        check_sentence(caught.value)
+
+
+def test_a_credential_helper_logs_in(bed: Bed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, answer = tmp_path / "docker-credential-ours", {"Username": PUSHER.name, "Secret": PUSHER.password}
+    program.write_text(f"#!/bin/sh\necho '{json.dumps(answer)}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    helpers = CredentialHelpers({"credHelpers": {bed.registry.address: "ours"}}, set())
+    assert bed.find(keyring=Keyring((), helpers))
+    bed.fails(Unauthorized, "there are no credentials for it", keyring=Keyring())
 
 
 # Faults
@@ -380,6 +403,13 @@ def test_mirrors_in_their_order(bed: Bed, any_bed: Bed) -> None:
     assert found
     assert found.labels == {"from": "mirror"}
     assert bed.registry.requests(mark) == []
+    # A mirror for digests is asked for no tag, and where it is all there is nobody is.
+    digests = Mirror(bed.registry.address, [second], source=False, pulls="digest")
+    client = bed.client(keyring=keyring(bed, any_bed), mirrors=[digests])
+    with pytest.raises(RegistryError, match="is not to be asked, and its mirrors serve digests only") as caught:
+        client.find(bed.reference("mirrored:1"), "amd64")
+    check_sentence(caught.value)
+    assert client.find(bed.reference("mirrored").pinned(found.digest), "amd64")
     # Nobody has it, and one could not be asked: that is not "it does not exist".
     with pytest.raises(Unreachable, match="Connection refused") as caught:
         asked(down, without, contact_source=False)

@@ -76,7 +76,7 @@ class Reader:
                 try:
                     items = self._client.list(self._client.kind(api_version, kind)).items
                 except Forbidden as error:
-                    self._forbidden(f"the cluster's {kind}s", error)
+                    self._forbidden(f"the cluster's {kind} objects", error)
                     continue
                 items = sorted(items, key=lambda item: str(item["metadata"]["name"]))
                 found += [mirror for item in items for mirror in mirrors_of(item, key, pulls)]

@@ -130,8 +130,9 @@ def _trust(params: Mapping[str, Any], folder: Path, policy: Policy) -> tuple[lis
         (folder / "authorities").mkdir()
         (folder / "authorities" / "ca.crt").write_text(authorities(policy))
         variables["SSL_CERT_DIR"] = f"{SYSTEM_AUTHORITIES}:{folder / 'authorities'}"
-    if policy.mirrors or policy.trusts:
-        (folder / "registries.conf").write_text(registries_conf(policy))
+    configuration = registries_conf(policy)
+    if configuration != registries_conf(Policy()):  # else the machine's own stays
+        (folder / "registries.conf").write_text(configuration)
         variables["CONTAINERS_REGISTRIES_CONF"] = str(folder / "registries.conf")
     return options, variables
 

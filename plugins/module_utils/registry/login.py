@@ -142,7 +142,7 @@ class Login:
         if not is_safe_realm(challenge.realm, self._policy.plain_http):
             why = f'it names "{challenge.realm}" as its token server, which does not use TLS'
             raise self._error(Unauthorized, access, why, "correct the registry's settings")
-        request = _token_request(challenge, credentials, access.task)
+        request = replace(_token_request(challenge, credentials, access.task), registry=access.place.host)
         asked = self._clock()
         # A redirect is not followed: the credentials are meant for the server that the registry names.
         answer = self._persistence.send(request, repeatable=True, count_as="token")

@@ -84,7 +84,7 @@ class Transport:
 
     def _attempt(self, call: Call, url: str, authorization: str, sink: BinaryIO | None) -> Answer:
         headers = {**call.headers, **({"Authorization": authorization} if authorization else {})}
-        request = Request(call.method, url, call.access.task, headers, call.body)
+        request = Request(call.method, url, call.access.task, headers, call.body, call.access.place.host)
         return self._persistence.send(request, repeatable=call.repeatable, sink=sink)
 
     def _refused(self, call: Call, url: str, answer: Answer) -> RegistryError:

@@ -45,13 +45,18 @@ Body = Union[bytes, BinaryIO, None]
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent. task: what for, as it is said in messages ("look up registry/repository:tag")."""
+    """What is sent. task: what for, as it is said in messages ("look up registry/repository:tag").
+
+    registry: host[:port] whose trust counts, where that is not who is asked: whom it names as its token server, or
+    redirects to, is trusted as itself.
+    """
 
     method: str
     url: str
     task: str
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Body = None
+    registry: str = ""
 
     @property
     def host(self) -> str:
@@ -89,7 +94,7 @@ class Wire:
         try:
             prepared = requests.Request(request.method, request.url, headers=headers, data=request.body).prepare()
             proxy = self._proxies.for_url(request.url)
-            trust = self._policy.trust(request.host)
+            trust = self._policy.trust(request.registry or request.host)
             response = self._adapter(trust).send(
                 prepared,
                 stream=True,

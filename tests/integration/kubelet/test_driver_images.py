@@ -178,9 +178,13 @@ def test_an_air_gap(site: Site) -> None:
         assert site.images.contents("drivers/air-gap", digest)
         assert site.summaries()["built-1"] == "ready"
 
-        # A node asks as its container runtime is told.
+        # A node asks as its container runtime is told, with the credentials for the source's name.
+        auths = json.dumps({"auths": {source: site.registry.credentials.entry}})
+        secret = {"metadata": {"name": "source"}, "stringData": {".dockerconfigjson": auths}}
+        body = {**secret, "type": "kubernetes.io/dockerconfigjson"}
+        site.cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", body)
         client = connect({"kubeconfig": str(site.cluster.kubeconfig)})
-        own = BuildSettings("kmod", "image", NAMESPACE, pull_secrets=("registry",), timeout=60, grace=3)
+        own = BuildSettings("kmod", "image", NAMESPACE, pull_secrets=("source",), timeout=60, grace=3)
         lookup = NodeLookup(client, own, {"amd64": worker}, lambda: None, time.time, dry=False)
         reference = f"{source}/drivers/prebuilt:{site.prebuilt}"
         found = lookup.find(reference, "amd64")
