@@ -50,6 +50,8 @@ INTERNAL = "image-registry.openshift-image-registry.svc:5000"
 PROXY = {"http": "http://proxy.test:3128", "https": "http://proxy.test:3129", "no": "127.0.0.1,.cluster.local"}
 ENTITLEMENT = "a-key-that-nobody-may-see"
 PLAY = "play.hardware-enablement.test"
+# A registry that nobody reaches.
+SOURCE = "source.invalid/ours"
 WRITING = {"PUT", "POST", "PATCH", "DELETE"}
 
 
@@ -371,15 +373,18 @@ def test_what_the_cluster_says_of_registries_counts(site: Site) -> None:
     """Neither mirror nor authority nor credentials are given: the cluster has them all."""
     host, cluster = site.registry.address, site.cluster
     never = {"mirrors": [f"{host}/base"], "mirrorSourcePolicy": "NeverContactSource"}
-    tags = {"spec": {"imageTagMirrors": [{"source": "tags.invalid/ours", **never}]}}
-    digests = {"spec": {"imageDigestMirrors": [{"source": "tags.invalid/ours", **never}]}}
-    policy = {"spec": {"repositoryDigestMirrors": [{"source": "old.invalid", "mirrors": [host]}]}}
-    for path, body in (
-        ("config.openshift.io/v1/imagetagmirrorsets", tags),
-        ("config.openshift.io/v1/imagedigestmirrorsets", digests),
-        ("operator.openshift.io/v1alpha1/imagecontentsourcepolicies", policy),
+    for kind, api_version, key, entry in (
+        ("ImageTagMirrorSet", "config.openshift.io/v1", "imageTagMirrors", {"source": SOURCE, **never}),
+        ("ImageDigestMirrorSet", "config.openshift.io/v1", "imageDigestMirrors", {"source": SOURCE, **never}),
+        (
+            "ImageContentSourcePolicy",
+            "operator.openshift.io/v1alpha1",
+            "repositoryDigestMirrors",
+            {"source": "old.invalid", "mirrors": [host]},
+        ),
     ):
-        cluster.api.create(f"/apis/{path}", {"metadata": {"name": "mirrors"}, **body})
+        body = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "mirrors"}, "spec": {key: [entry]}}
+        cluster.kubectl("create", "-f", "-", stdin=json.dumps(body))
     config = "/api/v1/namespaces/openshift-config"
     authority = {"metadata": {"name": "authorities"}, "data": {host.replace(":", ".."): site.registry.ca}}
     cluster.api.create(f"{config}/configmaps", authority)
@@ -390,8 +395,8 @@ def test_what_the_cluster_says_of_registries_counts(site: Site) -> None:
 
     read = Reader(connect({"kubeconfig": str(cluster.kubeconfig)}), pytest.fail).read()
     assert {(mirror.prefix, mirror.pulls, mirror.source) for mirror in read.mirrors} == {
-        ("tags.invalid/ours", "tag", False),
-        ("tags.invalid/ours", "digest", False),
+        (SOURCE, "tag", False),
+        (SOURCE, "digest", False),
         ("old.invalid", "digest", True),
     }
     said: list[str] = []
@@ -407,7 +412,7 @@ def test_what_the_cluster_says_of_registries_counts(site: Site) -> None:
 
     options = {
         "repository": f"{host}/drivers/mirrored",
-        "base_image": "tags.invalid/ours/kmod:1",
+        "base_image": f"{SOURCE}/kmod:1",
         "image_pull_secrets": [],
     }
     plain = {"options": options, "hardware_enablement_registry_ca": ""}
@@ -416,6 +421,7 @@ def test_what_the_cluster_says_of_registries_counts(site: Site) -> None:
     assert f"drivers/mirrored:{OLD}" in played.output
     assert "does not exist; it may not be built (builder is none)" in played.output
 
+    site.behave(seconds=0)
     played = site.play(**plain)
     assert "OpenShift's builds do not know" not in played.output
     assert {entry["image"].partition("@")[0] for entry in site.record().values()} == {f"{host}/drivers/mirrored"}
