@@ -152,9 +152,16 @@ options:
     type: int
     default: 1800
   rebuild:
-    description: Build again what failed before, although its inputs are the same.
+    description: Build again at once what failed before.
     type: bool
     default: false
+  outcomes:
+    description:
+      - With O(builder=controller), the results of M(hardware.enablement.image_build) for RV(orders) of before, as a
+        loop over these registers them. What could not be built is remembered, and is the result of its own kernels.
+    type: list
+    elements: dict
+    default: []
   parallel:
     description: How many builds run at once.
     type: int
@@ -228,7 +235,23 @@ groups:
       description: Why there is no image, or why it is still the one of before.
       type: str
     failed:
-      description: Hash of inputs whose build failed; it is not repeated unless O(rebuild=true).
+      description:
+        - What failed to be built, a hash of its inputs, where it is pushed, and how it is built (registries' settings,
+          builder, which Secrets). Any other build is tried at once, this one only with O(rebuild=true) or from
+          RV(groups[].retry) on.
+      type: str
+    phase:
+      description: What the build was at; one of V(start), V(base), V(sources), V(compile) and V(push).
+      type: str
+    reason:
+      description: Why it failed, in one word. V(Failed) in the phase V(compile) is held against the inputs.
+      type: str
+      sample: NotTrusted
+    attempts:
+      description: How often it has failed in a row.
+      type: int
+    retry:
+      description: When it is tried again (RFC 3339); empty where it is not, unless O(rebuild=true).
       type: str
 images:
   description: What the record says now, for the O(hardware.enablement.state_apply#module:driver_images) of other tasks.

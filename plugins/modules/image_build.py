@@ -78,6 +78,11 @@ options:
     description: How the program keeps build steps apart; without it, its own default.
     type: str
     choices: [chroot, oci, rootless]
+  secrets_dir:
+    description:
+      - Folder on that machine with a folder for each Secret that the order names (for git, and for its build steps),
+        with a file for each key, such as C(password), or C(ssh-privatekey) and C(known_hosts).
+    type: path
   timeout:
     description: Seconds that building, and then pushing, may take.
     type: int
@@ -142,6 +147,15 @@ log:
   type: list
   elements: str
   returned: failure
+phase:
+  description: What failed; one of V(base), V(sources), V(compile) and V(push).
+  type: str
+  returned: failure
+reason:
+  description: Why, in one word.
+  type: str
+  returned: failure
+  sample: NotTrusted
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -104,7 +104,8 @@ def test_a_job_that_completes_without_a_push_is_no_success(kmod: Kmod, tmp_path:
     assert target.startswith(f"{kmod.registry.address}/drivers/simple-kmod:{ODD_TAG}-")
     assert row["problem"] == (
         f"{target} is built, but not in the registry ({target} does not exist); "
-        "look at the builder's rights to push and run again"
+        "look at the builder's rights to push and run again; "
+        f"it is tried again from {row['retry']} on, or at once with rebuild"
     )
     assert (row["image"], row["source"], kmod.record()[ODD]["image"]) == ("", "none", "")
     assert begun(kmod, mark) == 1
@@ -114,7 +115,7 @@ def test_a_job_that_completes_without_a_push_is_no_success(kmod: Kmod, tmp_path:
 @pytest.mark.usefixtures("failing")
 def test_a_build_that_fails_is_not_repeated_until_somebody_says_so(kmod: Kmod, tmp_path: Path) -> None:
     mark = kmod.cluster.mark()
-    row = odd(kmod.build(tmp_path))
+    row = odd(kmod.build(tmp_path, rebuild=True))
     assert f"the build failed: {LAST_LINE}; mend its inputs, or set rebuild to try the same again" in row["problem"]
     assert row["failed"]
     assert begun(kmod, mark) == 1

@@ -19,16 +19,17 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
+from tests.cluster.registry import PULLER
 from tests.cluster.simulation.faults import clear_faults, set_fault
-from tests.integration.driver_bed import BUILDER, SECRET, Obj
-from tests.integration.kmod_bed import NAMESPACE, NEW, ODD, OLD, Kmod, make_kmod
+from tests.integration.driver_bed import BUILDER, INPUTS_LABEL, KERNEL_LABEL, SECRET, Obj
+from tests.integration.kmod_bed import NAMESPACE, NEW, ODD, ODD_TAG, OLD, Kmod, make_kmod
 from tests.integration.plays import REPO, Runner
 from tests.integration.registry_bed import Bed
 from tests.integration.sight import eventually
 
 pytestmark = pytest.mark.builds
 
-REFUSED = "Error: pushing image: authentication required"
+UNTRUSTED = "Error: pinging container registry a.test: x509: certificate signed by unknown authority"
 
 
 class OtherKmod(Kmod):
@@ -169,20 +170,85 @@ def test_two_recipes_build_the_same_in_one_namespace(kmod: Kmod, tmp_path: Path)
     eventually(lambda: kmod.builds() == [])
 
 
-def test_what_failed_elsewhere_is_tried_again(kmod: Kmod, tmp_path: Path) -> None:
+def build_odd(kmod: Kmod, folder: Path, **settings: Any) -> tuple[Obj, list[str]]:
+    """A run for one kernel: its row, and what was made for builds."""
+    mark = kmod.cluster.mark()
+    options = kmod.options(node_selector={"kubernetes.io/hostname": "odd-1"})
+    (row,) = kmod.build(folder, recipe_options=options, **settings)["groups"]
+    objects = ("/jobs", "/configmaps")
+    return row, [
+        write for write in kmod.runner.writes(mark) if write.startswith("create") and any(map(write.count, objects))
+    ]
+
+
+def test_what_failed_elsewhere_is_tried_again_later_or_at_once_where_its_cause_is_gone(
+    kmod: Kmod, tmp_path: Path
+) -> None:
     kmod.images.push("base/kmod", "1", labels={"made": "third"})
-    set_fault(kmod.cluster.kubeconfig, BUILDER, "other", "fail", exit_code=75, message=REFUSED)
+    before = kmod.record()[ODD]["image"]
+    # As a build's script ends that cannot pull its base image.
+    set_fault(kmod.cluster.kubeconfig, BUILDER, "other", "fail", exit_code=72, message=UNTRUSTED)
     try:
-        before = kmod.record()
-        row = next(row for row in kmod.build(tmp_path)["groups"] if row["kernel"] == ODD)
+        row, made = build_odd(kmod, tmp_path)
+        advice = "give the CA that signed its certificate, or the host's key"
+        said = f"the base image cannot be pulled: {UNTRUSTED}; {advice}; it is tried again from {row['retry']} on"
+        assert f"{said}, or at once with rebuild" in row["problem"]
+        assert (row["phase"], row["reason"], row["attempts"], bool(made)) == ("base", "NotTrusted", 1, True)
+        assert (row["source"], kmod.record()[ODD]["image"]) == ("kept", before)
+        # Before that time the message is repeated, and nothing is made.
+        again, made = build_odd(kmod, tmp_path)
+        assert ({**again, "tried": []}, made) == ({**row, "tried": []}, [])
+        # What somebody wants to be tried is, and counts.
+        later, made = build_odd(kmod, tmp_path, rebuild=True)
+        assert (later["attempts"], later["failed"], bool(made)) == (2, row["failed"], True)
+        # With another CA, or a password that was changed, it is another build.
+        more, made = build_odd(kmod, tmp_path, registry_ca=f"{kmod.registry.ca}\n{kmod.registry.ca}")
+        assert (more["attempts"], more["failed"] != row["failed"], bool(made)) == (1, True, True)
+        kmod.give_secret(PULLER)
+        kmod.give_secret()
+        last, made = build_odd(kmod, tmp_path)
+        assert (last["attempts"], last["failed"] not in (row["failed"], more["failed"]), bool(made)) == (1, True, True)
     finally:
         clear_faults(kmod.cluster.kubeconfig)
-    assert f"the sources cannot be fetched, or the image not be pushed: {REFUSED}" in row["problem"]
-    assert (row["failed"], row["source"]) == ("", "kept")
-    assert kmod.record()[ODD] == before[ODD]
-    mark = kmod.cluster.mark()
-    kmod.build(tmp_path)
-    assert [request for request in kmod.runner.writes(mark) if request.startswith("create") and "/jobs" in request]
+
+
+def test_what_is_known_before_is_said_before_anything_is_made(kmod: Kmod, tmp_path: Path) -> None:
+    kmod.images.push("base/kmod", "1", labels={"made": "fourth"})
+    kmod.cluster.kubectl("create", "namespace", "elsewhere")
+    row, made = build_odd(kmod, tmp_path, build_namespace="elsewhere")
+    assert (
+        f"the build cannot start: Secret elsewhere/{SECRET} does not exist, where it would run; make it"
+        in row["problem"]
+    )
+    assert (made, row["failed"]) == ([], "")
+    pushed = kmod.registry.mark()
+    kmod.give_secret(PULLER)
+    try:
+        row, made = build_odd(kmod, tmp_path)
+    finally:
+        kmod.give_secret()
+    assert "what was built cannot be pushed: Cannot push" in row["problem"]
+    assert (made, row["failed"]) == ([], "")
+    assert "POST" in {request.method for request in kmod.registry.requests(pushed)}
+    # Of whoever may, nothing is left either.
+    pushed = kmod.registry.mark()
+    _row, made = build_odd(kmod, tmp_path)
+    ended = [request for request in kmod.registry.requests(pushed) if request.method == "DELETE"]
+    assert (bool(made), [request.status for request in ended]) == (True, [204])
+
+
+def test_what_another_cluster_pushed_from_the_same_inputs_is_no_new_driver(kmod: Kmod, tmp_path: Path) -> None:
+    kmod.images.push("base/kmod", "1", labels={"made": "second"})
+    before = kmod.record()[ODD]
+    repository, tag = "drivers/simple-kmod", f"{ODD_TAG}-{before['inputs'][:12]}"
+    labels = {KERNEL_LABEL: ODD, INPUTS_LABEL: before["inputs"]}
+    other = kmod.images.push(repository, tag, labels=labels, files={"time": b"another"})
+    row, made = build_odd(kmod, tmp_path)
+    assert (row["source"], row["image"], made) == ("built before", before["image"], [])
+    # What nobody has any more is not kept.
+    kmod.images.delete(repository, before["image"].partition("@")[2])
+    row, _made = build_odd(kmod, tmp_path)
+    assert row["image"].endswith(other)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.cluster_registries import Reader
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.credentials import read_keyring
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.environment import NamespaceSecrets
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.imagestream import (
     ImageStreamLookup,
     by_host,
@@ -30,7 +31,15 @@ from ansible_collections.hardware.enablement.plugins.module_utils.errors import 
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.pods import resource_tolerations
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Registries
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import (
+    Denied,
+    NotFound,
+    NotTrusted,
+    RegistryError,
+    Unauthorized,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Policy
+from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared
 
@@ -92,3 +101,30 @@ class Access:
 
     def _in_registry(self, reference: str, arch: str) -> Found | None:
         return RegistryLookup(self.registries()).find(reference, arch)
+
+    def identity(self) -> str:
+        """How registries are asked, and in which versions of the Secrets as whom; "" where that is not known."""
+        try:
+            policy = self.policy()
+        except EnablementError:
+            return ""
+        secrets = NamespaceSecrets(self._client, self._prepared.namespace)
+        accounts = [secrets.identity(name) for name in self._secrets]
+        return repr((policy.ca, policy.verify, list(policy.mirrors), list(policy.trusts), accounts))
+
+    def may_push(self, target: str, namespace: str, names: Sequence[str]) -> None:
+        """Raise EnablementError where a registry refuses what is pushed, RegistryError where it says so itself.
+
+        names: the Secrets of a namespace with which it is pushed; none for those of this run.
+        """
+        registries = self.registries()
+        if names:
+            keyring = read_keyring(self._client, namespace, names)
+            self._context.secrets.update(keyring.secrets)
+            registries = Registries(replace(self.policy(), keyring=keyring))
+        try:
+            registries.may_push(parse(target))
+        except (Unauthorized, Denied, NotFound, NotTrusted):
+            raise
+        except RegistryError:  # it may be better by then, or answer only where builds run
+            return

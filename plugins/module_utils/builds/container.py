@@ -6,20 +6,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.access import Access
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.cluster import ClusterBuilder
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.means import Means
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.choice import make_builder
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.base import BaseLookup
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.environment import (
+    NamespaceSecrets,
+    environment,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.foresight import Foresight
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.base import BaseLookup, KnownBases
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.memory import Remembered
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import (
     Built,
     Order,
     Resolution,
     Source,
+    build_key,
     order_name,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.outside import told
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolutions import (
+    after,
+    or_before,
+    unasked,
+    without,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Search
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings, build_settings
@@ -117,6 +131,8 @@ class _Work:
         self.guard = Guard(client, prepared.recipe.name, context)
         self.access = Access(client, prepared, params, context)
         self.orders: list[Order] = []
+        # How images are looked up -> what is known of base images.
+        self._bases: dict[str, KnownBases] = {}
         self.changed = False
 
     def run(self, chosen: Sequence[State]) -> Obj:
@@ -157,89 +173,113 @@ class _Work:
         own = replace(settings, namespace=self.prepared.namespace)
         groups = [group for group in self.discovery.coarse(state.per) if self._is_on(state, group)]
         find = self.access.find(self._source(state), own, groups, self.guard.before_write)
-        wishes = Wishes(self.prepared.recipe, state, self.facts, BaseLookup(find).find)
+        secrets = NamespaceSecrets(self.client, settings.namespace)
+        bases = BaseLookup(find, self._bases.setdefault(self._source(state), {}))
+        wishes = Wishes(self.prepared.recipe, state, self.facts, bases.find, secrets)
         known = record_images.by_group(self.record, state.name)
         searches: dict[str, Search] = {}
         found: dict[str, Resolution] = {}
         for group in groups:
+            entry = known.get(group.id) or {}
             try:
-                searches[group.id] = Search(wishes.of(group), find)
-                found[group.id] = _or_before(searches[group.id].result(), known.get(group.id) or {})
+                searches[group.id] = Search(wishes.of(group), find, entry)
+                found[group.id] = or_before(searches[group.id].result(), entry)
             except InvalidInput:
                 raise
             except EnablementError as error:
-                found[group.id] = _unasked(group, str(error), known.get(group.id) or {})
-        possible = _orders(f"{self.prepared.recipe.name} {state.name}", searches.values())
+                found[group.id] = unasked(group.id, group.kernel, str(error), entry)
+        possible = self._orders(state, searches.values(), settings, secrets)
+        now = self.context.clock()
         for order in possible:
             entry = known.get(order.group) or {}
-            if found[order.group].source is Source.WOULD_BUILD and self._has_failed(order, entry):
-                found[order.group] = _without(found[order.group], str(entry["problem"]), entry, order.inputs.hash)
-            elif found[order.group].source is Source.WOULD_BUILD and self.params["builder"] == "none":
+            remembered = Remembered.of(entry)
+            if found[order.group].source is not Source.WOULD_BUILD:
+                continue
+            if remembered.forbids(order.key, now) and not self.params["rebuild"]:
+                found[order.group] = without(found[order.group], str(entry["problem"]), entry, remembered)
+            elif self.params["builder"] == "none":
                 search = searches[order.group]
                 search.tried.append("it may not be built (builder is none)")
-                found[order.group] = _without(found[order.group], search.no_image(), entry)
+                found[order.group] = without(found[order.group], search.no_image(), entry)
         orders = [order for order in possible if found[order.group].source is Source.WOULD_BUILD]
         # Whoever could not be looked up may have a build that an earlier run began.
         unknown = any(group.id not in searches or searches[group.id].wanted.trouble for group in groups)
         wanted = [order.name for order in possible if found[order.group].source not in _THERE]
-        for built in self._build(each_once(orders), None if unknown else wanted, settings):
-            for name in (order.group for order in orders if order.target == built.order.target):
-                found[name] = self._after(searches[name], built, known.get(name) or {})
+        for built in self._build(each_once(orders), None if unknown else wanted, settings, secrets):
+            for order in (order for order in orders if order.target == built.order.target):
+                entry = known.get(order.group) or {}
+                found[order.group] = after(searches[order.group], built, order.key, entry, self.context.clock())
         return list(found.values())
+
+    def _orders(
+        self, state: State, searches: Iterable[Search], settings: BuildSettings, secrets: NamespaceSecrets
+    ) -> list[Order]:
+        """What could be built for the groups of nodes, whether or not it has to be."""
+        options, registries = self.prepared.options, self.access.identity()
+        found = []
+        for wanted in (search.wanted for search in searches):
+            if wanted.inputs:
+                names = [settings.push_secret, settings.entitlement_secret, *settings.pull_secrets]
+                used = [*names, *wanted.secrets.all]
+                surroundings = environment(self.params, options, registries, used, secrets)
+                key = build_key(wanted.target, wanted.inputs.hash, surroundings)
+                name = order_name(f"{self.prepared.recipe.name} {state.name}", wanted.group, key)
+                found.append(Order(name, wanted.group, wanted.target, wanted.inputs, key, wanted.secrets))
+        return found
 
     def _is_on(self, state: State, group: NodeGroup) -> bool:
         """A state that is disabled for these nodes asks for no image."""
         recipe = self.prepared.recipe
         return is_enabled(recipe, state, self.facts, group, Templates(recipe.files, recipe.source))
 
-    def _has_failed(self, order: Order, known: Mapping[str, Any]) -> bool:
-        """Whether a build from the same inputs has failed before: it would fail again."""
-        return not self.params["rebuild"] and known.get("failed") == order.inputs.hash
-
-    def _build(self, orders: Sequence[Order], wanted: Sequence[str] | None, settings: BuildSettings) -> list[Built]:
+    def _build(
+        self, orders: Sequence[Order], wanted: Sequence[str] | None, settings: BuildSettings, secrets: NamespaceSecrets
+    ) -> list[Built]:
         """Have the orders built; where somebody else does that, they are handed out.
 
         wanted: the names of all builds that some kernel is about; what is left of others is removed. None: not known.
         """
         self.changed = self.changed or bool(orders)
         if self.context.check_mode:
-            if orders and self.params["builder"] not in ("none", "controller"):
-                self._builder(settings).prepare(orders)
-            for order in orders:
-                self.context.progress(f"{order.title}: would be built as {order.target}")
-            return []
+            return self._would_build(orders, settings, secrets)
         if self.params["builder"] == "none":
             return []
         if self.params["builder"] == "controller":
-            self.orders += orders
-            return []
-        builder = self._builder(settings)
+            ended = told(orders, self.params.get("outcomes") or [])
+            self.orders += [order for order in orders if order not in [built.order for built in ended]]
+            return ended
+        builder = self._builder(settings, secrets)
         if wanted is not None and builder.remove_others(wanted):
             self.changed = True
         if not orders:
             return []
         return builder.build(orders, self.context.progress)
 
-    def _builder(self, settings: BuildSettings) -> ClusterBuilder:
-        guard, clock = self.guard.before_write, self.context.clock
-        means = Means(self.client, settings, guard, clock, self.access.policy, self.access.registries)
-        return make_builder(self.params["builder"], means)
+    def _would_build(self, orders: Sequence[Order], settings: BuildSettings, secrets: NamespaceSecrets) -> list[Built]:
+        """What is already known to fail; the other orders would be built."""
+        refused: list[Built] = []
+        if orders and self.params["builder"] not in ("none", "controller"):
+            builder = self._builder(settings, secrets)
+            builder.prepare(orders)
+            # Before a first run nothing is there, the namespace included.
+            if self.client.get(self.client.kind("v1", "Namespace"), settings.namespace):
+                refused = [Built(order, failure) for order in orders if (failure := builder.foreseen(order))]
+        for order in orders:
+            if order not in [built.order for built in refused]:
+                self.context.progress(f"{order.title}: would be built as {order.target}")
+        return refused
 
-    def _after(self, search: Search, built: Built, known: Mapping[str, Any]) -> Resolution:
-        """What a group has after its build."""
-        wanted = search.wanted
-        if not built.problem:
-            try:
-                return _or_before(search.built(), known)
-            except EnablementError as error:
-                problem = f"{wanted.target} is built, but cannot be looked up: {error}"
-                return _without(Resolution(wanted.group, wanted.kernel), problem, known)
-        search.tried.append(built.problem)
-        failed, also = "", ""
-        if built.repeats:
-            failed, also = built.order.inputs.hash, "; mend its inputs, or set rebuild to try the same again"
-        resolution = Resolution(wanted.group, wanted.kernel, tried=tuple(search.tried))
-        return _without(resolution, search.no_image(also), known, failed)
+    def _builder(self, settings: BuildSettings, secrets: NamespaceSecrets) -> ClusterBuilder:
+        def may_push(target: str, names: Sequence[str]) -> None:
+            # Who is asked by nodes or by OpenShift is not known to answer here; and asking begins an upload.
+            if self.params.get("lookup_from") in (None, "controller") and not self.context.check_mode:
+                self.access.may_push(target, settings.namespace, names)
+
+        foresight = Foresight(self.client, settings.namespace, secrets, may_push)
+        guard, clock = self.guard.before_write, self.context.clock
+        access = self.access
+        means = Means(self.client, settings, guard, clock, access.policy, access.registries, foresight.outlook)
+        return make_builder(self.params["builder"], means)
 
     def _remember(self, images: list[Obj]) -> None:
         """Write the images into the record, which is where everybody who renders finds them."""
@@ -251,38 +291,6 @@ class _Work:
             spec = self.prepared.spec
             record = store.write(self.client, record_spec.with_spec(None, name, self.prepared.part_of, spec))
         store.write_status(self.client, name, {**(record.get("status") or {}), "images": images})
-
-
-def _unasked(group: NodeGroup, problem: str, known: Mapping[str, Any]) -> Resolution:
-    """A registry could not be asked. That is no news about a build that has failed, either."""
-    resolution = _without(Resolution(group.id, group.kernel), problem, known)
-    return replace(resolution, source=Source.KEPT) if known.get("failed") else resolution
-
-
-def _or_before(resolution: Resolution, known: Mapping[str, Any]) -> Resolution:
-    """What was found, else what there was before."""
-    return _without(resolution, resolution.problem, known) if resolution.problem else resolution
-
-
-def _without(resolution: Resolution, problem: str, known: Mapping[str, Any], failed: str = "") -> Resolution:
-    """No image was found or built. Nothing is taken away for that: what was found before stays."""
-    image, inputs = str(known.get("image", "")), str(known.get("inputs", ""))
-    source = Source.KEPT if image else Source.NONE
-    return replace(resolution, image=image, source=source, inputs=inputs, problem=problem, failed=failed)
-
-
-def _orders(owner: str, searches: Iterable[Search]) -> list[Order]:
-    """What could be built for the groups of nodes, whether or not it has to be."""
-    return [
-        Order(
-            order_name(owner, wanted.group, wanted.target, wanted.inputs.hash),
-            wanted.group,
-            wanted.target,
-            wanted.inputs,
-        )
-        for wanted in (search.wanted for search in searches)
-        if wanted.inputs
-    ]
 
 
 def each_once(orders: Sequence[Order]) -> list[Order]:
@@ -301,5 +309,5 @@ def _row(state: str, resolution: Resolution) -> Obj:
         "inputs": resolution.inputs,
         "tried": list(resolution.tried),
         "problem": resolution.problem,
-        "failed": resolution.failed,
+        **asdict(resolution.remembered),
     }

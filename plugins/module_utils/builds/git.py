@@ -8,26 +8,32 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Mapping
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 
 TIMEOUT_S = 60
+# git never asks a person: nobody sits there.
+QUIET = {"GIT_TERMINAL_PROMPT": "0"}
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _URL = re.compile(r"https?://[^\s@]+|ssh://\S+|[\w.-]+@[\w.-]+:\S+")
 
 
-def pin(url: str, ref: str) -> str:
-    """The commit (40 hex digits) that a branch or tag names now; a commit is returned as it is."""
+def pin(url: str, ref: str, credentials: Mapping[str, str]) -> str:
+    """The commit (40 hex digits) that a branch or tag names now; a commit is returned as it is.
+
+    credentials: variables for git.
+    """
     if not _URL.fullmatch(url):
         raise InvalidInput(
             "a git repository cannot be used",
             where=url.rpartition("@")[2],
             why="it is no https or ssh address, or has a password in it",
-            todo="name it without credentials; git's own settings hold them",
+            todo="name it without credentials; a Secret (build.git.secret) or git's own settings hold them",
         )
     if _COMMIT.fullmatch(ref):
         return ref
-    lines = _ls_remote(url, ref)
+    lines = _ls_remote(url, ref, credentials)
     # A tag's own commit (^{}) counts, not the object that signs it.
     for wanted in (f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", f"refs/heads/{ref}", ref):
         for line in lines:
@@ -37,7 +43,7 @@ def pin(url: str, ref: str) -> str:
     raise EnablementError(f"{url} has no branch or tag {ref}", todo="correct build.git.ref in the recipe")
 
 
-def _ls_remote(url: str, ref: str) -> list[str]:
+def _ls_remote(url: str, ref: str, credentials: Mapping[str, str]) -> list[str]:
     command = ["git", "ls-remote", "--", url, ref, f"refs/tags/{ref}^{{}}"]
     try:
         done = subprocess.run(
@@ -47,7 +53,7 @@ def _ls_remote(url: str, ref: str) -> list[str]:
             timeout=TIMEOUT_S,
             check=False,
             stdin=subprocess.DEVNULL,
-            env=_environment(),
+            env={**os.environ, **QUIET, **credentials},
         )
     except FileNotFoundError:
         raise EnablementError(
@@ -64,8 +70,3 @@ def _ls_remote(url: str, ref: str) -> list[str]:
         why = (done.stderr.strip().splitlines() or ["git ls-remote failed"])[-1]
         raise EnablementError(f"the commit of {ref} is not known", where=url, why=why, todo="correct build.git")
     return done.stdout.splitlines()
-
-
-def _environment() -> dict[str, str]:
-    """Never ask a person: nobody sits there."""
-    return {**os.environ, "GIT_TERMINAL_PROMPT": "0"}

@@ -15,6 +15,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.secret_mounts import mounted
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.failures import (
+    MISSING,
+    TIMED_OUT,
+    Failure,
+    Phase,
+    classify,
+    failure,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.git import QUIET
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.git_credentials import git_environment
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import SecretNames
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.registry_policy import given_policy
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Policy
@@ -45,23 +57,30 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         )
     policy = given_policy(params)
     program = _program(params["program"])
+    platform = ["--platform", f"linux/{order['arch']}"]
     if context.check_mode:
         return {"changed": True, "image": order["target"], "digest": ""}
+    given = Path(params["secrets_dir"]) if params.get("secrets_dir") else None
+    volumes = [f"{_secret(given, name)}:{folder}:ro" for folder, name in mounted(_secret_names(order)).items()]
     with _workspace() as folder:
-        context_folder = _write_context(order, folder, float(params["timeout"]))
+        context_folder = _write_context(order, folder, float(params["timeout"]), given)
         containerfile = _containerfile(order, folder, context_folder)
         trust, variables = _trust(params, folder, policy)
         place, timeout = str(policy.push_place(parse(order["target"]))), float(params["timeout"])
-        build = [program, "build", "--file", str(containerfile), "--platform", f"linux/{order['arch']}", *trust]
+        if order.get("base"):
+            _run([program, "pull", "--quiet", *platform, *trust, order["base"]], Phase.BASE, place, timeout, variables)
+        build = [program, "build", "--file", str(containerfile), *platform, *trust]
         if params.get("isolation"):
             build += ["--isolation", str(params["isolation"])]
         for flag, values in (("--build-arg", order["args"]), ("--label", order["labels"])):
             for name, value in sorted(values.items()):
                 build += [flag, f"{name}={value}"]
-        _run([*build, "--tag", place, str(context_folder)], "the build failed", place, timeout, variables)
+        for volume in volumes:
+            build += ["--volume", volume]
+        _run([*build, "--tag", place, str(context_folder)], Phase.COMPILE, place, timeout, variables)
         digest = folder / "digest"
         push = [program, "push", *trust, "--digestfile", str(digest), place]
-        _run(push, "the push failed", place, timeout, variables)
+        _run(push, Phase.PUSH, place, timeout, variables)
         return {"changed": True, "image": order["target"], "digest": digest.read_text().strip()}
 
 
@@ -84,23 +103,46 @@ def _workspace() -> Iterator[Path]:
         yield Path(folder)
 
 
-def _write_context(order: Mapping[str, Any], folder: Path, timeout: float) -> Path:
+def _secret_names(order: Mapping[str, Any]) -> SecretNames:
+    return SecretNames(**(order.get("secrets") or {}))
+
+
+def _secret(given: Path | None, name: str) -> Path:
+    """The folder with a Secret's files. Raises InvalidInput where this machine has none."""
+    if given is None or not (given / name).is_dir():
+        raise InvalidInput(
+            "the order cannot be built",
+            why=f"this machine has no files of Secret {name}",
+            todo=f"put them into a folder {name}, a file for each key, and name the folder above as secrets_dir",
+        )
+    return given / name
+
+
+def _write_context(order: Mapping[str, Any], folder: Path, timeout: float, given: Path | None) -> Path:
     """The folder to build in: the files of the order, or its commit."""
     target = folder / "context"
     target.mkdir()
     git = order.get("git")
     if git:
+        variables = _credentials(git["url"], _secret_names(order).git, given)
         for command in (
             ["git", "clone", "--quiet", "--no-checkout", "--", git["url"], str(target)],
             ["git", "-C", str(target), "checkout", "--quiet", git["commit"]],
         ):
-            _run(command, "the sources cannot be fetched", git["url"], timeout)
+            _run(command, Phase.SOURCES, git["url"], timeout, variables)
         return _inside(target, str(git.get("folder", "")))
     for path, text in order["files"].items():
         file = _inside(target, path)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     return target
+
+
+def _credentials(url: str, name: str, given: Path | None) -> dict[str, str]:
+    if not name:
+        return {}
+    folder = _secret(given, name)
+    return git_environment(url, name, {file.name for file in folder.iterdir()}, str(folder))
 
 
 def _containerfile(order: Mapping[str, Any], folder: Path, context_folder: Path) -> Path:
@@ -137,9 +179,8 @@ def _trust(params: Mapping[str, Any], folder: Path, policy: Policy) -> tuple[lis
     return options, variables
 
 
-def _run(
-    command: Sequence[str], what: str, where: str, timeout: float, variables: Mapping[str, str] | None = None
-) -> None:
+def _run(command: Sequence[str], step: Phase, where: str, timeout: float, variables: Mapping[str, str]) -> None:
+    """Run a program to its end. Raises EnablementError, whose result tells phase, reason and the last lines."""
     try:
         # A session of its own: what runs too long is ended with all that it has started.
         process = subprocess.Popen(
@@ -150,21 +191,25 @@ def _run(
             text=True,
             errors="replace",
             start_new_session=True,
-            # git would ask a person, and nobody sits there.
-            env={**os.environ, "GIT_TERMINAL_PROMPT": "0", **(variables or {})},
+            env={**os.environ, **QUIET, **variables},
         )
     except FileNotFoundError:
-        raise EnablementError(what, where=where, why=f"{command[0]} is missing", todo="install it") from None
+        raise _error(failure(step, MISSING, f"{command[0]} is missing"), where, []) from None
     with process:
         try:
             output, _nothing = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
-            raise EnablementError(what, where=where, why=f"it took longer than {timeout:.0f} s") from None
+            raise _error(failure(step, TIMED_OUT, f"it took longer than {timeout:.0f} s"), where, []) from None
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
     if process.returncode:
         log = [line for line in (line.strip() for line in output.splitlines()) if line][-LOG_LINES:]
-        error = EnablementError(what, where=where, why=log[-1] if log else f"exit code {process.returncode}")
-        error.result["log"] = log
-        raise error
+        raise _error(classify(step, log, f"exit code {process.returncode}"), where, log)
+
+
+def _error(found: Failure, where: str, log: Sequence[str]) -> EnablementError:
+    what, _colon, why = found.text.partition(": ")
+    error = EnablementError(what, where=where, why=why, todo=found.advice)
+    error.result.update(log=list(log), phase=found.phase.value, reason=found.reason)
+    return error

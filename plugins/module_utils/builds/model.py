@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.failures import Failure
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import Inputs
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.memory import Remembered
 
 
 class Source(str, Enum):
@@ -25,23 +27,47 @@ class Source(str, Enum):
     NONE = "none"
 
 
-def order_name(owner: str, group: str, target: str, inputs: str) -> str:
-    """The name of an order. owner: recipe and state, since others in the same namespace may build from the same inputs.
+def build_key(target: str, inputs: str, environment: str) -> str:
+    """What a build is known by (64 hex digits): hash of its inputs, where it is pushed, hash of how it is made."""
+    return hashlib.sha256(f"{target} {inputs} {environment}".encode()).hexdigest()
 
-    inputs: their hash.
+
+def order_name(owner: str, group: str, key: str) -> str:
+    """The name of an order. owner: recipe and state, since others in the same namespace may build the same.
+
+    key: see build_key.
     """
-    digest = hashlib.sha256(f"{owner} {target} {inputs}".encode()).hexdigest()
-    return f"build-{group}-{digest[:10]}"
+    return f"build-{group}-{hashlib.sha256(f'{owner} {key}'.encode()).hexdigest()[:10]}"
+
+
+@dataclass(frozen=True)
+class SecretNames:
+    """The Secrets that a build may see, all of them where it runs. git: for the sources, "" for none; git_keys: what is
+    in it. files: name of a folder -> Secret, whose keys are files there while the image is built."""
+
+    git: str = ""
+    git_keys: Sequence[str] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def all(self) -> list[str]:
+        """Their names."""
+        return [name for name in (self.git, *self.files.values()) if name]
 
 
 @dataclass(frozen=True)
 class Order:
-    """One image to build. name: fit for objects, the same for the same inputs. target: where to push it (repo:tag)."""
+    """One image to build. name: fit for objects, the same for the same build. target: where to push it (repo:tag).
+
+    key: see build_key.
+    """
 
     name: str
     group: str
     target: str
     inputs: Inputs
+    key: str = ""
+    secrets: SecretNames = field(default_factory=SecretNames)
 
     @property
     def title(self) -> str:
@@ -55,35 +81,24 @@ class Order:
             "name": self.name,
             "target": self.target,
             "kernel": inputs.kernel,
+            "base": inputs.base,
             "containerfile": inputs.containerfile,
             "args": inputs.all_args,
             "labels": inputs.labels,
             "files": dict(inputs.files),
             "git": asdict(inputs.git) if inputs.git else None,
+            "secrets": asdict(self.secrets),
             "arch": inputs.arch,
         }
 
 
 @dataclass(frozen=True)
 class Built:
-    """What a builder says of one order: done, or why not. log: the last lines where it failed.
-
-    repeats: the same inputs would fail again, so nobody need try.
-    """
+    """What a builder says of one order: done, or why not. log: the last lines where it failed."""
 
     order: Order
-    problem: str = ""
+    failure: Failure | None = None
     log: Sequence[str] = ()
-    repeats: bool = False
-
-
-class Builder(Protocol):
-    """Builds images and pushes them."""
-
-    name: str
-
-    def build(self, orders: Sequence[Order], say: Callable[[str], None]) -> list[Built]:
-        """Build all orders, several at a time; comes back when each is done or has failed."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +114,8 @@ class Found:
 class Resolution:
     """What a group of nodes ends up with. image: pinned reference, "" where none fits. tried: one sentence each.
 
-    problem: why there is no image; with source KEPT, why it is still the one of before. failed: hash of the inputs
-    whose build failed, "" for none.
+    problem: why there is no image; with source KEPT, why it is still the one of before. remembered: the build that
+    failed, where one did.
     """
 
     group: str
@@ -110,4 +125,4 @@ class Resolution:
     inputs: str = ""
     tried: tuple[str, ...] = ()
     problem: str = ""
-    failed: str = ""
+    remembered: Remembered = field(default_factory=Remembered)

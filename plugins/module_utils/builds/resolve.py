@@ -7,13 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import (
     INPUTS_LABEL,
     KERNEL_LABEL,
     Inputs,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found, Resolution, Source
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import (
+    Found,
+    Resolution,
+    SecretNames,
+    Source,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import WrongArchitecture
 
@@ -26,8 +32,8 @@ class Wanted:
 
     prebuilt: references of images that somebody else made, of which the first that fits counts; of the labels, it may
     have none with another value. inputs and target: what to build and where it is pushed (repo:tag); None and "" where
-    nothing can be built, for the reason in no_build. trouble: why that could not be found out. todo: what a person can
-    do if nothing fits.
+    nothing can be built, for the reason in no_build. secrets: what its build may see. trouble: why that could not be
+    found out. todo: what a person can do if nothing fits.
     """
 
     group: str
@@ -36,6 +42,7 @@ class Wanted:
     prebuilt: tuple[str, ...] = ()
     inputs: Inputs | None = None
     target: str = ""
+    secrets: SecretNames = field(default_factory=SecretNames)
     no_build: str = ""
     trouble: EnablementError | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -44,10 +51,14 @@ class Wanted:
 
 @dataclass
 class Search:
-    """Goes through the places for one group of nodes; find(reference, arch) looks one up and raises what it cannot."""
+    """Goes through the places for one group of nodes; find(reference, arch) looks one up and raises what it cannot.
+
+    known: the entry of the record, which tells what runs there.
+    """
 
     wanted: Wanted
     find: Find
+    known: Mapping[str, Any] = field(default_factory=dict)
     tried: list[str] = field(default_factory=list)
 
     def result(self) -> Resolution:
@@ -62,11 +73,25 @@ class Search:
         if wanted.inputs is not None:
             found = self._look(wanted.target, wanted.inputs.hash)
             if found:
-                return self._done(found, Source.BUILT_BEFORE)
+                return self._done(self._settled(found), Source.BUILT_BEFORE)
             return self._resolution(image=wanted.target, source=Source.WOULD_BUILD)
         if wanted.no_build:
             self.tried.append(wanted.no_build)
         return self._resolution(problem=self.no_image())
+
+    def _settled(self, found: Found) -> Found:
+        """What the nodes run already, where it was made from the same inputs and is still there.
+
+        Whoever shares the registry may have pushed the tag anew: that is the same driver under another digest.
+        """
+        image = str(self.known.get("image") or "")
+        expected = self.wanted.inputs.hash if self.wanted.inputs else ""
+        if not image or image == found.reference or self.known.get("inputs") != expected:
+            return found
+        try:
+            return self.find(image, self.wanted.arch) or found
+        except WrongArchitecture:
+            return found
 
     def built(self) -> Resolution:
         """The same group after its build: pushed is what can be looked up, not what a builder says."""

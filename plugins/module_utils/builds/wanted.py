@@ -6,15 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds import git
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.environment import NamespaceSecrets
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.git_login import git_variables
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import GitSource, Inputs
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found, SecretNames
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Wanted
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.building import RenderedBuild, render_build
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.building import (
+    RenderedBuild,
+    RenderedGit,
+    render_build,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Templates
@@ -27,12 +33,17 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.variab
 
 @dataclass
 class Wishes:
-    """Makes the wishes of groups of nodes. find_base: looks up base images, whose digest is one of the inputs."""
+    """Makes the wishes of groups of nodes. find_base: looks up base images, whose digest is one of the inputs.
+
+    secrets: those where builds run.
+    """
 
     recipe: Recipe
     state: State
     facts: RenderFacts
     find_base: Callable[[str, NodeGroup], Found | None]
+    secrets: NamespaceSecrets
+    _commits: dict[RenderedGit, str] = field(default_factory=dict)
 
     def of(self, group: NodeGroup) -> Wanted:
         """What a group of nodes wants."""
@@ -50,7 +61,8 @@ class Wishes:
             return wanted
         try:
             base = self.find_base(build.base, group) if build.base else None
-            pinned = _pinned(build)
+            pinned = self._pinned(build)
+            secrets = self._secrets(build)
         except InvalidInput:
             raise
         except EnablementError as error:  # which need not matter, where there is a prebuilt image
@@ -71,7 +83,21 @@ class Wishes:
             compile=build.compile,
         )
         tag = inputs.tag(str(group_variables(group, self.facts)["kernel"]["tag"]))
-        return replace(wanted, inputs=inputs, target=f"{build.repository}:{tag}")
+        return replace(wanted, inputs=inputs, target=f"{build.repository}:{tag}", secrets=secrets)
+
+    def _pinned(self, build: RenderedBuild) -> GitSource | None:
+        if build.git is None:
+            return None
+        if build.git not in self._commits:
+            with git_variables(build.git.url, build.git.secret, self.secrets) as variables:
+                self._commits[build.git] = git.pin(build.git.url, build.git.ref, variables)
+        own = "" if build.containerfile else build.git.containerfile
+        return GitSource(build.git.url, self._commits[build.git], build.git.folder, own)
+
+    def _secrets(self, build: RenderedBuild) -> SecretNames:
+        if build.git is None or not build.git.secret:
+            return SecretNames(files=build.secrets)
+        return SecretNames(build.git.secret, sorted(self.secrets.keys(build.git.secret) or ()), build.secrets)
 
     def _labels(self, group: NodeGroup, templates: Templates) -> dict[str, str]:
         """The labels that a prebuilt image may have with these values only; what renders to nothing does not count."""
@@ -85,11 +111,3 @@ class Wishes:
         facts = self.facts
         variables = {**cluster_variables(self.recipe, self.state, facts, group), **group_variables(group, facts)}
         return templates.render_text(value, f"recipe.yml, states.{self.state.name}.{key}", variables).strip()
-
-
-def _pinned(build: RenderedBuild) -> GitSource | None:
-    if build.git is None:
-        return None
-    commit = git.pin(build.git.url, build.git.ref)
-    own = "" if build.containerfile else build.git.containerfile
-    return GitSource(build.git.url, commit, build.git.folder, own)

@@ -143,11 +143,14 @@ DRIVER_CONTAINER: Spec = {
     "rebuild": {"type": "bool", "default": False},
     "parallel": {"type": "int", "default": 2},
     "failure_grace": {"type": "int", "default": 30},
+    "outcomes": {"type": "list", "elements": "dict", "default": []},
     "wait": {"type": "bool", "default": False},
 }
 
 IMAGE_BUILD: Spec = {
     "order": {"type": "dict", "required": True},
+    # A folder, no secret.
+    "secrets_dir": {"type": "path", "no_log": False},
     "program": {"type": "str", "choices": ["auto", "buildah", "podman"], "default": "auto"},
     "auth_file": {"type": "path"},
     **REGISTRIES,

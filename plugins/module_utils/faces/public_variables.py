@@ -68,6 +68,7 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "build_parallel": arguments.DRIVER_CONTAINER["parallel"],
     "build_host": _TEXT,
     "build_auth_file": arguments.IMAGE_BUILD["auth_file"],
+    "build_secrets_dir": arguments.IMAGE_BUILD["secrets_dir"],
     "delete_crd": arguments.SPECIAL_RESOURCE["delete_crd"],
     "status_file": _TEXT,
     "fleet_file": _TEXT,

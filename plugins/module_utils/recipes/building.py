@@ -31,12 +31,16 @@ _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class RenderedGit:
-    """A folder of a repository at a branch, tag or commit. containerfile: in that folder, "" for none."""
+    """A folder of a repository at a branch, tag or commit.
+
+    containerfile: in that folder, "" for none. secret: name of the Secret with credentials, "" for none.
+    """
 
     url: str
     ref: str
     folder: str
     containerfile: str
+    secret: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class RenderedBuild:
 
     repository: where the image goes, without tag. base: reference of the base image, "" for none; base_arg: the build
     argument that gets it. containerfile: its text, "" for that of git. files: the context, path -> text. compile: the
-    same without Containerfile, None where the recipe does not say how.
+    same without Containerfile, None where the recipe does not say how. secrets: name of a folder -> Secret in it.
     """
 
     repository: str
@@ -56,6 +60,7 @@ class RenderedBuild:
     files: Mapping[str, str] = field(default_factory=dict)
     git: RenderedGit | None = None
     compile: Compile | None = None
+    secrets: Mapping[str, str] = field(default_factory=dict)
 
 
 def render_build(recipe: Recipe, state: State, facts: RenderFacts, group: Group) -> RenderedBuild | None:
@@ -94,6 +99,7 @@ def render_build(recipe: Recipe, state: State, facts: RenderFacts, group: Group)
         files=context_files(recipe, build),
         git=_git(build.git, text) if build.git else None,
         compile=compile_,
+        secrets={name: secret for name, value in build.secrets.items() if (secret := text(value, f"secrets.{name}"))},
     )
     why = _missing(build, rendered)
     if why:
@@ -134,7 +140,8 @@ def _git(git: Git, text: Callable[[str, str], str]) -> RenderedGit | None:
     """None where the template of the address gives none."""
     url = text(git.url, "git.url")
     ref, folder = text(git.ref, "git.ref"), text(git.folder, "git.folder")
-    return RenderedGit(url, ref, folder, text(git.containerfile, "git.containerfile")) if url else None
+    containerfile, secret = text(git.containerfile, "git.containerfile"), text(git.secret, "git.secret")
+    return RenderedGit(url, ref, folder, containerfile, secret) if url else None
 
 
 def _compile(given: Compile, text: Callable[[str, str], str]) -> Compile:

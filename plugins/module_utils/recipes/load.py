@@ -133,10 +133,11 @@ def _build(raw: Mapping[str, Any]) -> Build:
         base=raw.get("base", ""),
         base_arg=raw.get("base_arg", Build.base_arg),
         context=raw.get("context", ""),
-        git=Git(git["url"], git["ref"], git.get("folder", ""), git.get("containerfile", "")) if git else None,
+        git=Git(**git) if git else None,
         args=dict(raw.get("args", {})),
         args_from=raw.get("args_from", ""),
         compile=Compile(**raw["compile"]) if "compile" in raw else None,
+        secrets=dict(raw.get("secrets", {})),
         enabled=raw.get("enabled", ""),
     )
 

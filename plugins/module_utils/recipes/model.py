@@ -51,12 +51,14 @@ class Git:
     """A folder of a git repository at a branch, tag or commit. All of it are templates.
 
     url: "" after rendering for none. containerfile: the one in that folder that counts where the recipe gives none.
+    secret: name of the Secret with credentials, "" for none.
     """
 
     url: str
     ref: str
     folder: str = ""
     containerfile: str = ""
+    secret: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,8 @@ class Build:
     renders to nothing, that of git counts. base: template of the base image's reference, which the build gets as the
     argument that base_arg is a template of. context: folder of the recipe that is sent along as it is. git: the context
     instead. args: name -> template; args_from: the dict option with more of them, which win ("": none). compile: the
-    same in short, which the Containerfile may refer to. enabled: the bool option that turns building on ("": always).
+    same in short, which the Containerfile may refer to. secrets: name of a folder -> template of the Secret that is in
+    it while the image is built. enabled: the bool option that turns building on ("": always).
     """
 
     repository: str
@@ -94,6 +97,7 @@ class Build:
     args: Mapping[str, str] = field(default_factory=dict)
     args_from: str = ""
     compile: Compile | None = None
+    secrets: Mapping[str, str] = field(default_factory=dict)
     enabled: str = ""
 
 

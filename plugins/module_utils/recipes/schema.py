@@ -137,6 +137,7 @@ _GIT = Record(
         "ref": Key(Text(), required=True),
         "folder": Key(Text()),
         "containerfile": Key(Text()),
+        "secret": Key(Text("the name of a Secret, or a template of it")),
     }
 )
 _COMPILE = Record(
@@ -164,6 +165,7 @@ _BUILD = Record(
         "args": Key(MapOf(Text(), Text("the name of a build argument", r"[A-Za-z_][A-Za-z0-9_]*"))),
         "args_from": Key(Text("the name of a dict option")),
         "compile": Key(_COMPILE),
+        "secrets": Key(MapOf(Text("the name of a Secret, or a template of it"), Text("a DNS label", DNS_LABEL, 40))),
         "enabled": Key(Text("the name of a bool option")),
     }
 )

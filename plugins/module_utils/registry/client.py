@@ -105,6 +105,10 @@ class Registries:
         labels_now = {**labels_of(platform.config), **labels}
         return Image(target, manifest.digest, manifest.digest, arch, labels_now, created)
 
+    def may_push(self, target: Reference) -> None:
+        """Raise RegistryError where nothing may be pushed to a repository; nothing is left of the question."""
+        Target(self._transport, self._policy.push_place(target), f"push {target}", self._sleep).ask()
+
     def _first(self, reference: Reference, ask: Callable[[Repository], T | None]) -> tuple[Repository, T] | None:
         """What the first place that has the image says; None only if each place says that there is none."""
         failures: list[RegistryError] = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from typing import BinaryIO
 from urllib.parse import urljoin
 
@@ -43,6 +44,14 @@ class Target:
         self._access = Access(place, challenge.push(place.repository, mounts_from=mounts_from), task)
         self._mounts_from = mounts_from
         self._sleep = sleep
+
+    def ask(self) -> None:
+        """Begin an upload and give it up: the registry refuses it where nothing may be pushed."""
+        begun = self._send("POST", _UPLOADS, _ACCEPTED)
+        location = begun.headers.get("Location", "")
+        if location:
+            with suppress(RegistryError):  # not all of them know how; they drop it after a while
+                self._send("DELETE", location, frozenset({200, 202, 204}))
 
     def push(self, body: bytes) -> None:
         """Push a blob, unless it is there."""

@@ -9,11 +9,13 @@ No kernel here loads modules: what is shown is the build, and that the refusal o
 from __future__ import annotations
 
 import json
+import shutil
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +32,12 @@ from tests.cluster.images.build_host import make_build_host
 from tests.cluster.pki import Authority
 from tests.integration.kubelet.bench import wait_until
 from tests.integration.kubelet.kmod_site import BUILDS, NAMESPACE, NO_HEADERS, USER, Site, allow, look_into, make_site
-from tests.integration.plays import Runner
+from tests.integration.plays import REPO, Runner
 
 pytestmark = pytest.mark.kubelet
 
 MIB = 1024 * 1024
+LICENSE = "a-license-that-nobody-may-see"
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +127,46 @@ def test_a_base_image_that_changed_is_built_on_once_and_a_failure_takes_nothing_
     site.images.push_archive("base/kmod", "1", ensure_image("kmod-base").archive)
     site.play()
     assert site.record()[site.built] == before
+
+
+def test_a_wrong_ca_is_trouble_of_the_base_image_and_the_right_one_builds_at_once(site: Site, tmp_path: Path) -> None:
+    by_job, before = look_into(site, "drivers/simple-kmod"), site.record()[site.built]
+    wrong = Authority(tmp_path / "wrong", "other").certificate_file.read_text()
+    # The machine that runs Ansible trusts the registry by itself; builds trust whom they are told.
+    trusted = tmp_path / "system.pem"
+    trusted.write_text(site.registry.ca)
+    site.runner.settings["SSL_CERT_FILE"] = str(trusted)
+    played = site.play("drivers/by-right-ca", registry_ca=wrong)
+    entry = site.record()[site.built]
+    assert "the base image cannot be pulled: " in played.output
+    assert "x509: certificate signed by unknown authority" in entry["problem"]
+    assert (entry["phase"], entry["reason"], entry["attempts"]) == ("base", "NotTrusted", 1)
+    assert entry["image"] == before["image"]
+    site.play("drivers/by-right-ca")
+    assert look_into(site, "drivers/by-right-ca") == by_job
+
+
+def test_secrets_of_a_build_are_there_while_it_builds_and_nowhere_else(site: Site, tmp_path: Path) -> None:
+    recipe = tmp_path / "simple-kmod"
+    shutil.copytree(REPO / "recipes" / "simple-kmod", recipe)
+    file = recipe / "recipe.yml"
+    file.write_text(file.read_text().replace("    build:\n", "    build:\n      secrets: {license: kmod-license}\n", 1))
+    file = recipe / "build" / "Containerfile.j2"
+    step = "RUN {{ compile.command }}"
+    digest = sha256(LICENSE.encode()).hexdigest()
+    check = f'RUN test "$(sha256sum < /run/build-secrets/license/key)" = "{digest}  -"'
+    file.write_text(file.read_text().replace(step, f"{check}\n{step}"))
+    played = site.play("drivers/licensed", recipe_dir=str(tmp_path))
+    assert f"Secret {NAMESPACE}/kmod-license does not exist, where it would run" in played.output
+    site.cluster.kubectl(
+        "create", "secret", "generic", "kmod-license", "-n", NAMESPACE, f"--from-literal=key={LICENSE}"
+    )
+    played = site.play("drivers/licensed", recipe_dir=str(tmp_path))
+    look_into(site, "drivers/licensed")
+    contents = site.images.contents("drivers/licensed", site.record()[site.built]["image"].partition("@")[2])
+    inside = [body for layer in contents.layers for body in layer.values()]
+    told = [played.output, json.dumps(contents.config), json.dumps(site.record())]
+    assert [text for text in (*inside, *(text.encode() for text in told)) if LICENSE.encode() in text] == []
 
 
 def test_a_buildconfig_makes_the_same_image_as_a_job(site: Site, tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ it is for is simulated. No secret is in what comes of it. The tests build on eac
 
 from __future__ import annotations
 
+import base64
 import json
+import ssl
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -32,6 +34,7 @@ NAMESPACE = "nvidia-gpu"
 NODE = "git-gpu-1"
 KERNEL_LABEL = "hardware-enablement.io/kernel"
 FOLDER = "debian12/precompiled"
+PASSWORD = "0f-the-git-server"
 # Takes the arguments that NVIDIA's take (docs/recipes/nvidia-gpu-sources.md), and one file from beside it.
 DOCKERFILE = """\
 ARG BASE_IMAGE=nobody.invalid/base:1
@@ -69,11 +72,34 @@ class Repository:
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """A web server that writes no log."""
+class Guarded(SimpleHTTPRequestHandler):
+    """A web server that wants a password, and writes no log."""
+
+    def do_GET(self) -> None:
+        """Ask who it is."""
+        login = base64.b64encode(f"robot:{PASSWORD}".encode()).decode()
+        if self.headers.get("Authorization") == f"Basic {login}":
+            super().do_GET()
+            return
+        self.send_response(401)
+        self.send_header("WWW-Authenticate", 'Basic realm="git"')
+        self.end_headers()
 
     def log_message(self, *_arguments: Any) -> None:
         """Say nothing."""
+
+
+def guarded(folder: Path, authority: Authority, keys: Path) -> ThreadingHTTPServer:
+    """A web server with TLS for the files of a folder. keys: where its certificate is kept."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Guarded, directory=str(folder)))
+    pair = authority.server("git", ["127.0.0.1"])
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    files = [keys / "git.crt", keys / "git.key"]
+    for file, content in zip(files, (pair.certificate, pair.key), strict=True):
+        file.write_bytes(content)
+    context.load_cert_chain(*files)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    return server
 
 
 @dataclass
@@ -98,6 +124,7 @@ class Site:
                 "driver_build": True,
                 "driver_build_repository": f"{host}/own/driver",
                 "driver_build_git": self.address,
+                "driver_build_git_secret": "git-login",
                 "driver_build_ref": "main",
                 "driver_build_base": f"{host}/base/kmod:1",
                 "driver_repository": f"{host}/nvidia",
@@ -149,11 +176,10 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     Registry.remove(folder)
     repository = Repository(tmp_path_factory.mktemp("repository"))
     repository.commit("first")
-    handler = partial(Quiet, directory=str(repository.folder))
     authority = Authority(cluster.folder / "pki", "kubernetes")
     with (
         Registry.start(folder, auth="htpasswd", authority=authority) as registry,
-        serving(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as server,
+        serving(guarded(repository.folder, authority, tmp_path_factory.mktemp("keys"))) as server,
     ):
         cluster.trust_registry(registry.named_address, registry.ca)
         images, base = Images(registry), ensure_image("kmod-base")
@@ -169,8 +195,11 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         kind = "--type=kubernetes.io/dockerconfigjson"
         create = ("create", "secret", "generic", "registry", "-n", NAMESPACE, kind)
         cluster.kubectl(*create, f"--from-file=.dockerconfigjson={secret}")
+        login = (f"--from-literal=password={PASSWORD}", f"--from-file=ca.crt={authority.certificate_file}")
+        create = ("create", "secret", "generic", "git-login", "-n", NAMESPACE, "--type=kubernetes.io/basic-auth")
+        cluster.kubectl(*create, "--from-literal=username=robot", *login)
         runner = Runner(cluster, "git-run", tmp_path_factory.mktemp("runner"))
-        address = f"http://127.0.0.1:{server.server_port}/.git"
+        address = f"https://127.0.0.1:{server.server_port}/.git"
         yield Site(cluster, registry, images, runner, repository, address, kernel)
         cluster.kubectl("delete", "specialresource", "nvidia-gpu", "--ignore-not-found")
         cluster.kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")
@@ -210,8 +239,15 @@ def test_sources_that_are_not_to_be_had_take_nothing_away(site: Site) -> None:
     assert "the commit of main is not known" in played.output
     # A commit is asked for by the build alone.
     played = site.play(driver_build_git=nowhere, driver_build_ref="0" * 40)
-    assert "the sources cannot be fetched, or the image not be pushed: fatal: " in played.output
-    assert site.entry() == before
+    assert "the sources cannot be fetched: fatal: " in played.output
+    entry = site.entry()
+    assert (entry["image"], entry["phase"], entry["reason"]) == (before["image"], "sources", "NotFound")
+    # A password that is not the right one is said before anything is built.
+    wrong = {"stringData": {"password": "another"}}
+    site.cluster.kubectl("patch", "secret", "git-login", "-n", NAMESPACE, "-p", json.dumps(wrong))
+    assert "Authentication failed" in site.play().output
+    right = {"stringData": {"password": PASSWORD}}
+    site.cluster.kubectl("patch", "secret", "git-login", "-n", NAMESPACE, "-p", json.dumps(right))
     # A folder that is not there is a mistake, and is not tried again.
     played = site.play(driver_build_folder="debian13/precompiled")
     assert "the build failed: " in played.output
@@ -222,7 +258,7 @@ def test_sources_that_are_not_to_be_had_take_nothing_away(site: Site) -> None:
 
 def test_no_secret_is_in_jobs_logs_layers_or_what_was_said(site: Site) -> None:
     account = site.registry.credentials
-    secrets = [account.password, account.entry["auth"]]
+    secrets = [account.password, account.entry["auth"], PASSWORD, base64.b64encode(PASSWORD.encode()).decode()]
     kinds = "jobs,configmaps,pods,daemonsets,events,specialresources"
     objects = site.cluster.kubectl("get", kinds, "-n", NAMESPACE, "-o", "json")
     assert '"kind": "Job"' in objects

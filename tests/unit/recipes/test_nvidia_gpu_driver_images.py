@@ -18,6 +18,8 @@ from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import 
 
 REPOSITORY = "registry.example/gpu/driver"
 COMMIT = "06a208ca9747c82b1ba99b76ecdcf2469b0a0207"
+# No Secret is named, so none is asked for.
+NO_SECRETS: Any = None
 
 
 def state_of(rendering: Any) -> Any:
@@ -32,7 +34,7 @@ def build_of(rendering: Any, group: int = 0) -> RenderedBuild | None:
 
 def wanted_of(rendering: Any, group: int = 0) -> Any:
     """What one of two kernels wants."""
-    made = Wishes(rendering.recipe, state_of(rendering), rendering.facts, lambda _reference, _group: None)
+    made = Wishes(rendering.recipe, state_of(rendering), rendering.facts, lambda _reference, _group: None, NO_SECRETS)
     return made.of(GROUPS[group])
 
 
@@ -101,7 +103,7 @@ def test_images_of_nvidia_have_to_be_for_the_kernel_as_their_own_label_says(nvid
     ):
         assert wanted_of(nvidia_gpu(driver_lookup=True, **others)).labels == {}
     rendering = nvidia_gpu(driver_lookup=True)
-    made = Wishes(rendering.recipe, state_of(rendering), rendering.facts, lambda _reference, _group: None)
+    made = Wishes(rendering.recipe, state_of(rendering), rendering.facts, lambda _reference, _group: None, NO_SECRETS)
     assert made.of(replace(GROUPS[0], os_id="rhel", os_version="9.6")).labels == {}
 
 

@@ -15,6 +15,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.buildi
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import GROUPS, REPO, Group, renderer
 from ansible_collections.hardware.enablement.tests.unit.recipes.looking import container, host_paths
 
+# No Secret is named, so none is asked for.
+NO_SECRETS: Any = None
+
 
 @pytest.fixture(name="kmod", scope="module")
 def _kmod() -> Any:
@@ -25,7 +28,7 @@ def _kmod() -> Any:
 def wanted(rendering: Any) -> Any:
     """What a kernel wants, where no base image is there."""
     state = rendering.recipe.states["driver_container"]
-    return Wishes(rendering.recipe, state, rendering.facts, lambda _reference, _group: None).of(GROUPS[0])
+    return Wishes(rendering.recipe, state, rendering.facts, lambda _reference, _group: None, NO_SECRETS).of(GROUPS[0])
 
 
 @pytest.mark.parametrize(("build", "said"), [(True, "what it lacks"), (False, "turn build on")])

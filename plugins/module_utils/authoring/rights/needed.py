@@ -9,7 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights.object_rights import object_rights
-from ansible_collections.hardware.enablement.plugins.module_utils.builds import cluster_registries, credentials
+from ansible_collections.hardware.enablement.plugins.module_utils.builds import (
+    cluster_registries,
+    credentials,
+    foresight,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import buildconfig, job
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import cluster as builders
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups import imagestream
@@ -40,7 +44,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.validat
 
 # What every run does, whatever the recipe.
 _ENGINE = (identity, lock, events, store, discover, node_patches, platform, mirror, answers, foreign, remove, resource)
-_BUILDS = (credentials, cluster_registries, builders, job, buildconfig, imagestream)
+_BUILDS = (credentials, cluster_registries, foresight, builders, job, buildconfig, imagestream)
 
 
 def needed_rights(

@@ -9,6 +9,11 @@ import base64
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import job_objects
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.secret_mounts import (
+    add_secrets,
+    mounted,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.failures import Phase
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Policy
@@ -46,8 +51,11 @@ for STORAGE_DRIVER in overlay vfs; do
   if buildah info > /dev/null 2>&1; then break; fi
 done
 echo "images lie on the volume by $STORAGE_DRIVER"
-buildah build --file "${{GIT_CONTAINERFILE:-/context/{CONTAINERFILE}}}" $VERIFY "$@" --tag "$TARGET" .
-buildah push $VERIFY --digestfile /dev/termination-log "$TARGET" || exit {job_objects.ELSEWHERE}
+if [ -n "$BASE_IMAGE" ]; then
+  buildah pull --quiet $VERIFY "$BASE_IMAGE" || exit {job_objects.EXIT_CODES[Phase.BASE]}
+fi
+buildah build --file "${{GIT_CONTAINERFILE:-/context/{CONTAINERFILE}}}" $VERIFY "$@" --tag "$TARGET" . || exit 1
+buildah push $VERIFY --digestfile /dev/termination-log "$TARGET" || exit {job_objects.EXIT_CODES[Phase.PUSH]}
 """
 
 
@@ -96,6 +104,7 @@ def job_object(order: Order, settings: BuildSettings, policy: Policy, *, apparmo
         },
     }
     pod = {"hostNetwork": settings.host_network, "volumes": volumes, "containers": [build]}
+    add_secrets(pod, build, order)
     annotations = {} if apparmor_field else {_ANNOTATION: _annotated(settings.apparmor)}
     return job_objects.job_object(order, settings, pod, annotations)
 
@@ -130,17 +139,20 @@ def _annotated(text: str) -> str:
 
 
 def _options(order: Order) -> list[str]:
-    """buildah's options for arguments and labels, in a stable order."""
+    """buildah's options for arguments, labels and folders with secrets, in a stable order."""
     options: list[str] = []
     for flag, values in (("--build-arg", order.inputs.all_args), ("--label", order.inputs.labels)):
         for name, value in sorted(values.items()):
             options += [flag, f"{name}={value}"]
+    for folder in mounted(order.secrets):
+        options += ["--volume", f"{folder}:{folder}:ro"]
     return options
 
 
 def _environment(order: Order, settings: BuildSettings, policy: Policy) -> dict[str, str]:
     return {
         "TARGET": str(policy.push_place(parse(order.target))),
+        "BASE_IMAGE": order.inputs.base,
         # Needs no loop device.
         "BUILDAH_ISOLATION": "chroot",
         "CONTAINERS_STORAGE_CONF": f"/context/{_STORAGE}",

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import buildconfig_objects as objects
@@ -16,6 +17,14 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.builder
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.means import Means
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.registration import Registration
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.failures import (
+    INTERRUPTED,
+    TIMED_OUT,
+    Failure,
+    Phase,
+    classify,
+    failure,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Built, Order
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
@@ -23,9 +32,17 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights
 
 Obj = dict[str, Any]
 
-# openshift/api, build/v1/types.go: BuildPhase; consts.go: the reasons of a failure that lies in what is built.
+# openshift/api, build/v1/types.go: BuildPhase; consts.go: StatusReason. What is not here did not run to its end.
 _UNFINISHED = ("New", "Pending", "Running")
-_INPUTS_FAIL = ("DockerBuildFailed", "InvalidContextDirectory")
+_PHASES = {
+    "FetchSourceFailed": Phase.SOURCES,
+    "FetchImageContentFailed": Phase.SOURCES,
+    "PullBuilderImageFailed": Phase.BASE,
+    "DockerBuildFailed": Phase.COMPILE,
+    "InvalidContextDirectory": Phase.COMPILE,
+    "ManageDockerfileFailed": Phase.COMPILE,
+    "PushImageToRegistryFailed": Phase.PUSH,
+}
 _BUILD_CONFIG = "openshift.io/build-config.name"
 
 
@@ -40,6 +57,9 @@ RIGHTS = (
 
 class BuildConfigBuilder(ClusterBuilder):
     """Builds with OpenShift's own builds."""
+
+    # Which OpenShift makes in every namespace.
+    account = "builder"
 
     def __init__(self, means: Means) -> None:
         super().__init__(means)
@@ -59,6 +79,10 @@ class BuildConfigBuilder(ClusterBuilder):
     def owned(self) -> Sequence[Kind]:
         """BuildConfigs, whose Builds go with them, and contexts."""
         return (self._config, self._map)
+
+    def own_secrets(self) -> Sequence[str]:
+        """Those that a BuildConfig names."""
+        return [name for name in (self.settings.push_secret, self.settings.entitlement_secret) if name]
 
     def watched(self) -> Sequence[Kind]:
         """Builds: they have the labels of their BuildConfig."""
@@ -103,7 +127,8 @@ class BuildConfigBuilder(ClusterBuilder):
         order, name = entry.order, self._own[entry.order.name]
         build = self._builds.get(name)
         if build is None:
-            return Built(order, f"Build {self.settings.namespace}/{name} was removed by somebody else")
+            why = f"Build {self.settings.namespace}/{name} was removed by somebody else"
+            return Built(order, failure(Phase.START, INTERRUPTED, why))
         status = build.get("status") or {}
         phase = status.get("phase", "New")
         if phase in _UNFINISHED:
@@ -113,9 +138,10 @@ class BuildConfigBuilder(ClusterBuilder):
             return Built(order)
         log = self._log(name, status)
         why = status.get("message") or status.get("reason") or phase
+        told = _PHASES.get(str(status.get("reason")), Phase.START)
+        found = classify(told, log, why)
         last = f": {log[-1]}" if log else ""
-        repeats = status.get("reason") in _INPUTS_FAIL
-        return Built(order, f"Build {name} ended as {phase} ({why}){last}", log, repeats)
+        return Built(order, replace(found, text=f"Build {name} ended as {phase} ({why}){last}"), log)
 
     def doing(self, entry: Running) -> str:
         """The Build's phase, and its last line once it runs."""
@@ -136,7 +162,8 @@ class BuildConfigBuilder(ClusterBuilder):
             return None
         self.client.patch(self._build, name, self.settings.namespace, {"status": {"cancelled": True}})
         why = said or f"it was {status.get('phase', 'New')} for {self.settings.timeout} s"
-        return Built(entry.order, f"Build {name} cannot start: {why}")
+        reason = str(status.get("reason") or TIMED_OUT)
+        return Built(entry.order, Failure(Phase.START, reason, f"Build {name} cannot start: {why}"))
 
     def _remove(self, order: Order) -> None:
         """The BuildConfig of a build that is done, and its context; its Build goes with it."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from posixpath import dirname
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.secret_mounts import mounted
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.streams import (
@@ -65,6 +66,8 @@ def build_config(order: Order, settings: BuildSettings, policy: Policy) -> Obj:
             "git": {"uri": inputs.git.url, "ref": inputs.git.commit, **_git_proxy(settings)},
             "contextDir": inputs.git.folder,
         }
+    if order.secrets.git:
+        source["sourceSecret"] = {"name": order.secrets.git}
     if inputs.files:
         source["configMaps"] = [
             {"configMap": {"name": f"{order.name}-{number}"}, "destinationDir": folder}
@@ -80,14 +83,11 @@ def build_config(order: Order, settings: BuildSettings, policy: Policy) -> Obj:
     pull_secret = settings.push_secret or next(iter(settings.pull_secrets), "")
     if pull_secret:
         strategy["pullSecret"] = {"name": pull_secret}
+    volumes = [_volume(f"secret-{number}", *given) for number, given in enumerate(mounted(order.secrets).items())]
     if settings.entitlement_secret:
-        strategy["volumes"] = [
-            {
-                "name": _ENTITLEMENT,
-                "mounts": [{"destinationPath": "/etc/pki/entitlement"}],
-                "source": {"type": "Secret", "secret": {"secretName": settings.entitlement_secret}},
-            }
-        ]
+        volumes.append(_volume(_ENTITLEMENT, "/etc/pki/entitlement", settings.entitlement_secret))
+    if volumes:
+        strategy["volumes"] = volumes
     return {
         "apiVersion": API_VERSION,
         "kind": "BuildConfig",
@@ -146,6 +146,12 @@ def _output(order: Order, settings: BuildSettings, policy: Policy) -> Obj:
     if settings.push_secret:
         output["pushSecret"] = {"name": settings.push_secret}
     return output
+
+
+def _volume(name: str, folder: str, secret: str) -> Obj:
+    """A Secret as files of the build's steps, which no layer holds."""
+    source = {"type": "Secret", "secret": {"secretName": secret}}
+    return {"name": name, "mounts": [{"destinationPath": folder}], "source": source}
 
 
 def _folders(order: Order) -> dict[str, list[str]]:

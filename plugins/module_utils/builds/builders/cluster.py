@@ -14,6 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.means import Means
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.failures import (
+    NO_ACCOUNT,
+    TIMED_OUT,
+    Failure,
+    Phase,
+    failure,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Built, Order
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
     ApiError,
@@ -50,13 +57,17 @@ class Running:
 
 
 class ClusterBuilder(ABC):
-    """Builds in the cluster. guard: called before each write and while waiting; keeps the run's lock."""
+    """Builds in the cluster."""
+
+    # The ServiceAccount that its pods run as.
+    account = "default"
 
     def __init__(self, means: Means) -> None:
         self.client = means.client
         self.settings = means.settings
         self.guard = means.guard
         self.clock = means.clock
+        self._outlook = means.outlook
 
     def build(self, orders: Sequence[Order], say: Callable[[str], None]) -> list[Built]:
         """Build all orders; what failed says why, with the last lines of its log."""
@@ -78,7 +89,7 @@ class ClusterBuilder(ABC):
                         running.append(begun)
                     elif begun is not None:
                         done[order.name] = begun
-                        say(f"{order.title}: {begun.problem}")
+                        say(f"{order.title}: {begun.failure.text if begun.failure else 'built'}")
                     if begun is not None:
                         left.remove(order)
                 self._take(hub)
@@ -97,6 +108,10 @@ class ClusterBuilder(ABC):
             hub.close()
         return [done[order.name] for order in orders]
 
+    def foreseen(self, order: Order) -> Failure | None:
+        """What would make a build of an order fail, as far as it can be known before anything is made for it."""
+        return self._outlook(order, self.account, self.own_secrets())
+
     def remove_others(self, names: Sequence[str]) -> bool:
         """Remove what is left of builds that no order of this run is about; whether there was anything."""
         others = [
@@ -113,6 +128,10 @@ class ClusterBuilder(ABC):
     @abstractmethod
     def owned(self) -> Sequence[Kind]:
         """The kinds of a build's objects that do not go with another one."""
+
+    @abstractmethod
+    def own_secrets(self) -> Sequence[str]:
+        """The Secrets that a build needs where it runs, whatever it builds."""
 
     @abstractmethod
     def watched(self) -> Sequence[Kind]:
@@ -141,16 +160,24 @@ class ClusterBuilder(ABC):
     def _begin(self, order: Order, since: float, say: Callable[[str], None]) -> Running | Built | None:
         """Start an order; None while that has to wait, which it does since a time in seconds since the epoch."""
         try:
+            refusal = self.foreseen(order)
+            # A namespace gets its ServiceAccounts a moment after it was made.
+            if refusal and refusal.reason == NO_ACCOUNT and self.clock() - since < self.settings.grace:
+                return None
+            if refusal:
+                return Built(order, refusal)
             if self.start(order, say):
                 return Running(order, self.clock())
         except ApiError as error:
             return _refused(order, error)
         if self.clock() - since < self.settings.timeout:
             return None
-        return Built(order, "the build cannot start: what is left of the one before does not go away")
+        why = "what is left of the one before does not go away"
+        return Built(order, failure(Phase.START, TIMED_OUT, why))
 
     def _tell(self, entry: Running, built: Built, say: Callable[[str], None]) -> None:
-        say(f"{entry.order.title}: {built.problem or 'built'} ({self._age(entry)})")
+        said = built.failure.text if built.failure else "built"
+        say(f"{entry.order.title}: {said} ({self._age(entry)})")
         for line in built.log[-SHOWN_LINES:]:
             say(f"  | {line}")
 
@@ -166,4 +193,4 @@ def _refused(order: Order, error: ApiError) -> Built:
     """The end of an order that the API server refuses to have built: a quota, admission, a right. Others go on."""
     if isinstance(error, (Unauthorized, Unreachable)):
         raise error  # it would refuse all others, too
-    return Built(order, f"the build cannot start: {str(error).rstrip('.')}")
+    return Built(order, failure(Phase.START, "Refused", str(error).rstrip(".")))

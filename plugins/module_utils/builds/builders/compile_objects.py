@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import job_objects
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.secret_mounts import add_secrets
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.layer import MAX_BYTES
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
@@ -83,4 +84,5 @@ def job_object(order: Order, settings: BuildSettings, compile_: Compile) -> Obj:
         "initContainers": [build],
         "containers": [output],
     }
+    add_secrets(pod, build, order)
     return job_objects.job_object(order, settings, pod)

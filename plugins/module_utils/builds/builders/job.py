@@ -16,16 +16,25 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.builder
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.job_objects import (
     CONTAINER,
-    ELSEWHERE,
+    PHASES,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.means import Means
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.registration import Registration
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.failures import (
+    INTERRUPTED,
+    TIMED_OUT,
+    Phase,
+    classify,
+    failure,
+    reason_of,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Built, Order
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import AlreadyExists, ApiError
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import Right
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import (
+    IMAGE_REASONS,
     condition,
     crashed_container,
     judge,
@@ -45,6 +54,9 @@ RIGHTS = (Right("", ("secrets",), ("create", "patch")),)
 class JobBuilder(ClusterBuilder):
     """Builds with buildah in Jobs."""
 
+    # Whose trouble it is when an image of its pod cannot be pulled: the builder's, or the base image.
+    pulls = Phase.START
+
     def __init__(self, means: Means) -> None:
         super().__init__(means)
         self._policy = means.policy
@@ -59,6 +71,10 @@ class JobBuilder(ClusterBuilder):
     def owned(self) -> Sequence[Kind]:
         """Jobs, and contexts whose Job was never made."""
         return (self._job, self._map)
+
+    def own_secrets(self) -> Sequence[str]:
+        """None: what its pod knows of registries is made with it."""
+        return []
 
     def watched(self) -> Sequence[Kind]:
         """Jobs and their pods."""
@@ -143,7 +159,8 @@ class JobBuilder(ClusterBuilder):
             # Its event has not come yet, or somebody took it away.
             if self.clock() - entry.began < self.settings.grace:
                 return None
-            return Built(order, f"its Job {self.settings.namespace}/{order.name} was removed by somebody else")
+            why = f"its Job {self.settings.namespace}/{order.name} was removed by somebody else"
+            return Built(order, failure(Phase.START, INTERRUPTED, why))
         if condition(job, "Complete"):
             return self.completed(order, job)
         failed = condition(job, "Failed")
@@ -177,11 +194,17 @@ class JobBuilder(ClusterBuilder):
         log = self._log(pod, LOG_LINES)
         reason = failed.get("reason")
         if reason == "DeadlineExceeded":
-            return Built(order, f"the build took longer than {self.settings.timeout} s", log)
-        why = log[-1] if log else str(failed.get("message") or reason)
-        if pod is not None and _exit_code(pod) == ELSEWHERE:
-            return Built(order, f"the sources cannot be fetched, or the image not be pushed: {why}", log)
-        return Built(order, f"the build failed: {why}", log, repeats=True)
+            return Built(
+                order, failure(Phase.COMPILE, TIMED_OUT, f"it took longer than {self.settings.timeout} s"), log
+            )
+        if pod is None:
+            why = f"its pod is gone ({failed.get('message') or reason})"
+            return Built(order, failure(Phase.START, INTERRUPTED, why))
+        code, killed = _end(pod)
+        if killed:
+            return Built(order, failure(Phase.COMPILE, "OutOfMemory", "it was killed for the memory that it took"), log)
+        step = PHASES.get(code, Phase.COMPILE)
+        return Built(order, classify(step, log, str(failed.get("message") or reason)), log)
 
     def _stuck(self, entry: Running, job: Obj) -> Built | None:
         """A pod that cannot start for longer than the patience, or that nobody may make, ends the build."""
@@ -196,7 +219,9 @@ class JobBuilder(ClusterBuilder):
         if now - entry.trouble_since < self.settings.grace:
             return None
         self.remove(job)
-        return Built(entry.order, f"the build cannot start: {verdict.message}")
+        if verdict.reason in IMAGE_REASONS:
+            return Built(entry.order, failure(self.pulls, reason_of(verdict.message), verdict.message))
+        return Built(entry.order, failure(Phase.START, verdict.reason, verdict.message))
 
     def _refused(self, entry: Running, job: Obj) -> Built | None:
         """Admission and quotas refuse pods, not Jobs, and the Job's controller tries again and again."""
@@ -204,7 +229,7 @@ class JobBuilder(ClusterBuilder):
         if not why:
             return None
         self.remove(job)
-        return Built(entry.order, f"the build cannot start: {why}")
+        return Built(entry.order, failure(Phase.START, "Refused", why))
 
     def remove(self, job: Obj) -> None:
         """The Job, and with it its pods and its context."""
@@ -233,10 +258,11 @@ def _is_building(pod: Obj) -> bool:
     return any("running" in state for state in states)
 
 
-def _exit_code(pod: Obj) -> int:
-    """What the container that failed has ended with, 0 where none did."""
+def _end(pod: Obj) -> tuple[int, bool]:
+    """What the container that failed has ended with, 0 where none did; whether its node killed it for its memory."""
     ended = ((status.get("state") or {}).get("terminated") or {} for status in statuses(pod))
-    return next((int(state["exitCode"]) for state in ended if state.get("exitCode")), 0)
+    state = next((state for state in ended if state.get("exitCode")), {})
+    return int(state.get("exitCode", 0)), state.get("reason") == "OOMKilled"
 
 
 def _last_words(pod: Obj) -> str:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.secret_mounts import GIT_FOLDER
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.failures import Phase
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.git_credentials import git_environment
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import GROUP_LABEL
@@ -21,8 +24,9 @@ MAX_CONTEXT_BYTES = 1_000_000
 # What is left behind by a run that nobody finishes goes away by itself.
 KEEP_FINISHED_S = 86_400
 
-# With this a build ends whose trouble lies elsewhere, in a registry or a git server (sysexits.h: EX_TEMPFAIL).
-ELSEWHERE = 75
+# With these a build's script ends that failed outside of its steps, whose own codes it hides (buildah passes them on).
+EXIT_CODES = {Phase.SOURCES: 71, Phase.BASE: 72, Phase.PUSH: 73}
+PHASES = {code: phase for phase, code in EXIT_CODES.items()}
 
 # Ends in the folder that is built in. One stream: a log has the lines of two in any order, and its last one is to tell
 # why a build failed. The files of a ConfigMap volume are links, which would be copied as such.
@@ -32,8 +36,8 @@ mkdir -p /work/context
 if [ -d /context/files ]; then cp -RL /context/files/. /work/context; fi
 cd /work/context
 if [ -n "$GIT_URL" ]; then
-  git clone --quiet --no-checkout "$GIT_URL" /work/source || exit {ELSEWHERE}
-  git -C /work/source checkout --quiet "$GIT_COMMIT"
+  git clone --quiet --no-checkout "$GIT_URL" /work/source || exit {EXIT_CODES[Phase.SOURCES]}
+  git -C /work/source checkout --quiet "$GIT_COMMIT" || exit {EXIT_CODES[Phase.SOURCES]}
   cd "/work/source/$GIT_FOLDER"
 fi
 """
@@ -121,10 +125,17 @@ def environment(order: Order, settings: BuildSettings) -> dict[str, str]:
         "GIT_COMMIT": git.commit if git else "",
         "GIT_FOLDER": git.folder if git else "",
         "GIT_CONTAINERFILE": git.containerfile if git else "",
+        **_credentials(order),
         "HOME": "/work",
         "TMPDIR": "/work",
         **settings.proxy,
     }
+
+
+def _credentials(order: Order) -> dict[str, str]:
+    """How git logs in, with what is mounted."""
+    git, secrets = order.inputs.git, order.secrets
+    return git_environment(git.url, secrets.git, set(secrets.git_keys), GIT_FOLDER) if git and secrets.git else {}
 
 
 def metadata(order: Order, settings: BuildSettings) -> Obj:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.foresight import Outlook
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Registries
@@ -16,8 +17,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.polic
 
 @dataclass(frozen=True)
 class Means:
-    """With what a builder works. guard is called before writes, clock gives seconds since the epoch, policy says how
-    registries are asked, registries give who pushes from here."""
+    """With what a builder works. guard is called before writes and while waiting, and keeps the run's lock; clock gives
+    seconds since the epoch; policy says how registries are asked, registries give who pushes from here; outlook tells
+    what would fail."""
 
     client: Client
     settings: BuildSettings
@@ -25,3 +27,4 @@ class Means:
     clock: Callable[[], float]
     policy: Callable[[], Policy]
     registries: Callable[[], Registries]
+    outlook: Outlook

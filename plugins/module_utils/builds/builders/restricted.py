@@ -15,6 +15,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.builder
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.job import JobBuilder
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.means import Means
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.registration import Registration
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.failures import (
+    FAILED,
+    INTERRUPTED,
+    Phase,
+    failure,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.layer import (
     MAX_LOG_BYTES,
     IncompleteError,
@@ -37,12 +43,14 @@ _LEVELS = ("baseline", "restricted")
 
 
 class RestrictedBuilder(JobBuilder):
-    """Builds in pods that Pod Security's level "restricted" allows. registries: who pushes, with the pull secrets."""
+    """Builds in pods that Pod Security's level "restricted" allows; here is pushed, with the pull secrets."""
+
+    pulls = Phase.BASE
 
     def __init__(self, means: Means) -> None:
         super().__init__(means)
         self._registries = means.registries
-        self._executor = ThreadPoolExecutor(means.settings.parallel, thread_name_prefix="push")
+        self._executor = ThreadPoolExecutor(self.settings.parallel, thread_name_prefix="push")
         self._pushes: dict[str, Future[Built]] = {}
         self._spent: set[str] = set()
 
@@ -78,7 +86,7 @@ class RestrictedBuilder(JobBuilder):
         if not push.done():
             return None
         built = push.result()
-        if not built.problem or order.name in self._spent:
+        if built.failure is None or order.name in self._spent:
             self.remove(job)
         return built
 
@@ -89,19 +97,20 @@ class RestrictedBuilder(JobBuilder):
         except (NotFound, IncompleteError) as error:
             # It has to be compiled again.
             self._spent.add(order.name)
-            return Built(order, f"{order.target} was compiled, but did not come here: {_text(error)}; run again")
+            why = f"{order.target} was compiled, but did not come here ({_text(error)})"
+            return Built(order, failure(Phase.PUSH, INTERRUPTED, why))
         except ApiError as error:
-            return Built(order, f"{order.target} is built, but not in the registry: {_text(error)}")
+            return Built(order, failure(Phase.PUSH, INTERRUPTED, _text(error)))
         try:
             layer = make_layer(archive, compilable(order).into)
         except EnablementError as error:
             self._spent.add(order.name)
-            return Built(order, f"the build failed: {_text(error)}", repeats=True)
+            return Built(order, failure(Phase.COMPILE, FAILED, _text(error)))
         inputs = order.inputs
         try:
             self._registries().append_layer(parse(inputs.base), parse(order.target), inputs.arch, layer, inputs.labels)
         except EnablementError as error:
-            return Built(order, f"{order.target} is built, but not in the registry: {_text(error)}")
+            return Built(order, failure(Phase.PUSH, type(error).__name__, _text(error)))
         return Built(order)
 
     def _received(self, pod: str) -> bytes:

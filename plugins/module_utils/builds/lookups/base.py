@@ -5,20 +5,27 @@
 
 from __future__ import annotations
 
+from typing import Union
+
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Find
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.streams import is_internal
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
 
+# (reference, architecture) -> the image, why it could not be looked up, or None where there is none.
+KnownBases = dict[tuple[str, str], Union[Found, EnablementError, None]]
 _TOOLKIT = "openshift/driver-toolkit"
 
 
 class BaseLookup:
-    """find() for the base image of a group of nodes. images: looks up any image."""
+    """find() for the base image of a group of nodes. images: looks up any image. known: what was found; each is looked
+    up once."""
 
-    def __init__(self, images: Find) -> None:
-        self._images = images
+    def __init__(self, images: Find, known: KnownBases) -> None:
+        self._find = images
+        self._known = known
 
     def find(self, reference: str, group: NodeGroup) -> Found | None:
         """The image that is asked for; for the latest Driver Toolkit, the one of the nodes' release where there is one.
@@ -32,3 +39,15 @@ class BaseLookup:
             if found:
                 return found
         return self._images(reference, group.arch)
+
+    def _images(self, reference: str, arch: str) -> Found | None:
+        """What was found, or why it could not be looked up, for all groups that ask for the same."""
+        if (reference, arch) not in self._known:
+            try:
+                self._known[reference, arch] = self._find(reference, arch)
+            except EnablementError as error:
+                self._known[reference, arch] = error
+        known = self._known[reference, arch]
+        if isinstance(known, EnablementError):
+            raise known
+        return known

@@ -118,7 +118,11 @@ def _images() -> Obj:
         image=_text("Reference with digest; empty for none."),
         inputs=_text("Hash of what it was built from; empty for one that was found."),
         problem=_text("Why there is none, or no newer one."),
-        failed=_text("Hash of the inputs whose build failed."),
+        failed=_text("What failed to be built: hash of its inputs, where it is pushed, and how it is built."),
+        phase=_text("What that build was at: start, base, sources, compile or push."),
+        reason=_text("Why it failed, in one word."),
+        attempts=_number("How often it has failed in a row."),
+        retry=_text("When it is tried again; without it, not by itself."),
     )
     image["required"] = ["state", "group"]
     return described(list_of(image, "state", "group"), "Driver images for each group of nodes.")

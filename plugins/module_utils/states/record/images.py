@@ -5,7 +5,8 @@
 Pure.
 
 An entry: {state, group (its id), kernel (raw), image (pinned reference, "" for none), inputs (hash of what it was built
-from, "" for a prebuilt one), problem (why there is none, or no newer one), failed (hash of inputs whose build failed)}.
+from, "" for a prebuilt one), problem (why there is none, or no newer one), failed (key of a build that failed, "" for
+none; then also phase, reason, attempts, retry)}.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Any
 
 Obj = dict[str, Any]
 
+# Of a build that failed; see builds.memory.
+_FAILURE = ("phase", "reason", "attempts", "retry")
 _KEYS = ("state", "group", "kernel", "image", "inputs", "problem", "failed")
 
 
@@ -47,7 +50,8 @@ def merge(record: Mapping[str, Any] | None, rows: Iterable[Mapping[str, Any]], g
         unasked = row["source"] == "kept" and not row["failed"]
         if unasked or not (row["image"] or row["problem"]):
             continue
-        entries[row["state"], row["group"]] = {key: row[key] for key in _KEYS}
+        failure = {key: row[key] for key in _FAILURE if row.get(key)}
+        entries[row["state"], row["group"]] = {**{key: row[key] for key in _KEYS}, **failure}
     return [entries[key] for key in sorted(entries)]
 
 

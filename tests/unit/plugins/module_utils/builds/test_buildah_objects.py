@@ -14,7 +14,7 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import buildah_objects
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import GitSource, Inputs
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order, SecretNames
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.registry.account import Credentials
@@ -97,6 +97,30 @@ def test_secrets_are_mounted_and_nowhere_else() -> None:
     assert pod["imagePullSecrets"] == [{"name": "pull"}]
     assert pod["automountServiceAccountToken"] is False
     assert "secretKeyRef" not in json.dumps(job)
+
+
+def test_secrets_of_a_build_are_files_of_its_steps_and_of_git_alone() -> None:
+    git = GitSource("git@git.example:driver.git", "a" * 40)
+    secrets = SecretNames("git-login", ["known_hosts", "ssh-privatekey"], {"license": "acme-license"})
+    order = replace(ORDER, inputs=replace(INPUTS, git=git), secrets=secrets)
+    pod = job_object(order)["spec"]["template"]["spec"]
+    (build,) = pod["containers"]
+    named = {volume["name"]: volume["secret"] for volume in pod["volumes"] if "secret" in volume}
+    folders = {mount["mountPath"]: named[mount["name"]] for mount in build["volumeMounts"] if mount["name"] in named}
+    assert {folder: secret["secretName"] for folder, secret in folders.items()} == {
+        "/auth": order.name,
+        "/run/build-secrets/license": "acme-license",
+        "/run/git-secret": "git-login",
+    }
+    # ssh takes no other.
+    assert folders["/run/git-secret"]["defaultMode"] == 0o400
+    command = build["command"]
+    volume = command[command.index("--volume") + 1]
+    assert volume == "/run/build-secrets/license:/run/build-secrets/license:ro"
+    (login,) = [entry["value"] for entry in build["env"] if entry["name"] == "GIT_SSH_COMMAND"]
+    assert "-i /run/git-secret/ssh-privatekey" in login
+    # No secret is an input.
+    assert order.inputs.hash == replace(order, secrets=SecretNames()).inputs.hash
 
 
 def test_it_builds_on_the_kernels_architecture() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import buildconfig_objects as objects
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import GitSource, Inputs
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order, SecretNames
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.streams import (
     StreamTag,
@@ -53,6 +53,18 @@ def test_git_is_pinned_and_fetched_through_the_proxy() -> None:
         "noProxy": "a,b",
     }
     assert (source["contextDir"], source["dockerfile"]) == ("kmod", "FROM scratch\n")
+
+
+def test_secrets_go_to_git_and_to_the_steps_and_into_no_layer() -> None:
+    git = GitSource("https://git.example/x", "a" * 40)
+    secrets = SecretNames("git-login", ["password"], {"license": "acme-license"})
+    found = spec(replace(ORDER, inputs=replace(INPUTS, git=git), secrets=secrets))
+    assert found["source"]["sourceSecret"] == {"name": "git-login"}
+    # What source.secrets names, a COPY would put into the image.
+    assert "secrets" not in found["source"]
+    (volume,) = found["strategy"]["dockerStrategy"]["volumes"]
+    assert volume["mounts"] == [{"destinationPath": "/run/build-secrets/license"}]
+    assert volume["source"] == {"type": "Secret", "secret": {"secretName": "acme-license"}}
 
 
 def test_a_dockerfile_of_the_repository_is_named() -> None:

@@ -22,7 +22,7 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.host import run
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import GitSource, Inputs
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order, SecretNames
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 
@@ -155,19 +155,41 @@ def test_check_mode_builds_nothing(buildah: Program) -> None:
 
 
 def test_a_failure_ends_with_the_last_lines(buildah: Program) -> None:
-    buildah.behave("for number in $(seq 30); do echo \"line $number\"; done; echo 'no rule for kmod.o' >&2; exit 2")
+    lines = "for number in $(seq 30); do echo \"line $number\"; done; echo 'no rule for kmod.o' >&2"
+    buildah.behave(f"if [ $1 = build ]; then {lines}; exit 2; fi")
     with pytest.raises(EnablementError, match=r"the build failed .*: no rule for kmod\.o") as caught:
         build()
     assert TARGET in str(caught.value)
     log = caught.value.result["log"]
     assert (len(log), log[0], log[-1]) == (20, "line 12", "no rule for kmod.o")
+    assert (caught.value.result["phase"], caught.value.result["reason"]) == ("compile", "Failed")
     assert not (buildah.folder / "calls" / "push").exists()
     buildah.behave("if [ $1 = push ]; then echo 'unauthorized'; exit 125; fi")
-    with pytest.raises(EnablementError, match=r"the push failed .*: unauthorized"):
+    with pytest.raises(EnablementError, match=r"what was built cannot be pushed .*: unauthorized; correct the cred"):
         build()
+    buildah.behave("if [ $1 = pull ]; then echo 'x509: certificate signed by unknown authority'; exit 125; fi")
+    with pytest.raises(EnablementError, match=r"the base image cannot be pulled .*: x509") as caught:
+        build()
+    assert (caught.value.result["phase"], caught.value.result["reason"]) == ("base", "NotTrusted")
     buildah.behave("exit 3")
     with pytest.raises(EnablementError, match="exit code 3"):
         build()
+
+
+def test_secrets_are_files_of_the_steps_and_refused_by_name_where_they_are_not_there(
+    buildah: Program, tmp_path: Path
+) -> None:
+    given = Order("build-a", "a", TARGET, INPUTS, secrets=SecretNames(files={"license": "acme-license"})).to_dict()
+    for params in ({}, {"secrets_dir": str(tmp_path)}):
+        with pytest.raises(InvalidInput, match="this machine has no files of Secret acme-license; put them into"):
+            build(given, **params)
+    assert not (buildah.folder / "calls").exists()
+    (tmp_path / "acme-license").mkdir()
+    build(given, secrets_dir=str(tmp_path))
+    arguments = buildah.arguments("build")
+    volume = f"{tmp_path}/acme-license:/run/build-secrets/license:ro"
+    assert arguments[arguments.index("--volume") + 1] == volume
+    assert "acme-license" not in "".join(buildah.arguments("push"))
 
 
 def test_what_takes_too_long_is_ended_with_all_that_it_started(buildah: Program) -> None:

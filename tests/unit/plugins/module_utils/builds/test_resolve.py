@@ -36,7 +36,8 @@ class Registry:
         self.asked.append((reference, arch))
         if reference not in self.images:
             return None
-        return Found(f"{reference.partition(':')[0]}@sha256:1", "sha256:1", self.images[reference])
+        pinned = reference if "@" in reference else f"{reference.partition(':')[0]}@sha256:1"
+        return Found(pinned, pinned.partition("@")[2], self.images[reference])
 
 
 def test_a_prebuilt_image_comes_first() -> None:
@@ -61,6 +62,21 @@ def test_then_one_that_was_built_from_the_same() -> None:
     assert (found.image, found.source) == ("own.example/driver@sha256:1", Source.BUILT_BEFORE)
     assert found.inputs == INPUTS.hash
     assert found.tried == (f"{PREBUILT} does not exist",)
+
+
+@pytest.mark.parametrize(
+    ("known", "kept"),
+    [
+        ({"image": "own.example/driver@sha256:0", "inputs": INPUTS.hash}, True),
+        ({"image": "own.example/driver@sha256:0", "inputs": "other"}, False),
+        ({"image": "own.example/gone@sha256:0", "inputs": INPUTS.hash}, False),
+    ],
+)
+def test_what_runs_and_was_made_from_the_same_stays_while_it_is_there(known: dict[str, str], kept: bool) -> None:
+    registry = Registry({TARGET: OURS, "own.example/driver@sha256:0": OURS})
+    found = Search(WANTED, registry.find, known).result()
+    assert found.source is Source.BUILT_BEFORE
+    assert found.image == (known["image"] if kept else "own.example/driver@sha256:1")
 
 
 def test_then_a_build() -> None:

@@ -1,0 +1,36 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Base images are looked up once for all groups of nodes that build on them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.base import BaseLookup, KnownBases
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import GROUPS
+
+
+def test_each_is_asked_for_once_whatever_the_answer() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def find(reference: str, arch: str) -> Found | None:
+        asked.append((reference, arch))
+        if "down" in reference:
+            raise EnablementError("Cannot look it up")
+        return Found(f"{reference}@sha256:1", "sha256:1", {}) if "there" in reference else None
+
+    known: KnownBases = {}
+    groups = [*GROUPS, replace(GROUPS[0], arch="arm64")]
+    for _state in range(2):
+        lookup = BaseLookup(find, known)
+        for group in groups:
+            assert lookup.find("a.example/there:1", group)
+            assert lookup.find("a.example/none:1", group) is None
+            with pytest.raises(EnablementError, match="Cannot look it up"):
+                lookup.find("a.example/down:1", group)
+    assert len(asked) == len(set(asked)) == 3 * len({group.arch for group in groups})

@@ -1,0 +1,76 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How git logs in with the files of a Secret: read by git itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.git_credentials import git_environment
+from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+
+URL = "https://git.example:8443/driver.git"
+PASSWORD = 'it\'s "50%" $(true) \\n'
+
+
+def asked(variables: dict[str, str], host: str) -> str:
+    """What git's own look-up of credentials finds for a host."""
+    done = subprocess.run(
+        ["git", "credential", "fill"],
+        input=f"protocol=https\nhost={host}\n\n",
+        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_TERMINAL_PROMPT": "0", **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout
+
+
+def test_git_gets_user_and_password_for_that_host_only(tmp_path: Path) -> None:
+    folder = tmp_path / "with space"
+    folder.mkdir()
+    (folder / "username").write_text("robot")
+    (folder / "password").write_text(PASSWORD)
+    variables = git_environment(URL, "git", {"username", "password"}, str(folder))
+    found = asked(variables, "git.example:8443")
+    assert "username=robot\n" in found
+    assert f"password={PASSWORD}\n" in found
+    assert PASSWORD not in asked(variables, "elsewhere.example")
+    assert PASSWORD not in str(variables)
+    # Tokens have no user.
+    assert "username=git\n" in asked(git_environment(URL, "git", {"password"}, str(folder)), "git.example:8443")
+
+
+def test_ssh_knows_its_host_or_does_not_speak_to_it() -> None:
+    keys = {"ssh-privatekey", "known_hosts"}
+    command = git_environment("git@git.example:driver.git", "git", keys, "/run/git-secret")["GIT_SSH_COMMAND"]
+    assert "-i /run/git-secret/ssh-privatekey" in command
+    assert "StrictHostKeyChecking=yes -o UserKnownHostsFile=/run/git-secret/known_hosts" in command
+
+
+def test_a_private_authority_is_trusted() -> None:
+    variables = git_environment(URL, "git", {"password", "ca.crt"}, "/run/git-secret")
+    assert variables["GIT_SSL_CAINFO"] == "/run/git-secret/ca.crt"
+
+
+@pytest.mark.parametrize(
+    ("url", "keys", "why"),
+    [
+        ("http://git.example/a", {"password"}, "without TLS; name it by https or ssh"),
+        (URL, {"ssh-privatekey", "known_hosts"}, "it has no password"),
+        (
+            "ssh://git@git.example/a",
+            {"ssh-privatekey"},
+            "it has no known_hosts; give it known_hosts and ssh-privatekey",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_name(url: str, keys: set[str], why: str) -> None:
+    with pytest.raises(InvalidInput, match=why) as caught:
+        git_environment(url, "git-login", keys, "/x")
+    assert "git cannot use Secret git-login" in str(caught.value)
