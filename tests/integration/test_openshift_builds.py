@@ -160,8 +160,7 @@ def kernel_of(build: Obj) -> str:
 
 def leave_behind(site: Site, entry: Obj) -> str:
     """The context of the build that made an image, as if its run had been killed before it ended; its name."""
-    target = f"{site.registry.address}/drivers/simple-kmod:{entry['kernel']}-{entry['inputs'][:12]}"
-    name = f"{order_name('simple-kmod driver_container', entry['group'], target, entry['inputs'])}-0"
+    name = f"{order_name('simple-kmod driver_container', entry['group'], entry['inputs'])}-0"
     labels = {"hardware-enablement.io/recipe": "simple-kmod", "hardware-enablement.io/build": "driver_container"}
     context = {"metadata": {"name": name, "labels": labels}, "data": {}}
     site.cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/configmaps", context)
@@ -189,6 +188,9 @@ def site(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Iter
         for name in ("push", "pull"):
             secret = {"metadata": {"name": name}, "type": "kubernetes.io/dockerconfigjson", "stringData": config}
             cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", secret)
+        # What OpenShift makes in every namespace.
+        account = {"metadata": {"name": "builder"}}
+        cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", account)
         entitlement = {"metadata": {"name": "etc-pki-entitlement"}, "stringData": {"entitlement-key.pem": ENTITLEMENT}}
         cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", entitlement)
         yield Site(cluster, registry, images, Runner(cluster, "runner", tmp_path_factory.mktemp("runner")))
@@ -265,9 +267,9 @@ def test_a_build_that_failed_says_why_and_one_that_was_cancelled_too(site: Site)
     assert site.secrets_in(output) == []
     cancelled, failed = (site.record()[kernel] for kernel in (THIRD, FOURTH))
     assert f"Build {name} ended as Cancelled (The build was cancelled by the user.)" in cancelled["problem"]
-    assert cancelled["failed"] == ""
+    assert (cancelled["phase"], cancelled["retry"] != "") == ("start", True)
     assert "ended as Failed (Dockerfile build strategy has failed.): error: build error: building" in failed["problem"]
-    assert failed["failed"]
+    assert (failed["phase"], failed["reason"], "retry" in failed) == ("compile", "Failed", False)
     # Others are none the worse for it, and the failed one's log is there to be read.
     none = "driver_container.failed"
     assert site.summaries() == {"old-1": "ready", "new-1": "ready", "third-1": none, "fourth-1": none}
@@ -281,6 +283,8 @@ def test_what_was_cancelled_is_built_again_and_what_failed_is_not(site: Site) ->
     path = f"/apis/build.openshift.io/v1/namespaces/{NAMESPACE}"
     site.cluster.api.patch(f"{path}/builds/{build['metadata']['name']}", {"metadata": {"ownerReferences": None}})
     site.cluster.api.delete(f"{path}/buildconfigs/{build['status']['config']['name']}")
+    retry = datetime.fromisoformat(site.record()[THIRD]["retry"].replace("Z", "+00:00"))
+    until(lambda: datetime.now(timezone.utc) >= retry, "it is tried again")
     mark = site.cluster.mark()
     played = site.play()
     assert played.code != 0
@@ -297,7 +301,7 @@ def test_a_build_that_cannot_start_does_not_hold_up_the_run(site: Site) -> None:
     site.play(hardware_enablement_rebuild=True, hardware_enablement_failure_grace=1)
     entry = site.record()[FOURTH]
     assert "cannot start: no node has the memory that the build asks for" in entry["problem"]
-    assert entry["failed"] == ""
+    assert (entry["phase"], entry["retry"] != "") == ("start", True)
     assert site.builds("Pending") == []
 
 

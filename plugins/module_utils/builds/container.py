@@ -37,6 +37,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolut
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Search
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings, build_settings
+from ansible_collections.hardware.enablement.plugins.module_utils.builds.streams import is_internal
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.wanted import Wishes
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
@@ -272,7 +273,8 @@ class _Work:
     def _builder(self, settings: BuildSettings, secrets: NamespaceSecrets) -> ClusterBuilder:
         def may_push(target: str, names: Sequence[str]) -> None:
             # Who is asked by nodes or by OpenShift is not known to answer here; and asking begins an upload.
-            if self.params.get("lookup_from") in (None, "controller") and not self.context.check_mode:
+            asked_here = self.params.get("lookup_from") in (None, "controller") and not is_internal(target)
+            if asked_here and not self.context.check_mode:
                 self.access.may_push(target, settings.namespace, names)
 
         foresight = Foresight(self.client, settings.namespace, secrets, may_push)

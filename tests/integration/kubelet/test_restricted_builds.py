@@ -142,11 +142,12 @@ def compiling(pod: Obj) -> bool:
 
 def test_what_cannot_be_pushed_is_built_and_pushed_by_the_next_run(site: Site) -> None:
     mark, before = site.cluster.mark(), site.record()
-    with site.proxy.faults.on(Fault(method="POST", path="uploads", status=403)):
+    with site.proxy.faults.on(Fault(method="PUT", path="uploads", status=403)):
         played = play(site, "drivers/fourth", faulty=True)
-    assert "is built, but not in the registry: Cannot push" in played.output
-    assert site.record() == before
-    played = play(site, "drivers/fourth", faulty=True).check()
+    assert "what was built cannot be pushed: Cannot push" in played.output
+    entry = site.record()[site.built]
+    assert (entry["image"], entry["phase"], entry["reason"]) == (before[site.built]["image"], "push", "Denied")
+    played = play(site, "drivers/fourth", faulty=True, rebuild=True).check()
     assert "goes on with the build that an earlier run began" in played.output
     assert begun(site, mark) == 1
     look_into(site, "drivers/fourth")
