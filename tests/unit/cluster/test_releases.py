@@ -54,6 +54,9 @@ class Mirror(ThreadingHTTPServer):
         self.speaks = threading.Event()
         self.speaks.set()
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that went away is no news."""
+
     @property
     def base(self) -> str:
         return f"127.0.0.1:{self.server_port}/base"
