@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import signal
 import threading
@@ -22,30 +21,19 @@ PARENT_CHECK_S = 0.5
 def end_with_parent() -> None:
     """Watch the parent from now on, and when it dies end what this process has started, and this process.
 
-    A worker whose parent is dead already ends here. Once in a process: a loop has one for all its items.
+    Once in a process: a loop has one for all its items.
     """
-    parent = parent_pid()
+    parent = os.getppid()
 
-    def end() -> None:
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(PARENT_CHECK_S)
         for pid in descendants(os.getpid()):
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         os._exit(1)
 
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(PARENT_CHECK_S)
-        end()
-
-    if os.getppid() != parent:
-        end()
     threading.Thread(target=watch, name="end-with-parent", daemon=True).start()
-
-
-def parent_pid() -> int:
-    """The process that this one was forked from, also after its death."""
-    process = multiprocessing.parent_process()
-    return os.getppid() if process is None or process.pid is None else process.pid
 
 
 def descendants(ancestor: int) -> list[int]:

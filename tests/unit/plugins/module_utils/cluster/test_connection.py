@@ -87,8 +87,6 @@ AMBIENT = {
     "K8S_AUTH_USERNAME": "them",
     "K8S_AUTH_PASSWORD": "theirs",
     "K8S_AUTH_SSL_CA_CERT": "/no/such/ca",
-    "KUBERNETES_SERVICE_HOST": "127.0.0.1",
-    "KUBERNETES_SERVICE_PORT": "1",
 }
 
 
