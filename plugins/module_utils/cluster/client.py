@@ -30,7 +30,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.readin
     describe,
     flag,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.repetition import ONCE, Repeatable
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.repetition import Repeatable
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import Answer, Call, Transport
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 
@@ -250,7 +250,7 @@ def _patch_again(body: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Repea
     """A merge patch says how things shall be; a JSON patch may say what to add. One that names a version is meant to
     fail where somebody else has written."""
     if not isinstance(body, Mapping):
-        return ONCE
+        return Repeatable()
     named = (body.get("metadata") or {}).get("resourceVersion")
     return _AGAIN if named else _AGAIN_AFTER_CONFLICT
 

@@ -91,9 +91,7 @@ class Reader:
         """The object, or None where it, its namespace or its kind is not there."""
         path = kind.path(namespace, name)
         try:
-            return self.ask(
-                Call("GET", path, "get", describe(kind, namespace, name), answer=Form.OBJECT, repeatable=READ)
-            )
+            return self.ask(Call("GET", path, "get", describe(kind, namespace, name), answer=Form.OBJECT, repeatable=READ))
         except NotFound:
             return None
 

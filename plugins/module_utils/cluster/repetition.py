@@ -8,7 +8,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-_DICE = random.SystemRandom()
 _PAUSES_S = (0.1, 0.2, 0.4, 0.8, 1.6)
 _LATER = frozenset({502, 503, 504})
 # A conflict is over in a moment, or there for good. A 500 may be an election of etcd's leader, which is over in a
@@ -26,9 +25,6 @@ class Repeatable:
     lost: bool = False
     conflict: bool = False
     read: bool = False
-
-
-ONCE = Repeatable()
 
 
 @dataclass(frozen=True)
@@ -54,12 +50,7 @@ def pause_before_next(allowed: Repeatable, failed: Failed, attempt: int) -> floa
         return None
     if failed.retry_after is not None:
         return failed.retry_after
-    return jittered(_PAUSES_S[min(attempt, len(_PAUSES_S)) - 1])
-
-
-def jittered(seconds: float) -> float:
-    """About so many seconds: many clients that failed together come back one after another."""
-    return seconds * _DICE.uniform(0.75, 1.25)
+    return _PAUSES_S[min(attempt, len(_PAUSES_S)) - 1] * random.uniform(0.75, 1.25)
 
 
 def _may_follow(allowed: Repeatable, failed: Failed, attempt: int) -> bool:

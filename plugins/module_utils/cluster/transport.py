@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import socket
 import threading
@@ -24,7 +25,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     Unreachable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.repetition import (
-    ONCE,
     Failed,
     Repeatable,
     pause_before_next,
@@ -67,7 +67,7 @@ class Call:
     accept: str = JSON
     count_as: str = ""
     answer: Form = Form.DOCUMENT
-    repeatable: Repeatable = ONCE
+    repeatable: Repeatable = Repeatable()
     patience_s: float = PATIENCE_S
     read_s: float = READ_S
 
@@ -101,12 +101,10 @@ class Transport:
         patience = call.patience_s if self._answered else min(call.patience_s, FIRST_PATIENCE_S)
         deadline = time.monotonic() + patience
         uncertain = False
-        attempt = 0
-        while True:
-            attempt += 1
+        for attempt in itertools.count(1):
             answer = self._try(call)
             if isinstance(answer, Answer):
-                return answer
+                break
             error, failed = answer
             pause = pause_before_next(call.repeatable, failed, attempt)
             if pause is None or time.monotonic() + pause > deadline:
@@ -114,6 +112,7 @@ class Transport:
                 raise error
             uncertain = uncertain or failed.carried_out_maybe
             time.sleep(pause)
+        return answer
 
     def _try(self, call: Call) -> Answer | tuple[ApiError, Failed]:
         """One attempt."""
@@ -127,13 +126,13 @@ class Transport:
         after = response.headers.get("Retry-After", "")
         failed = Failed(status, retry_after=float(after) if after.isdigit() and after != "0" else None)
         if not 200 <= status < 300:
-            refusal = self._refusal(call, status, response.data)
+            error = self._refusal(call, status, response.data)
             # The causes of a conflict are other field managers, which are there the next time, too.
-            return refusal, replace(failed, hopeless=status == 409 and bool(refusal.causes))
+            return error, replace(failed, hopeless=status == 409 and bool(error.causes))
         try:
             content = read_answer(call.answer, response.data, response.headers.get("Content-Type", ""))
-        except NotAnAnswer as found:
-            return self.not_an_answer(call, status, found), failed
+        except NotAnAnswer as error:
+            return self.not_an_answer(call, status, error), failed
         return Answer(status, response.headers, content)
 
     def stream(self, call: Call, read_s: float) -> Stream:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import queue
+import random
 import threading
 import time
 from collections.abc import Iterator
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.answers import NotAnAnswer, read_event
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Gone, Unreachable
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.repetition import jittered
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.status import error_from_status
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import Call, Stream, Transport
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
@@ -206,7 +206,7 @@ class WatchHub:
             failures = 0 if told or time.monotonic() - started > _HELD_S else failures + 1
             if failures:
                 pause = _PAUSES_S[min(failures, len(_PAUSES_S)) - 1]
-                self._closed.wait(jittered(pause))
+                self._closed.wait(pause * random.uniform(0.75, 1.25))
 
     def _list(self, subscription: _Subscription) -> None:
         """List, and tell the difference to what was told before."""

@@ -86,8 +86,7 @@ def dress(manifest: Obj, context: Context) -> Obj:
     template = pod_template(dressed)
     if template is not None:
         if template is not dressed:
-            template["metadata"] = template.get("metadata") or {}
-            _label(template["metadata"], context.labels)
+            _label(template.setdefault("metadata", {}), context.labels)
         _apply_options(template["spec"], context, daemonset=_is_daemonset(dressed))
     return dressed
 

@@ -71,7 +71,7 @@ def _check_option(name: str, option: Mapping[str, Any], path: str, problems: Pro
         for key in option.keys() - {"default", "description", "example"}:
             problems.add(join(path, key), "nothing but a default, since every recipe has this option", key)
     kind = standard.type if standard is not None else option.get("type", "str")
-    if not isinstance(kind, str) or kind not in CONVERTERS:
+    if kind not in CONVERTERS:
         return
     if option.get("elements") and kind != "list":
         problems.add(join(path, "elements"), "type list", f"type {kind}")

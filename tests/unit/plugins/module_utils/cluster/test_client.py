@@ -173,8 +173,8 @@ def test_what_may_add_twice_is_sent_once(fake: Any) -> None:
     fake.script((503, {}, b"later"), (200, {}, MAP))
     with pytest.raises(Unreachable):
         fake.client().patch(POD, "p", "n", [{"op": "add", "path": "/spec/x/-", "value": 1}])
-    fake.script((503, {}, b"later"))
     with pytest.raises(Unreachable):
+        fake.script((503, {}, b"later"))
         fake.client().create_subresource(POD, "p", "n", "eviction", {})
     assert len(fake.asked) == 2
 
@@ -238,14 +238,10 @@ def test_nobody_listens() -> None:
 
 
 def test_calls_in_parallel_keep_their_order_and_end_early_when_nobody_answers(fake: Any) -> None:
-    fake.answer = lambda asked: (
-        (404, {}, status(404))
-        if "/b" in asked.path
-        else (
-            200,
-            {},
-            {"path": asked.path, "metadata": {"name": "p"}},
-        )
+    fake.answer = lambda asked: (404, {}, status(404)) if "/b" in asked.path else (
+        200,
+        {},
+        {"path": asked.path, "metadata": {"name": "p"}},
     )
     client = fake.client()
     names = ["a", "b", "c", "d", "e"]
