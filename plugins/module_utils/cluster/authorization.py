@@ -14,7 +14,6 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, Forbidden, NotFound
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.reading import READ
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import Call
 
 _API = "authorization.k8s.io/v1"
@@ -77,7 +76,6 @@ def _is_denied(client: Client, entry: Access, name: str) -> bool:
     review = {"apiVersion": _API, "kind": _KIND.kind, "spec": {"resourceAttributes": attributes}}
     # Nothing is stored by this POST.
     call = Call(
-        "POST", _KIND.path(), "review", entry.on, body=json.dumps(review).encode(), count_as="review", repeatable=READ
+        "POST", _KIND.path(), "review", entry.on, body=json.dumps(review).encode(), count_as="review", repeatable=True
     )
-    status = client.ask(call).get("status")
-    return not (isinstance(status, dict) and status.get("allowed"))
+    return not (client.ask(call).get("status") or {}).get("allowed", False)

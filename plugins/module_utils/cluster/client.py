@@ -11,10 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.answers import Form
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.connection import open_connection
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
-    AlreadyExists,
     ApiError,
     Conflict,
     NotFound,
@@ -27,10 +25,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.object
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.reading import (
     Listing,
     Reader,
+    decode,
     describe,
     flag,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.repetition import Repeatable
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import Answer, Call, Transport
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 
@@ -39,9 +37,7 @@ __all__ = ["Applied", "Client", "Listing", "connect"]
 Obj = dict[str, Any]
 T = TypeVar("T")
 
-# An apply, a merge patch of given values and a deletion end the same however often they are carried out.
-_AGAIN = Repeatable(lost=True)
-_AGAIN_AFTER_CONFLICT = Repeatable(lost=True, conflict=True)
+_APPLY_ATTEMPTS = 4
 
 
 @dataclass(frozen=True)
@@ -72,35 +68,33 @@ class Client(Reader):
             body=_encode(obj),
             content_type="application/apply-patch+yaml",
             count_as=_count("apply", dry_run),
-            answer=Form.OBJECT,
-            repeatable=_AGAIN_AFTER_CONFLICT,
+            repeatable=True,
         )
-        answer = self.transport.send(call)
-        return Applied(answer.content, answer.status == 201, _warnings(answer))
+        for attempt in range(1, _APPLY_ATTEMPTS + 1):
+            try:
+                answer = self.transport.send(call)
+                break
+            except Conflict as error:
+                # Causes name other field managers. Without any, somebody wrote at the same moment: apply again.
+                if error.causes or attempt == _APPLY_ATTEMPTS:
+                    raise
+        return Applied(decode(answer), answer.status == 201, _warnings(answer))
 
     def create(self, obj: Mapping[str, Any], *, dry_run: bool = False) -> Obj:
         """Create an object; raises AlreadyExists."""
         key = key_of(obj)
-        kind = self.kind(key.api_version, key.kind)
+        path = self.kind(key.api_version, key.kind).path(key.namespace)
         call = Call(
             "POST",
-            kind.path(key.namespace),
+            path,
             "create",
             str(key),
             query={"fieldManager": FIELD_MANAGER, **_dry(dry_run)},
             body=_encode(obj),
             count_as=_count("create", dry_run),
-            answer=Form.OBJECT,
-            repeatable=_AGAIN,
+            repeatable=dry_run,
         )
-        try:
-            return self.ask(call)
-        except AlreadyExists as error:
-            there = self.get(kind, key.name, key.namespace) if error.uncertain else None
-            if there is None or not _holds(there, obj):
-                raise
-            # Made by an attempt whose answer was lost.
-            return there
+        return self.ask(call)
 
     def create_subresource(
         self, kind: Kind, name: str, namespace: str, subresource: str, body: Mapping[str, Any]
@@ -137,8 +131,7 @@ class Client(Reader):
             body=_encode(body),
             content_type=f"application/{'merge' if isinstance(body, Mapping) else 'json'}-patch+json",
             count_as=_count("patch", dry_run),
-            answer=Form.OBJECT,
-            repeatable=_patch_again(body),
+            repeatable=dry_run,
         )
         return self.ask(call)
 
@@ -164,13 +157,12 @@ class Client(Reader):
             query=_dry(dry_run),
             body=_encode(options),
             count_as=_count("delete", dry_run),
-            repeatable=_AGAIN,
+            repeatable=dry_run,
         )
         try:
             self.transport.send(call)
-        except NotFound as error:
-            # Gone by an attempt whose answer was lost, then.
-            return error.uncertain
+        except NotFound:
+            return False
         except Conflict:
             if uid:
                 return False
@@ -185,15 +177,7 @@ class Client(Reader):
         if fields:
             query["fieldSelector"] = fields
         target = f"{describe(kind, namespace)} with {labels}"
-        call = Call(
-            "DELETE",
-            kind.path(namespace),
-            "delete",
-            target,
-            query=query,
-            count_as="delete_collection",
-            repeatable=_AGAIN,
-        )
+        call = Call("DELETE", kind.path(namespace), "delete", target, query=query, count_as="delete_collection")
         self.transport.send(call)
 
     def parallel(self, calls: Sequence[Callable[[], T]], workers: int = 4) -> list[T | ApiError]:
@@ -244,25 +228,6 @@ def _dry(dry_run: bool) -> dict[str, str]:
 
 def _count(verb: str, dry_run: bool) -> str:
     return f"{verb} (dry run)" if dry_run else verb
-
-
-def _patch_again(body: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Repeatable:
-    """A merge patch says how things shall be; a JSON patch may say what to add. One that names a version is meant to
-    fail where somebody else has written."""
-    if not isinstance(body, Mapping):
-        return Repeatable()
-    named = (body.get("metadata") or {}).get("resourceVersion")
-    return _AGAIN if named else _AGAIN_AFTER_CONFLICT
-
-
-def _holds(there: Any, wanted: Any) -> bool:
-    """Whether what is there has everything that is wanted; the API server adds to it."""
-    if isinstance(wanted, Mapping):
-        return isinstance(there, Mapping) and all(_holds(there.get(key), value) for key, value in wanted.items())
-    if isinstance(wanted, list):
-        same_length = isinstance(there, list) and len(there) == len(wanted)
-        return same_length and all(_holds(one, other) for one, other in zip(there, wanted, strict=True))
-    return bool(there == wanted)
 
 
 def _encode(obj: Any) -> bytes:

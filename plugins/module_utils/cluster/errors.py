@@ -30,10 +30,7 @@ class ApiError(EnablementError):
 
     status: HTTP status, 0 where there was no answer. reason: the Status object's reason ("Forbidden").
     causes: "field: message" lines. verb and target: the request ("apply", "DaemonSet gpu/driver").
-    uncertain: an earlier attempt, whose answer was lost, may have been carried out.
     """
-
-    uncertain = False
 
     def __init__(
         self,
@@ -86,7 +83,3 @@ class Gone(ApiError):
 
 class Unreachable(ApiError):
     """No answer, or only answers that say "later", for longer than the retries last."""
-
-
-class InvalidAnswer(Unreachable):
-    """What answered is no API server: a proxy's page, JSON that breaks off, an object of another shape."""

@@ -20,7 +20,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     Conflict,
     LockHeld,
     NotFound,
-    Unreachable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
@@ -35,8 +34,6 @@ Obj = dict[str, Any]
 LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases", namespaced=True)
 NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
 RENEW_AFTER_S = 20.0
-# A renewal that does not get through is tried again until so little of the lock's time is left.
-MARGIN_S = 10.0
 _ATTEMPTS = 5
 _AGAIN_S = 1.0
 
@@ -131,21 +128,9 @@ class RunLock:
         raise self._held(found) if found else self._lost(None)
 
     def check(self) -> None:
-        """Renew the lock when its last renewal is a while ago; raises LockHeld when it was lost.
-
-        Where the API server does not answer, the next check tries again while the lock's own time lasts; then it
-        raises Unreachable.
-        """
-        age = None if self._renewed_at is None else self._ticks() - self._renewed_at
-        if age is not None and age < RENEW_AFTER_S:
+        """Renew the lock when its last renewal is a while ago; raises LockHeld when it was lost."""
+        if self._renewed_at is not None and self._ticks() - self._renewed_at < RENEW_AFTER_S:
             return
-        try:
-            self._renew()
-        except Unreachable:
-            if self._renewed_at is None or self._ticks() - self._renewed_at >= self._duration_s - MARGIN_S:
-                raise
-
-    def _renew(self) -> None:
         for _attempt in range(_ATTEMPTS):
             found = read(self._client, self._name)
             if found is None or found.holder != self._holder:
@@ -154,7 +139,7 @@ class RunLock:
                 self._write(found)
                 return
             except Conflict:
-                # Another task of this run may have renewed it, or an attempt of this one whose answer was lost.
+                # Another task of this run may have renewed it.
                 continue
         raise self._lost(read(self._client, self._name))
 
@@ -291,10 +276,7 @@ def _moment(text: str | None) -> datetime | None:
     if not text:
         return None
     form = "%Y-%m-%dT%H:%M:%S.%fZ" if "." in text else "%Y-%m-%dT%H:%M:%SZ"
-    try:
-        return datetime.strptime(text, form).replace(tzinfo=timezone.utc)
-    except ValueError:
-        return None
+    return datetime.strptime(text, form).replace(tzinfo=timezone.utc)
 
 
 def _short(moment: datetime | None) -> str:

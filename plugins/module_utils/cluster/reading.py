@@ -5,23 +5,21 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.answers import Form, NotAnAnswer
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Gone, NotFound, UnknownKind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind, builtin, group_version_path
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.repetition import Repeatable
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import JSON, Call, Transport
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import JSON, Answer, Call, Transport
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchStream
 
 Obj = dict[str, Any]
 
 # How long a pod may take for its answer; the API server itself would wait half a minute for one that it cannot reach.
 POD_READ_S = 5.0
-READ = Repeatable(lost=True, read=True)
 _METADATA = f"{JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 
 
@@ -91,7 +89,7 @@ class Reader:
         """The object, or None where it, its namespace or its kind is not there."""
         path = kind.path(namespace, name)
         try:
-            return self.ask(Call("GET", path, "get", describe(kind, namespace, name), answer=Form.OBJECT, repeatable=READ))
+            return self.ask(Call("GET", path, "get", describe(kind, namespace, name), repeatable=True))
         except NotFound:
             return None
 
@@ -177,28 +175,19 @@ class Reader:
 
     def version(self) -> Obj:
         """The API server's version, as GET /version tells it."""
-        return self.ask(Call("GET", "/version", "get", "the version", repeatable=READ))
+        return self.ask(Call("GET", "/version", "get", "the version", repeatable=True))
 
     def _discover(self, api_version: str) -> dict[str, Kind]:
         path = group_version_path(api_version)
         try:
-            found = self.ask(
-                Call(
-                    "GET",
-                    path,
-                    "read the kinds of",
-                    api_version,
-                    count_as="discover",
-                    answer=Form.KINDS,
-                    repeatable=READ,
-                )
-            )
+            call = Call("GET", path, "read the kinds of", api_version, count_as="discover", repeatable=True)
+            found = self.ask(call)
         except NotFound:
             return {}
         group, _slash, version = api_version.rpartition("/")
         return {
-            entry["kind"]: Kind(group, version, entry["kind"], entry["name"], bool(entry.get("namespaced")))
-            for entry in found["resources"]
+            entry["kind"]: Kind(group, version, entry["kind"], entry["name"], bool(entry["namespaced"]))
+            for entry in found.get("resources") or []
             if "/" not in entry["name"]
         }
 
@@ -206,35 +195,23 @@ class Reader:
         items: list[Obj] = []
         query = {**query, "limit": str(limit)} if limit else query
         while True:
-            call = Call(
-                "GET",
-                kind.path(namespace),
-                "list",
-                describe(kind, namespace),
-                query=query,
-                accept=accept,
-                answer=Form.LIST,
-                repeatable=READ,
-            )
+            target = describe(kind, namespace)
+            call = Call("GET", kind.path(namespace), "list", target, query=query, accept=accept, repeatable=True)
             page = self.ask(call)
             items += ({**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in page.get("items") or [])
             metadata = page.get("metadata") or {}
-            token = metadata.get("continue")
-            if not token:
+            if not metadata.get("continue"):
                 return Listing(items, str(metadata.get("resourceVersion") or ""))
-            if token == query.get("continue"):
-                raise self.transport.not_an_answer(call, 200, NotAnAnswer("a list whose next page is the same one"))
-            query = {**query, "continue": token}
+            query = {**query, "continue": metadata["continue"]}
 
     def ask(self, call: Call) -> Obj:
-        """Send a call whose answer is a JSON object."""
-        found: Obj = self.transport.send(call).content
-        return found
+        """Send a call whose answer is JSON."""
+        return decode(self.transport.send(call))
 
     def _text(self, call: Call) -> str:
         # A pod that does not answer is a finding, not a reason to try again here.
-        text: str = self.transport.send(replace(call, accept="*/*", answer=Form.TEXT, patience_s=0.0)).content
-        return text
+        answer = self.transport.send(replace(call, accept="*/*", patience_s=0.0))
+        return answer.body.decode(errors="replace")
 
 
 def describe(kind: Kind, namespace: str | None, name: str | None = None) -> str:
@@ -251,3 +228,9 @@ def _selection(labels: str | None, fields: str | None) -> dict[str, str]:
 def flag(value: bool) -> str:
     """A boolean as query parameters write it."""
     return "true" if value else "false"
+
+
+def decode(answer: Answer) -> Obj:
+    """The JSON object in an answer."""
+    found: Obj = json.loads(answer.body)
+    return found

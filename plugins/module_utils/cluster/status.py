@@ -41,21 +41,20 @@ def error_from_body(status: int, body: bytes, *, where: str, verb: str, target: 
     """The error that an answer's body tells; body may be a Status object or anything else (a proxy's HTML page)."""
     try:
         found = json.loads(body)
-    except (ValueError, RecursionError):
+    except ValueError:
         found = None
     if not isinstance(found, dict) or found.get("kind") != "Status":
         text = " ".join(body.decode(errors="replace").split())
         found = {"message": _cut(text) if text and not text.startswith("<") else f"HTTP status {status}"}
-    return error_from_status({**found, "code": status}, where=where, verb=verb, target=target)
+    return error_from_status({**found, "code": found.get("code") or status}, where=where, verb=verb, target=target)
 
 
 def error_from_status(found: Mapping[str, Any], *, where: str, verb: str, target: str) -> ApiError:
     """The error that a Status object tells."""
-    status = found["code"] if isinstance(found.get("code"), int) else 0
+    status = int(found.get("code") or 0)
     reason = str(found.get("reason") or "")
-    details = found.get("details")
-    listed = details.get("causes") if isinstance(details, dict) else None
-    causes = [_cause(cause) for cause in listed if isinstance(cause, dict)] if isinstance(listed, list) else []
+    details = found.get("details") or {}
+    causes = [_cause(cause) for cause in details.get("causes") or []]
     kind = AlreadyExists if status == 409 and reason == "AlreadyExists" else _CLASSES.get(status, ApiError)
     # For an invalid object the message repeats the causes behind a long preamble.
     message = str(found.get("message") or reason or f"HTTP status {status}")
@@ -85,8 +84,6 @@ def _advice(status: int, message: str) -> str:
         return "give the run's user this right"
     if status == 409:
         return "run again"
-    if 300 <= status < 400:
-        return "give the API server's own address: what answers there sends elsewhere, which is not followed"
     if status == 429 or status >= 500:
         return "see whether the API server is healthy, then run again"
     return ""

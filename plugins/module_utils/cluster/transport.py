@@ -13,22 +13,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.answers import Form, NotAnAnswer, read_answer
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.connection import Connection
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
-    ApiError,
-    InvalidAnswer,
-    Unreachable,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.repetition import (
-    Failed,
-    Repeatable,
-    pause_before_next,
-)
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, Unreachable
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.status import error_from_body
 
 try:
@@ -43,7 +33,8 @@ READ_S = 30.0
 # How long to try again in all. A wrong address should be said at once, an API server that restarts be waited for.
 PATIENCE_S = 8.0
 FIRST_PATIENCE_S = 1.5
-_FOREIGN = "see what answers at this address (a proxy, a load balancer or a login page?), then run again"
+_PAUSES_S = (0.1, 0.2, 0.4, 0.8, 1.6)
+_LATER = frozenset({429, 500, 502, 503, 504})
 _LIBRARY_NOISE = re.compile(
     r"^.*?HTTPS?Connection(Pool)?\([^)]*\):\s*|^<[^>]*>:\s*|\s*\(_ssl\.c:\d+\)|\[Errno -?\d+\]\s*"
     r"|Failed to establish a new connection:\s*"
@@ -52,7 +43,7 @@ _LIBRARY_NOISE = re.compile(
 
 @dataclass(frozen=True)
 class Call:
-    """One request. verb and target are for messages and counts; answer: what has to come back.
+    """One request. verb and target are for messages and counts; repeatable: sending it twice does no harm.
 
     read_s: the longest silence of an answer that is not streamed.
     """
@@ -66,19 +57,18 @@ class Call:
     content_type: str = JSON
     accept: str = JSON
     count_as: str = ""
-    answer: Form = Form.DOCUMENT
-    repeatable: Repeatable = Repeatable()
+    repeatable: bool = False
     patience_s: float = PATIENCE_S
     read_s: float = READ_S
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A successful answer (status 2xx). content: a JSON object of the form that the call names, or text."""
+    """A successful answer (status 2xx)."""
 
     status: int
     headers: Mapping[str, str]
-    content: Any
+    body: bytes
 
 
 class Transport:
@@ -100,40 +90,24 @@ class Transport:
         """Send a call, again where that is safe, for patience_s seconds; raises an ApiError."""
         patience = call.patience_s if self._answered else min(call.patience_s, FIRST_PATIENCE_S)
         deadline = time.monotonic() + patience
-        uncertain = False
-        for attempt in itertools.count(1):
-            answer = self._try(call)
-            if isinstance(answer, Answer):
-                break
-            error, failed = answer
-            pause = pause_before_next(call.repeatable, failed, attempt)
-            if pause is None or time.monotonic() + pause > deadline:
-                error.uncertain = uncertain
-                raise error
-            uncertain = uncertain or failed.carried_out_maybe
+        pauses = itertools.chain(_PAUSES_S, itertools.repeat(_PAUSES_S[-1]))
+        while True:
+            try:
+                response = self._open(call, preload=True, read_s=call.read_s)
+            except http.HTTPError as error:
+                failure: ApiError = self._unreachable(call, error)
+                again = (call.repeatable or _was_not_sent(error)) and not isinstance(error, http.SSLError)
+                pause = 0.0
+            else:
+                self._answered = True
+                if 200 <= response.status < 300:
+                    return Answer(response.status, response.headers, response.data)
+                failure = self._refusal(call, response.status, response.data)
+                pause, again = _asked_to_wait(call, response)
+            pause = pause or next(pauses)
+            if not again or time.monotonic() + pause > deadline:
+                raise failure
             time.sleep(pause)
-        return answer
-
-    def _try(self, call: Call) -> Answer | tuple[ApiError, Failed]:
-        """One attempt."""
-        try:
-            response = self._open(call, preload=True, read_s=call.read_s)
-        except http.HTTPError as error:
-            arrived, hopeless = not _was_not_sent(error), isinstance(error, http.SSLError)
-            return self._unreachable(call, error), Failed(arrived=arrived, hopeless=hopeless)
-        self._answered = True
-        status = response.status
-        after = response.headers.get("Retry-After", "")
-        failed = Failed(status, retry_after=float(after) if after.isdigit() and after != "0" else None)
-        if not 200 <= status < 300:
-            error = self._refusal(call, status, response.data)
-            # The causes of a conflict are other field managers, which are there the next time, too.
-            return error, replace(failed, hopeless=status == 409 and bool(error.causes))
-        try:
-            content = read_answer(call.answer, response.data, response.headers.get("Content-Type", ""))
-        except NotAnAnswer as error:
-            return self.not_an_answer(call, status, error), failed
-        return Answer(status, response.headers, content)
 
     def stream(self, call: Call, read_s: float) -> Stream:
         """Open an answer without an end. read_s: the longest silence before ReadTimeoutError ends it."""
@@ -178,14 +152,6 @@ class Transport:
     def _refusal(self, call: Call, status: int, body: bytes) -> ApiError:
         return error_from_body(status, body, where=self.host, verb=call.verb, target=call.target)
 
-    def not_an_answer(self, call: Call, status: int, found: NotAnAnswer) -> InvalidAnswer:
-        """The error for what is no answer of an API server although it has status 200."""
-        why = f"what answers there is no API server: HTTP status {status} with {found}"
-        what = f"Cannot {call.verb} {call.target}"
-        return InvalidAnswer(
-            what, where=self.host, why=why, todo=_FOREIGN, status=status, verb=call.verb, target=call.target
-        )
-
     def _unreachable(self, call: Call, error: Exception) -> Unreachable:
         why, todo = _explain(error)
         what = f"Cannot {call.verb} {call.target}"
@@ -227,6 +193,18 @@ class Stream:
 
 def _was_not_sent(error: Exception) -> bool:
     return isinstance(error, (http.NewConnectionError, http.ConnectTimeoutError, http.ProxyError))
+
+
+def _asked_to_wait(call: Call, response: Any) -> tuple[float, bool]:
+    """(seconds to wait, whether to send again) after a refusal."""
+    if response.status not in _LATER:
+        return 0.0, False
+    after = response.headers.get("Retry-After", "")
+    pause = float(after) if after.isdigit() else 0.0
+    if response.status == 429 and after:
+        return pause, True
+    # A 500 to a dry run is a webhook's or a conversion's failure, which the next attempt would meet again.
+    return pause, call.repeatable and (response.status != 500 or call.method == "GET")
 
 
 def _explain(error: Exception) -> tuple[str, str]:

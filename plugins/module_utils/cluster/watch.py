@@ -5,15 +5,14 @@
 
 from __future__ import annotations
 
+import json
 import queue
-import random
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.answers import NotAnAnswer, read_event
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Gone, Unreachable
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.status import error_from_status
@@ -28,10 +27,7 @@ Obj = dict[str, Any]
 # A bookmark comes about once a minute; a longer silence means that the connection is dead.
 SILENCE_S = 90.0
 WATCH_S = 300.0
-# After each watch in a row that told nothing; the last one for ever.
-_PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-# A watch that held for this long was one, although nothing has happened.
-_HELD_S = 5.0
+_PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 
 @dataclass(frozen=True)
@@ -51,22 +47,17 @@ class WatchStream(Iterator[WatchEvent]):
     """The events of one watch. The request is sent at once; stop() may be called by another thread."""
 
     def __init__(self, transport: Transport, call: Call, timeout_s: float) -> None:
-        self._transport = transport
+        self._host = transport.host
         self._call = call
         self._stream: Stream = transport.stream(call, read_s=min(timeout_s + 10.0, SILENCE_S))
         self._lines = self._stream.lines()
 
     def __next__(self) -> WatchEvent:
-        line = next(self._lines)
-        try:
-            type_, obj = read_event(line)
-        except NotAnAnswer as error:
+        found = json.loads(next(self._lines))
+        if found["type"] == "ERROR":
             self._stream.stop()
-            raise self._transport.not_an_answer(self._call, 200, error) from error
-        if type_ == "ERROR":
-            self._stream.stop()
-            raise error_from_status(obj, where=self._transport.host, verb="watch", target=self._call.target)
-        return WatchEvent(type_, obj)
+            raise error_from_status(found["object"], where=self._host, verb="watch", target=self._call.target)
+        return WatchEvent(found["type"], found["object"])
 
     def stop(self) -> None:
         """End the iteration."""
@@ -99,13 +90,12 @@ class WatchHub:
     """Lists and watches in background threads, whose events come together in next().
 
     A subscription starts with an ADDED event for each object that is there. It survives cut connections and expired
-    resource versions: after a new list the difference is told. Where the API server lists but lets nobody watch, the
-    lists go on, further and further apart, so that what is known stays true. managedFields are left out of all objects.
-    A DELETED event may carry only the object's metadata and spec.nodeName.
+    resource versions: after a new list the difference is told. managedFields are left out of all objects. A DELETED
+    event may carry only the object's metadata and spec.nodeName.
     """
 
     def __init__(self, client: Client, *, patience_s: float = 30.0) -> None:
-        """patience_s: how long a subscription may be without any answer before next() raises Unreachable."""
+        """patience_s: how long a subscription may be without a connection before next() raises Unreachable."""
         self._client = client
         self._patience_s = patience_s
         self._queue: queue.SimpleQueue[WatchEvent | _Synced | EnablementError] = queue.SimpleQueue()
@@ -172,27 +162,22 @@ class WatchHub:
 
     def _run(self, subscription: _Subscription) -> None:
         """The thread of one subscription: ends when the hub is closed, or with an error that waiting does not heal."""
-        silent_since: float | None = None
+        lost_at: float | None = None
         failures = 0
         while not self._closed.is_set():
             started = time.monotonic()
-            told = 0
             try:
                 if not subscription.resource_version:
                     self._list(subscription)
-                    silent_since = None
                 stream = self._open(subscription)
-                silent_since = None
-                for event in stream:
-                    told += self._take_event(subscription, event)
+                lost_at, failures = None, 0
+                self._follow(subscription, stream)
             except Gone:
                 subscription.resource_version = ""
             except Unreachable as error:
-                if not told:
-                    # Where no watch can be opened, what happens is learnt from lists.
-                    subscription.resource_version = ""
-                silent_since = silent_since or started
-                if time.monotonic() - silent_since > self._patience_s:
+                lost_at = lost_at or started
+                failures += 1
+                if time.monotonic() - lost_at > self._patience_s:
                     self._fail(subscription, error)
                     return
             except EnablementError as error:
@@ -203,10 +188,9 @@ class WatchHub:
                 what = f"Cannot watch {subscription.kind.plural}"
                 self._fail(subscription, EnablementError(what, why=why, todo="report it"))
                 return
-            failures = 0 if told or time.monotonic() - started > _HELD_S else failures + 1
-            if failures:
-                pause = _PAUSES_S[min(failures, len(_PAUSES_S)) - 1]
-                self._closed.wait(pause * random.uniform(0.75, 1.25))
+            if failures or time.monotonic() - started < 1.0:
+                # The second: a proxy may end each watch at once.
+                self._closed.wait(_PAUSES_S[min(failures, len(_PAUSES_S) - 1)])
 
     def _list(self, subscription: _Subscription) -> None:
         """List, and tell the difference to what was told before."""
@@ -220,7 +204,7 @@ class WatchHub:
         for obj in listing.items:
             metadata = obj["metadata"]
             before = missing.pop(_place(obj), None)
-            if before is not None and before["metadata"].get("uid") != metadata.get("uid"):
+            if before is not None and before["metadata"]["uid"] != metadata["uid"]:
                 self._tell(subscription, "DELETED", before)
                 before = None
             if before is None:
@@ -248,13 +232,11 @@ class WatchHub:
             stream.stop()
         return stream
 
-    def _take_event(self, subscription: _Subscription, event: WatchEvent) -> bool:
-        """Whether there was something to tell."""
-        subscription.resource_version = event.object["metadata"].get("resourceVersion") or ""
-        if event.type == "BOOKMARK":
-            return False
-        self._tell(subscription, event.type, event.object)
-        return True
+    def _follow(self, subscription: _Subscription, stream: WatchStream) -> None:
+        for event in stream:
+            subscription.resource_version = event.object["metadata"]["resourceVersion"]
+            if event.type != "BOOKMARK":
+                self._tell(subscription, event.type, event.object)
 
     def _tell(self, subscription: _Subscription, type_: str, obj: Obj) -> None:
         obj["metadata"].pop("managedFields", None)
@@ -281,5 +263,5 @@ def _place(obj: Obj) -> tuple[str, str]:
 def _slim(obj: Obj) -> Obj:
     """What is kept to tell of an object's end: enough to know whose it was, little enough for thousands of them."""
     node = (obj.get("spec") or {}).get("nodeName")
-    kept = {"apiVersion": obj.get("apiVersion"), "kind": obj.get("kind"), "metadata": obj["metadata"]}
+    kept = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": obj["metadata"]}
     return {**kept, "spec": {"nodeName": node}} if node else kept

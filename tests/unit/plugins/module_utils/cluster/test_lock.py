@@ -15,7 +15,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     Conflict,
     LockHeld,
     NotFound,
-    Unreachable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.lock import RunLock, read
@@ -228,37 +227,3 @@ def test_two_tasks_of_one_run_may_renew_at_once(leases: Leases, lock: Any, momen
     mine.check()
     assert leases.lease is not None
     assert leases.lease["metadata"]["resourceVersion"] == "3"
-
-
-def test_a_renewal_that_does_not_get_through_is_tried_again_while_the_locks_time_lasts(
-    leases: Leases, lock: Any, moment: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mine = lock("a")
-    leases.namespaces.add("hardware-enablement")
-    mine.acquire()
-    answers, writes = leases.get, leases.writes
-
-    def silent(*_args: Any) -> Any:
-        raise Unreachable("silent")
-
-    monkeypatch.setattr(leases, "get", silent)
-    moment.now += 25
-    mine.check()
-    moment.now += 20
-    mine.check()
-    monkeypatch.setattr(leases, "get", answers)
-    mine.check()
-    assert leases.writes == writes + 1
-    monkeypatch.setattr(leases, "get", silent)
-    moment.now += 51
-    with pytest.raises(Unreachable):
-        mine.check()
-
-
-def test_a_lock_with_spoilt_times_counts_as_expired(leases: Leases, lock: Any) -> None:
-    leases.namespaces.add("hardware-enablement")
-    lock("a").acquire()
-    assert leases.lease is not None
-    leases.lease["spec"]["renewTime"] = "yesterday"
-    lock("b").acquire()
-    assert leases.lease["spec"]["holderIdentity"] == "b"
