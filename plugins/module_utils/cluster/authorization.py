@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.decoding import read_review
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, Forbidden, NotFound
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import Call
@@ -78,4 +79,4 @@ def _is_denied(client: Client, entry: Access, name: str) -> bool:
     call = Call(
         "POST", _KIND.path(), "review", entry.on, body=json.dumps(review).encode(), count_as="review", repeatable=True
     )
-    return not (client.ask(call).get("status") or {}).get("allowed", False)
+    return not client.ask(call, read_review)

@@ -6,13 +6,23 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import as_stored, contains
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.connection import open_connection
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.decoding import (
+    Answer,
+    read_made,
+    read_object,
+    read_removal,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
+    AlreadyExists,
     ApiError,
     Conflict,
     NotFound,
@@ -25,19 +35,16 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.object
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.reading import (
     Listing,
     Reader,
-    decode,
     describe,
     flag,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import Answer, Call, Transport
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import Call, Transport
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 
 __all__ = ["Applied", "Client", "Listing", "connect"]
 
 Obj = dict[str, Any]
 T = TypeVar("T")
-
-_APPLY_ATTEMPTS = 4
 
 
 @dataclass(frozen=True)
@@ -59,9 +66,10 @@ class Client(Reader):
     def apply_in_full(self, obj: Mapping[str, Any], *, dry_run: bool = False, force: bool = True) -> Applied:
         """As apply, and says whether the object was created and what the API server warns of."""
         key = key_of(obj)
+        kind = self._kind_of(key)
         call = Call(
             "PATCH",
-            self._path_of(key),
+            kind.path(key.namespace, key.name),
             "apply",
             str(key),
             query={"fieldManager": FIELD_MANAGER, "force": flag(force), **_dry(dry_run)},
@@ -69,32 +77,39 @@ class Client(Reader):
             content_type="application/apply-patch+yaml",
             count_as=_count("apply", dry_run),
             repeatable=True,
+            unconditional=True,
         )
-        for attempt in range(1, _APPLY_ATTEMPTS + 1):
-            try:
-                answer = self.transport.send(call)
-                break
-            except Conflict as error:
-                # Causes name other field managers. Without any, somebody wrote at the same moment: apply again.
-                if error.causes or attempt == _APPLY_ATTEMPTS:
-                    raise
-        return Applied(decode(answer), answer.status == 201, _warnings(answer))
+
+        def read(answer: Answer) -> Applied:
+            return Applied(read_object(kind, key.name, answer), answer.status == 201, _warnings(answer))
+
+        return self.ask(call, read)
 
     def create(self, obj: Mapping[str, Any], *, dry_run: bool = False) -> Obj:
-        """Create an object; raises AlreadyExists."""
+        """Create an object; raises AlreadyExists.
+
+        Where an attempt before was not answered, one that is there and as it should be is what that attempt made.
+        """
         key = key_of(obj)
-        path = self.kind(key.api_version, key.kind).path(key.namespace)
+        kind = self._kind_of(key)
         call = Call(
             "POST",
-            path,
+            kind.path(key.namespace),
             "create",
             str(key),
             query={"fieldManager": FIELD_MANAGER, **_dry(dry_run)},
             body=_encode(obj),
             count_as=_count("create", dry_run),
-            repeatable=dry_run,
+            repeatable=True,
+            unconditional=True,
         )
-        return self.ask(call)
+        try:
+            return self.ask(call, partial(read_object, kind, key.name))
+        except AlreadyExists as error:
+            found = self.get(kind, key.name, key.namespace) if error.attempts > 1 else None
+            if found is None or not contains(found, as_stored(obj)):
+                raise
+            return found
 
     def create_subresource(
         self, kind: Kind, name: str, namespace: str, subresource: str, body: Mapping[str, Any]
@@ -109,7 +124,7 @@ class Client(Reader):
             body=_encode(body),
             count_as="create",
         )
-        return self.ask(call)
+        return self.ask(call, read_made)
 
     def patch(
         self,
@@ -121,7 +136,10 @@ class Client(Reader):
         subresource: str | None = None,
         dry_run: bool = False,
     ) -> Obj:
-        """JSON merge patch for a mapping, JSON patch for a list of operations."""
+        """JSON merge patch for a mapping, JSON patch for a list of operations.
+
+        Operations have to be such that doing them twice does no harm: they set or test fields, and add to no list.
+        """
         call = Call(
             "PATCH",
             kind.path(namespace, name, subresource),
@@ -131,9 +149,10 @@ class Client(Reader):
             body=_encode(body),
             content_type=f"application/{'merge' if isinstance(body, Mapping) else 'json'}-patch+json",
             count_as=_count("patch", dry_run),
-            repeatable=dry_run,
+            repeatable=True,
+            unconditional=not _names_one(body),
         )
-        return self.ask(call)
+        return self.ask(call, partial(read_object, kind, name))
 
     def delete(
         self,
@@ -145,7 +164,10 @@ class Client(Reader):
         propagation: str = "Background",
         dry_run: bool = False,
     ) -> bool:
-        """Ask for an object's removal; False when it (or, with uid, the very same one) was not there."""
+        """Ask for an object's removal; False when it (or, with uid, the very same one) was not there.
+
+        Without uid, whatever has this name while it is asked for goes: for names that nobody else gives.
+        """
         options: Obj = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
         if uid:
             options["preconditions"] = {"uid": uid}
@@ -157,12 +179,14 @@ class Client(Reader):
             query=_dry(dry_run),
             body=_encode(options),
             count_as=_count("delete", dry_run),
-            repeatable=dry_run,
+            repeatable=True,
+            unconditional=not uid,
         )
         try:
-            self.transport.send(call)
-        except NotFound:
-            return False
+            self.ask(call, read_removal)
+        except NotFound as error:
+            # Where it was asked for before, that is what removed it.
+            return error.attempts > 1
         except Conflict:
             if uid:
                 return False
@@ -177,38 +201,58 @@ class Client(Reader):
         if fields:
             query["fieldSelector"] = fields
         target = f"{describe(kind, namespace)} with {labels}"
-        call = Call("DELETE", kind.path(namespace), "delete", target, query=query, count_as="delete_collection")
-        self.transport.send(call)
+        call = Call(
+            "DELETE",
+            kind.path(namespace),
+            "delete",
+            target,
+            query=query,
+            count_as="delete_collection",
+            repeatable=True,
+            unconditional=True,
+        )
+        self.ask(call, read_removal)
 
     def parallel(self, calls: Sequence[Callable[[], T]], workers: int = 4) -> list[T | ApiError]:
         """The calls' results in order; an ApiError is a result, anything else is raised.
 
-        Once the API server does not answer at all, calls that have not begun get that error too: waiting for each
-        would take minutes.
+        Once as many calls in a row as there are workers had no answer although they were repeated, calls that have not
+        begun get that error too: waiting for each would take minutes.
         """
-        dead: list[ApiError] = []
+        silent: list[ApiError] = []
+        lock = threading.Lock()
 
         def run(call: Callable[[], T]) -> T | ApiError:
-            if dead:
-                return dead[0]
+            if len(silent) >= workers:
+                return silent[-1]
             try:
-                return call()
+                found: T | ApiError = call()
             except ApiError as error:
-                if isinstance(error, Unreachable) and not error.status:
-                    dead.append(error)
-                return error
+                found = error
+            with lock:
+                if not isinstance(found, Unreachable):
+                    silent.clear()
+                elif not found.status or found.attempts > 1:
+                    silent.append(found)
+            return found
 
         if len(calls) < 2 or workers < 2:
             return [run(call) for call in calls]
         with ThreadPoolExecutor(min(workers, len(calls)), thread_name_prefix="cluster") as executor:
             return list(executor.map(run, calls))
 
-    def _path_of(self, key: ObjectKey) -> str:
+    def hurried(self, read_s: float, patience_s: float) -> Client:
+        """The same client, but no request takes longer than this: see Transport."""
+        other = Client(self.transport.hurried(read_s, patience_s))
+        other._served, other._served_lock = self._served, self._served_lock
+        return other
+
+    def _kind_of(self, key: ObjectKey) -> Kind:
         kind = self.kind(key.api_version, key.kind)
         if kind.namespaced and not key.namespace:
             why = f"a {key.kind} lives in a namespace"
             raise InvalidInput(f"{key} has no namespace", why=why, todo="set metadata.namespace")
-        return kind.path(key.namespace, key.name)
+        return kind
 
 
 def connect(params: Mapping[str, Any]) -> Client:
@@ -220,6 +264,12 @@ def connect(params: Mapping[str, Any]) -> Client:
     if params.get("cluster_uid"):
         refuse_other(client, str(params["cluster_uid"]))
     return client
+
+
+def _names_one(body: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a patch is meant for one version of an object, or for one object of several of that name."""
+    metadata = body.get("metadata") or {} if isinstance(body, Mapping) else {}
+    return "resourceVersion" in metadata or "uid" in metadata
 
 
 def _dry(dry_run: bool) -> dict[str, str]:
@@ -236,5 +286,5 @@ def _encode(obj: Any) -> bytes:
 
 def _warnings(answer: Answer) -> tuple[str, ...]:
     """The texts of the Warning headers, which look like: 299 - "text"."""
-    header = answer.headers.get("Warning", "")
+    header = answer.headers.get("Warning") or ""
     return tuple(part.rpartition('"')[0].replace('\\"', '"') for part in header.split('299 - "')[1:])

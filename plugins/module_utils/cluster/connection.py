@@ -21,8 +21,9 @@ from multiprocessing import util as process_util
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.decoding import Answer
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, Unreachable
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.status import error_from_body
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.status import error_from_answer
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 
 try:
@@ -138,7 +139,8 @@ def _refused_stream(reason: str, host: str, target: str) -> ApiError:
     body = b""
     with contextlib.suppress(SyntaxError, ValueError):
         body = ast.literal_eval(reason.rpartition("-+-+-")[2].strip())
-    return error_from_body(int(status[1]), body or b"", where=host, verb="forward", target=target)
+    answer = Answer(int(status[1]), {}, body or b"")
+    return error_from_answer(answer, where=host, verb="forward", target=target, relayed=True)
 
 
 def _drop_ambient(auth: dict[str, Any], given: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.repetition import Fate
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 
 
@@ -29,7 +30,8 @@ class ApiError(EnablementError):
     """The API server refused a request.
 
     status: HTTP status, 0 where there was no answer. reason: the Status object's reason ("Forbidden").
-    causes: "field: message" lines. verb and target: the request ("apply", "DaemonSet gpu/driver").
+    causes: "field: message" lines. verb and target: the request ("apply", "DaemonSet gpu/driver"). fate: what became of
+    the request. asked_s: how long the API server asks to wait. attempts: how often the request was sent.
     """
 
     def __init__(
@@ -44,12 +46,17 @@ class ApiError(EnablementError):
         causes: Sequence[str] = (),
         verb: str = "",
         target: str = "",
+        fate: Fate = Fate.REFUSED,
+        asked_s: float = 0.0,
     ) -> None:
         self.status = status
         self.reason = reason
         self.causes = list(causes)
         self.verb = verb
         self.target = target
+        self.fate = fate
+        self.asked_s = asked_s
+        self.attempts = 1
         super().__init__(what, where=where, why=why, todo=todo)
 
 
@@ -83,3 +90,7 @@ class Gone(ApiError):
 
 class Unreachable(ApiError):
     """No answer, or only answers that say "later", for longer than the retries last."""
+
+
+class Unreadable(Unreachable):
+    """What answered is no API server, or its answer came in pieces: as good as no answer."""

@@ -20,6 +20,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     Conflict,
     LockHeld,
     NotFound,
+    Unreachable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
@@ -34,6 +35,10 @@ Obj = dict[str, Any]
 LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases", namespaced=True)
 NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
 RENEW_AFTER_S = 20.0
+# So long before the lease expires nothing is written any more: a request that was sent then may still be carried out.
+MARGIN_S = 10.0
+# A request about a lock that is held may take so long, with all its repetitions: the lease goes on expiring.
+REQUEST_S = 4.0
 _ATTEMPTS = 5
 _AGAIN_S = 1.0
 
@@ -83,6 +88,7 @@ class RunLock:
         info: str = "",
         clock: Callable[[], float] = time.time,
         ticks: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """clock: seconds since the epoch; ticks: seconds that never jump."""
         self._client = client
@@ -92,10 +98,16 @@ class RunLock:
         self._text = info or holder
         self._clock = clock
         self._ticks = ticks
+        self._sleep = sleep
         self._renewed_at: float | None = None
+        self._tried_at: float | None = None
         self._observed: tuple[str, float] | None = None
 
-    def acquire(self, wait_s: float = 0.0, *, sleep: Callable[[float], None] = time.sleep) -> None:
+    @property
+    def _hurried(self) -> Client:
+        return self._client.hurried(REQUEST_S, REQUEST_S)
+
+    def acquire(self, wait_s: float = 0.0) -> None:
         """Take the lock, or renew it where this run has it already; raises LockHeld.
 
         wait_s: how long another run's hold is waited for.
@@ -108,7 +120,7 @@ class RunLock:
             except LockHeld:
                 if self._ticks() >= deadline:
                     raise
-            sleep(_AGAIN_S)
+            self._sleep(_AGAIN_S)
 
     def _acquire(self) -> None:
         for _attempt in range(_ATTEMPTS):
@@ -119,7 +131,7 @@ class RunLock:
                 if found is None:
                     self._create()
                 elif not self._is_fresh(found):
-                    self._write(found)
+                    self._write(self._client, found)
                 return
             except (AlreadyExists, Conflict):
                 # Somebody was faster: look at what they wrote.
@@ -128,26 +140,55 @@ class RunLock:
         raise self._held(found) if found else self._lost(None)
 
     def check(self) -> None:
-        """Renew the lock when its last renewal is a while ago; raises LockHeld when it was lost."""
-        if self._renewed_at is not None and self._ticks() - self._renewed_at < RENEW_AFTER_S:
+        """Look before a write whether this run still has the lock, and renew it when it is time; raises LockHeld.
+
+        Where the API server does not answer, the lock is asked about until it is about to expire.
+        """
+        while not self._confirm(look=True):
+            self._sleep(_AGAIN_S)
+
+    def keep(self) -> None:
+        """Renew the lock when its last renewal is a while ago; raises LockHeld when it was lost or is about to be.
+
+        Where the API server does not answer, the next call tries again.
+        """
+        now = self._ticks()
+        if not self._is_due(now) or (self._tried_at is not None and 0 <= now - self._tried_at < _AGAIN_S):
             return
-        for _attempt in range(_ATTEMPTS):
-            found = read(self._client, self._name)
-            if found is None or found.holder != self._holder:
-                raise self._lost(found)
-            try:
-                self._write(found)
-                return
-            except Conflict:
-                # Another task of this run may have renewed it.
-                continue
-        raise self._lost(read(self._client, self._name))
+        self._confirm(look=False)
+        self._tried_at = self._ticks()
+
+    def _confirm(self, *, look: bool) -> bool:
+        """Renew the lock if it is time, look at it in any case with look; False where nobody answered."""
+        try:
+            for _attempt in range(_ATTEMPTS):
+                if not look and not self._is_due(self._ticks()):
+                    return True
+                found = read(self._hurried, self._name)
+                if found is None or found.holder != self._holder:
+                    raise self._lost(found)
+                if not self._is_due(self._ticks()):
+                    return True
+                try:
+                    self._write(self._hurried, found)
+                    return True
+                except Conflict:
+                    # Another task of this run may have renewed it, or an attempt whose answer was lost.
+                    continue
+        except Unreachable as error:
+            if self._renewed_at is None or self._ticks() - self._renewed_at >= self._duration_s - MARGIN_S:
+                raise self._unkept(error) from error
+            return False
+        raise self._lost(read(self._hurried, self._name))
+
+    def _is_due(self, now: float) -> bool:
+        return self._renewed_at is None or now - self._renewed_at >= RENEW_AFTER_S
 
     def release(self) -> None:
         """Give the lock back; does nothing where another run has it. The Lease stays, without a holder."""
         self._renewed_at = None
         for _attempt in range(_ATTEMPTS):
-            found = read(self._client, self._name)
+            found = read(self._hurried, self._name)
             if found is None or found.holder != self._holder:
                 return
             body = {
@@ -155,7 +196,7 @@ class RunLock:
                 "spec": {"holderIdentity": "", "renewTime": _time(self._clock())},
             }
             try:
-                self._client.patch(LEASE, self._name, LOCK_NAMESPACE, body)
+                self._hurried.patch(LEASE, self._name, LOCK_NAMESPACE, body)
                 return
             except Conflict:
                 continue
@@ -204,7 +245,7 @@ class RunLock:
         with contextlib.suppress(AlreadyExists):
             self._client.create({"apiVersion": "v1", "kind": NAMESPACE.kind, "metadata": {"name": LOCK_NAMESPACE}})
 
-    def _write(self, found: LockInfo) -> None:
+    def _write(self, client: Client, found: LockInfo) -> None:
         mine = found.holder == self._holder
         body = {
             "metadata": {
@@ -214,7 +255,7 @@ class RunLock:
             "spec": self._spec(transitions=found.transitions + (0 if mine else 1), since=found.since if mine else None),
         }
         moment = self._ticks()
-        self._client.patch(LEASE, self._name, LOCK_NAMESPACE, body)
+        client.patch(LEASE, self._name, LOCK_NAMESPACE, body)
         self._renewed_at = moment
 
     def _spec(self, *, transitions: int, since: datetime | None) -> Obj:
@@ -252,6 +293,17 @@ class RunLock:
             until=_short(found.until) if found else "",
             why=why,
             todo="nothing more was written; run again when the other run has ended",
+        )
+
+    def _unkept(self, error: Unreachable) -> LockHeld:
+        self._renewed_at = None
+        return LockHeld(
+            f"This run could not renew its lock on {self._name} in time",
+            holder="",
+            since="",
+            until="",
+            why=error.why,
+            todo="nothing more was written; run again when the API server answers",
         )
 
 

@@ -34,7 +34,7 @@ def foreign_fields(obj: Mapping[str, Any]) -> str:
         paths = sorted(_readable(path) for path in _paths(entry.get("fieldsV1") or {}) if path not in ours)
         if paths:
             more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-            notes.append(f"{entry['manager']} also sets {', '.join(paths[:_SHOWN])}{more}")
+            notes.append(f"{entry.get('manager') or 'somebody'} also sets {', '.join(paths[:_SHOWN])}{more}")
     return "; ".join(notes)
 
 
@@ -49,7 +49,7 @@ def _paths(fields: Mapping[str, Any], parent: Path = ()) -> Iterator[Path]:
         if key == ".":
             continue
         path = (*parent, key)
-        if any(name != "." for name in below):
+        if isinstance(below, Mapping) and any(name != "." for name in below):
             yield from _paths(below, path)
         else:
             yield path
@@ -63,7 +63,15 @@ def _readable(path: Path) -> str:
         if mark == "f":
             text += f".{value}" if text else value
         elif mark == "k":
-            text += f"[{'/'.join(str(entry) for entry in json.loads(value).values())}]"
+            text += f"[{_keys(value)}]"
         else:
             text += f"[{value}]"
     return text
+
+
+def _keys(value: str) -> str:
+    """{"name":"a"} -> a"""
+    try:
+        return "/".join(str(entry) for entry in json.loads(value).values())
+    except (ValueError, AttributeError):
+        return value

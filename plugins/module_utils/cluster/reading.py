@@ -5,18 +5,31 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.decoding import (
+    JSON,
+    Answer,
+    DecodingError,
+    read_kinds,
+    read_log,
+    read_object,
+    read_page,
+    read_text,
+    read_version,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Gone, NotFound, UnknownKind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind, builtin, group_version_path
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import JSON, Answer, Call, Transport
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import READ_S, Call, Transport
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchStream
 
 Obj = dict[str, Any]
+T = TypeVar("T")
 
 # How long a pod may take for its answer; the API server itself would wait half a minute for one that it cannot reach.
 POD_READ_S = 5.0
@@ -89,7 +102,8 @@ class Reader:
         """The object, or None where it, its namespace or its kind is not there."""
         path = kind.path(namespace, name)
         try:
-            return self.ask(Call("GET", path, "get", describe(kind, namespace, name), repeatable=True))
+            call = Call("GET", path, "get", describe(kind, namespace, name), repeatable=True)
+            return self.ask(call, partial(read_object, kind, name))
         except NotFound:
             return None
 
@@ -107,12 +121,11 @@ class Reader:
 
         Items carry apiVersion and kind, and with metadata_only nothing else but metadata.
         """
-        accept = _METADATA if metadata_only else JSON
         try:
-            return self._list(kind, namespace, _selection(labels, fields), limit, accept)
+            return self._list(kind, namespace, _selection(labels, fields), limit, metadata_only)
         except Gone:
             # The list was so long that its continue token has expired meanwhile: take it in one piece.
-            return self._list(kind, namespace, _selection(labels, fields), 0, accept)
+            return self._list(kind, namespace, _selection(labels, fields), 0, metadata_only)
 
     def watch(
         self,
@@ -136,7 +149,7 @@ class Reader:
             "timeoutSeconds": str(max(1, round(timeout_s))),
         }
         call = Call("GET", kind.path(namespace), "watch", describe(kind, namespace), query=query)
-        return WatchStream(self.transport, call, timeout_s)
+        return WatchStream(self.transport, call, kind, timeout_s)
 
     def logs(
         self, namespace: str, pod: str, *, container: str | None = None, tail: int = 20, previous: bool = False
@@ -146,13 +159,13 @@ class Reader:
         if container:
             query["container"] = container
         path = f"{self.kind('v1', 'Pod').path(namespace, pod)}/log"
-        return self._text(Call("GET", path, "read the log of", f"Pod {namespace}/{pod}", query, count_as="logs"))
+        return self._log(path, f"Pod {namespace}/{pod}", query)
 
     def whole_log(self, namespace: str, pod: str, container: str, limit_bytes: int) -> str:
         """A container's log from its beginning, as far as the node still has it; no more than limit_bytes."""
         query = {"container": container, "limitBytes": str(limit_bytes)}
         path = f"{self.kind('v1', 'Pod').path(namespace, pod)}/log"
-        return self._text(Call("GET", path, "read the log of", f"Pod {namespace}/{pod}", query, count_as="logs"))
+        return self._log(path, f"Pod {namespace}/{pod}", query)
 
     def newest_warning(self, namespace: str, kind: str, name: str) -> str:
         """What the cluster has complained of about an object last ("FailedMount: ..."), "" for nothing."""
@@ -164,54 +177,88 @@ class Reader:
     def build_log(self, kind: Kind, name: str, namespace: str, *, tail: int = 20) -> str:
         """The last lines of an OpenShift Build's log."""
         path, target = kind.path(namespace, name, "log"), describe(kind, namespace, name)
-        return self._text(Call("GET", path, "read the log of", target, {"tailLines": str(tail)}, count_as="logs"))
+        return self._log(path, target, {"tailLines": str(tail)})
 
     def pod_proxy(self, namespace: str, pod: str, port: int, path: str) -> str:
         """What a pod answers to a GET, by way of the API server."""
         base = self.kind("v1", "Pod").path(namespace, f"{pod}:{port}").replace("%3A", ":")
         target = f"port {port} of Pod {namespace}/{pod}"
         path = f"{base}/proxy/{path.lstrip('/')}"
-        return self._text(Call("GET", path, "get", target, count_as="proxy", read_s=POD_READ_S))
+        return self._once("get", path, target, read_text, {}, "proxy", POD_READ_S)
 
     def version(self) -> Obj:
         """The API server's version, as GET /version tells it."""
-        return self.ask(Call("GET", "/version", "get", "the version", repeatable=True))
+        return self.ask(Call("GET", "/version", "get", "the version", repeatable=True), read_version)
 
     def _discover(self, api_version: str) -> dict[str, Kind]:
         path = group_version_path(api_version)
         try:
             call = Call("GET", path, "read the kinds of", api_version, count_as="discover", repeatable=True)
-            found = self.ask(call)
+            return self.ask(call, partial(read_kinds, api_version))
         except NotFound:
             return {}
-        group, _slash, version = api_version.rpartition("/")
-        return {
-            entry["kind"]: Kind(group, version, entry["kind"], entry["name"], bool(entry["namespaced"]))
-            for entry in found.get("resources") or []
-            if "/" not in entry["name"]
-        }
 
-    def _list(self, kind: Kind, namespace: str | None, query: dict[str, str], limit: int, accept: str) -> Listing:
+    def _list(
+        self, kind: Kind, namespace: str | None, query: dict[str, str], limit: int, metadata_only: bool
+    ) -> Listing:
         items: list[Obj] = []
+        seen = {""}
         query = {**query, "limit": str(limit)} if limit else query
+
+        def read(answer: Answer) -> tuple[list[Obj], str, str]:
+            page = read_page(kind, metadata_only, answer)
+            if page[1] and page[1] in seen:
+                raise DecodingError("it leads back to a page that was there already")
+            return page
+
         while True:
-            target = describe(kind, namespace)
-            call = Call("GET", kind.path(namespace), "list", target, query=query, accept=accept, repeatable=True)
-            page = self.ask(call)
-            items += ({**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in page.get("items") or [])
-            metadata = page.get("metadata") or {}
-            if not metadata.get("continue"):
-                return Listing(items, str(metadata.get("resourceVersion") or ""))
-            query = {**query, "continue": metadata["continue"]}
+            call = Call(
+                "GET",
+                kind.path(namespace),
+                "list",
+                describe(kind, namespace),
+                query=query,
+                accept=_METADATA if metadata_only else JSON,
+                repeatable=True,
+            )
+            found, more, resource_version = self.ask(call, read)
+            items += found
+            if not more:
+                return Listing(items, resource_version)
+            seen.add(more)
+            query = {**query, "continue": more}
 
-    def ask(self, call: Call) -> Obj:
-        """Send a call whose answer is JSON."""
-        return decode(self.transport.send(call))
+    def ask(self, call: Call, read: Callable[[Answer], T]) -> T:
+        """Send a call; read makes of its answer what is returned (decoding.py)."""
+        return self.transport.send(call, read)
 
-    def _text(self, call: Call) -> str:
-        # A pod that does not answer is a finding, not a reason to try again here.
-        answer = self.transport.send(replace(call, accept="*/*", patience_s=0.0))
-        return answer.body.decode(errors="replace")
+    def _log(self, path: str, target: str, query: dict[str, str]) -> str:
+        return self._once("read the log of", path, target, read_log, query, "logs", READ_S)
+
+    def _once(
+        self,
+        verb: str,
+        path: str,
+        target: str,
+        read: Callable[[Answer], str],
+        query: dict[str, str],
+        count_as: str,
+        read_s: float,
+    ) -> str:
+        """Text from a pod or its kubelet. One that does not answer is a finding, not a reason to try again here."""
+        call = Call(
+            "GET",
+            path,
+            verb,
+            target,
+            query,
+            accept="*/*",
+            count_as=count_as,
+            relayed=True,
+            patience_s=0.0,
+            read_s=read_s,
+        )
+        return self.ask(call, read)
 
 
 def describe(kind: Kind, namespace: str | None, name: str | None = None) -> str:
@@ -228,9 +275,3 @@ def _selection(labels: str | None, fields: str | None) -> dict[str, str]:
 def flag(value: bool) -> str:
     """A boolean as query parameters write it."""
     return "true" if value else "false"
-
-
-def decode(answer: Answer) -> Obj:
-    """The JSON object in an answer."""
-    found: Obj = json.loads(answer.body)
-    return found

@@ -72,7 +72,7 @@ class _Removal:
             self._delete(found)
             while self._is_left(found):
                 if time.monotonic() > deadline:
-                    raise self._timeout(found)
+                    raise self._timeout(found, hub.trouble)
                 self._guard()
                 self._take(hub)
         finally:
@@ -108,13 +108,14 @@ class _Removal:
             if key in self._seen and self._seen[key]["metadata"]["uid"] == obj["metadata"]["uid"]
         ]
 
-    def _timeout(self, found: dict[ObjectKey, Obj]) -> EnablementError:
+    def _timeout(self, found: dict[ObjectKey, Obj], trouble: str) -> EnablementError:
         left = self._is_left(found)
         holders = {name for key in left for name in self._seen[key]["metadata"].get("finalizers") or []}
         more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
+        why = f"finalizers hold them: {', '.join(sorted(holders))}" if holders else "the deletion is still going on"
         return EnablementError(
             f"{', '.join(str(key) for key in left[:_SHOWN])}{more} did not go in time",
             where=self._client.host,
-            why=f"finalizers hold them: {', '.join(sorted(holders))}" if holders else "the deletion is still going on",
+            why=trouble or why,
             todo="see why, then run again",
         )

@@ -1,14 +1,15 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read refusals: from an HTTP answer to an ApiError that is one sentence. Pure."""
+"""Read refusals: from an answer to an ApiError that is one sentence. Pure."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.decoding import Answer, first_words
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
     AlreadyExists,
     ApiError,
@@ -19,7 +20,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     NotFound,
     Unauthorized,
     Unreachable,
+    Unreadable,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.repetition import Fate
 
 _CLASSES: dict[int, type[ApiError]] = {
     401: Unauthorized,
@@ -37,24 +40,40 @@ _CLASSES: dict[int, type[ApiError]] = {
 _LONGEST = 400
 
 
-def error_from_body(status: int, body: bytes, *, where: str, verb: str, target: str) -> ApiError:
-    """The error that an answer's body tells; body may be a Status object or anything else (a proxy's HTML page)."""
+# Of these only an API server's own word counts: who asks for an object takes a 404 for "it is not there".
+_MEANINGFUL = frozenset({404, 409, 410, 422})
+# For a group-version that is not served.
+_NO_PAGE = b"404 page not found"
+
+
+def error_from_answer(answer: Answer, *, where: str, verb: str, target: str, relayed: bool = False) -> ApiError:
+    """The error that an answer tells which is no success. relayed: somebody behind the API server may have given it."""
+    status = answer.status
     try:
-        found = json.loads(body)
-    except ValueError:
+        found = json.loads(answer.body)
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or found.get("kind") != "Status":
-        text = " ".join(body.decode(errors="replace").split())
-        found = {"message": _cut(text) if text and not text.startswith("<") else f"HTTP status {status}"}
-    return error_from_status({**found, "code": found.get("code") or status}, where=where, verb=verb, target=target)
+        no_status = status in _MEANINGFUL and answer.body.strip() != _NO_PAGE
+        if not relayed and (no_status or not 400 <= status < 600):
+            return unreadable(answer, "", where=where, verb=verb, target=target)
+        words = first_words(answer.body)
+        found = {"message": f"HTTP status {status}{f', {words}' if words else ''}"}
+    after = answer.headers.get("Retry-After") or ""
+    asked_s = float(after) if after.isascii() and after.isdigit() else 0.0
+    return error_from_status({**found, "code": status}, where=where, verb=verb, target=target, asked_s=asked_s)
 
 
-def error_from_status(found: Mapping[str, Any], *, where: str, verb: str, target: str) -> ApiError:
+def error_from_status(
+    found: Mapping[str, Any], *, where: str, verb: str, target: str, asked_s: float = 0.0
+) -> ApiError:
     """The error that a Status object tells."""
-    status = int(found.get("code") or 0)
+    code = found.get("code")
+    status = code if isinstance(code, int) else 0
     reason = str(found.get("reason") or "")
-    details = found.get("details") or {}
-    causes = [_cause(cause) for cause in details.get("causes") or []]
+    details = found.get("details")
+    given = details.get("causes") if isinstance(details, dict) else None
+    causes = [_cause(cause) for cause in (given if isinstance(given, list) else []) if isinstance(cause, dict)]
     kind = AlreadyExists if status == 409 and reason == "AlreadyExists" else _CLASSES.get(status, ApiError)
     # For an invalid object the message repeats the causes behind a long preamble.
     message = str(found.get("message") or reason or f"HTTP status {status}")
@@ -69,7 +88,32 @@ def error_from_status(found: Mapping[str, Any], *, where: str, verb: str, target
         causes=causes,
         verb=verb,
         target=target,
+        fate=_fate(kind, causes, asked_s if status == 429 else 0.0),
+        asked_s=asked_s,
     )
+
+
+def unreadable(answer: Answer, wrong: str, *, where: str, verb: str, target: str) -> Unreadable:
+    """The error for what is no answer of an API server; wrong: what is due instead."""
+    return Unreadable(
+        f"Cannot {verb} {target}",
+        where=where,
+        why=f"what answered is no API server ({answer}){f': {wrong}' if wrong else ''}",
+        todo="see that host, port and proxy lead to the API server and that it is healthy, then run again",
+        status=answer.status,
+        verb=verb,
+        target=target,
+        fate=Fate.UNCLEAR,
+    )
+
+
+def _fate(kind: type[ApiError], causes: Sequence[str], asked_s: float) -> Fate:
+    if kind is Conflict:
+        # Causes name other field managers. Without any, somebody wrote at the same moment.
+        return Fate.REFUSED if causes else Fate.RACED
+    if issubclass(kind, Unreachable):
+        return Fate.PUT_OFF if asked_s else Fate.UNCLEAR
+    return Fate.REFUSED
 
 
 def _cause(cause: Mapping[str, Any]) -> str:

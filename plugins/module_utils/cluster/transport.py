@@ -1,25 +1,27 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Requests over kept-alive connections: what may be sent again, for how long, and what a failure means."""
+"""Requests over kept-alive connections: sent again where that is safe, and what it means where no answer comes."""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
+import copy
 import re
 import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.connection import Connection
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.decoding import JSON, Answer, DecodingError
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, Unreachable
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.status import error_from_body
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.repetition import Fate, Repetition
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.status import error_from_answer, unreadable
 
 try:
     from urllib3 import Timeout
@@ -27,14 +29,15 @@ try:
 except ImportError:
     Timeout = http = None  # type: ignore[assignment,misc]
 
-JSON = "application/json"
+T = TypeVar("T")
+
 CONNECT_S = 5.0
 READ_S = 30.0
 # How long to try again in all. A wrong address should be said at once, an API server that restarts be waited for.
 PATIENCE_S = 8.0
 FIRST_PATIENCE_S = 1.5
-_PAUSES_S = (0.1, 0.2, 0.4, 0.8, 1.6)
-_LATER = frozenset({429, 500, 502, 503, 504})
+# etcd takes no object of more than 1.5 MiB, by default.
+LONGEST_LINE = 16 * 2**20
 _LIBRARY_NOISE = re.compile(
     r"^.*?HTTPS?Connection(Pool)?\([^)]*\):\s*|^<[^>]*>:\s*|\s*\(_ssl\.c:\d+\)|\[Errno -?\d+\]\s*"
     r"|Failed to establish a new connection:\s*"
@@ -43,9 +46,11 @@ _LIBRARY_NOISE = re.compile(
 
 @dataclass(frozen=True)
 class Call:
-    """One request. verb and target are for messages and counts; repeatable: sending it twice does no harm.
+    """One request. verb and target are for messages and counts.
 
-    read_s: the longest silence of an answer that is not streamed.
+    repeatable: doing it twice does no harm. unconditional: it names no version of the object, so that who was slower
+    than another may try again. relayed: a pod or a kubelet may be what answers. read_s: the longest silence of an
+    answer that is not streamed.
     """
 
     method: str
@@ -58,26 +63,30 @@ class Call:
     accept: str = JSON
     count_as: str = ""
     repeatable: bool = False
+    unconditional: bool = False
+    relayed: bool = False
     patience_s: float = PATIENCE_S
     read_s: float = READ_S
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A successful answer (status 2xx)."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
 
 
 class Transport:
     """Sends calls. Safe for threads: each takes a connection of its own from the pool."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        ticks: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """ticks: seconds that never jump."""
         self.host = connection.host
         self.requests: Counter[str] = Counter()
         self._connection = connection
+        self._sleep = sleep
+        self._ticks = ticks
+        self._read_s = READ_S
+        self._patience_s = PATIENCE_S
         self._count_lock = threading.Lock()
         self._answered = False
 
@@ -86,41 +95,64 @@ class Transport:
         """The context of the kubeconfig that is used, "" where there is none."""
         return self._connection.context
 
-    def send(self, call: Call) -> Answer:
-        """Send a call, again where that is safe, for patience_s seconds; raises an ApiError."""
-        patience = call.patience_s if self._answered else min(call.patience_s, FIRST_PATIENCE_S)
-        deadline = time.monotonic() + patience
-        pauses = itertools.chain(_PAUSES_S, itertools.repeat(_PAUSES_S[-1]))
+    def hurried(self, read_s: float, patience_s: float) -> Transport:
+        """The same, over the same connections, but no call takes longer than this: see Call."""
+        other = copy.copy(self)
+        other._read_s, other._patience_s = read_s, patience_s
+        return other
+
+    def send(self, call: Call, read: Callable[[Answer], T]) -> T:
+        """Send a call, again where that is safe, for patience_s seconds; raises an ApiError.
+
+        read makes of an answer what is returned, and raises DecodingError where it is none of an API server.
+        """
+        patience = min(call.patience_s, self._patience_s)
+        repetition = Repetition(
+            repeatable=call.repeatable,
+            unconditional=call.unconditional,
+            patience_s=patience if self._answered else min(patience, FIRST_PATIENCE_S),
+            now=self._ticks(),
+        )
         while True:
             try:
-                response = self._open(call, preload=True, read_s=call.read_s)
-            except http.HTTPError as error:
-                failure: ApiError = self._unreachable(call, error)
-                again = (call.repeatable or _was_not_sent(error)) and not isinstance(error, http.SSLError)
-                pause = 0.0
-            else:
-                self._answered = True
-                if 200 <= response.status < 300:
-                    return Answer(response.status, response.headers, response.data)
-                failure = self._refusal(call, response.status, response.data)
-                pause, again = _asked_to_wait(call, response)
-            pause = pause or next(pauses)
-            if not again or time.monotonic() + pause > deadline:
-                raise failure
-            time.sleep(pause)
+                return self._ask(call, read)
+            except ApiError as error:
+                error.attempts = repetition.attempts
+                pause = repetition.next(error.fate, error.asked_s, self._ticks())
+                if pause is None:
+                    raise
+            self._sleep(pause)
 
     def stream(self, call: Call, read_s: float) -> Stream:
         """Open an answer without an end. read_s: the longest silence before ReadTimeoutError ends it."""
         try:
             response = self._open(call, preload=False, read_s=read_s)
+            answer = Answer(response.status, response.headers, b"")
+            if response.status == 200 and answer.content_type in ("", JSON):
+                self._answered = True
+                return Stream(response, self, call)
+            body = response.read(100_000)
+            response.close()
+        except http.HTTPError as error:
+            raise self._unreachable(call, error) from error
+        answer = Answer(response.status, response.headers, body)
+        if 200 <= response.status < 300:
+            raise self.unreadable(call, answer, "a watch is due")
+        raise self._refusal(call, answer)
+
+    def _ask(self, call: Call, read: Callable[[Answer], T]) -> T:
+        try:
+            response = self._open(call, preload=True, read_s=min(call.read_s, self._read_s))
         except http.HTTPError as error:
             raise self._unreachable(call, error) from error
         self._answered = True
-        if response.status != 200:
-            body = response.read(100_000)
-            response.close()
-            raise self._refusal(call, response.status, body)
-        return Stream(response, self, call)
+        answer = Answer(response.status, response.headers, response.data)
+        if not 200 <= response.status < 300:
+            raise self._refusal(call, answer)
+        try:
+            return read(answer)
+        except DecodingError as error:
+            raise self.unreadable(call, answer, str(error)) from error
 
     def port_forward(self, path: str, port: int, target: str) -> Any:
         """A stream to a pod's port: kubernetes.stream's PortForward. Raises ApiError."""
@@ -149,13 +181,24 @@ class Transport:
             preload_content=preload,
         )
 
-    def _refusal(self, call: Call, status: int, body: bytes) -> ApiError:
-        return error_from_body(status, body, where=self.host, verb=call.verb, target=call.target)
+    def unreadable(self, call: Call, answer: Answer, wrong: str) -> ApiError:
+        """The error for what is no answer; wrong: what is due instead."""
+        return unreadable(answer, wrong, where=self.host, verb=call.verb, target=call.target)
+
+    def _refusal(self, call: Call, answer: Answer) -> ApiError:
+        return error_from_answer(answer, where=self.host, verb=call.verb, target=call.target, relayed=call.relayed)
 
     def _unreachable(self, call: Call, error: Exception) -> Unreachable:
         why, todo = _explain(error)
-        what = f"Cannot {call.verb} {call.target}"
-        return Unreachable(what, where=self.host, why=why, todo=todo, verb=call.verb, target=call.target)
+        return Unreachable(
+            f"Cannot {call.verb} {call.target}",
+            where=self.host,
+            why=why,
+            todo=todo,
+            verb=call.verb,
+            target=call.target,
+            fate=_fate(error),
+        )
 
 
 class Stream:
@@ -174,6 +217,8 @@ class Stream:
             for chunk in self._response.stream(amt=None, decode_content=False):
                 *whole, rest = (rest + chunk).split(b"\n")
                 yield from (line for line in whole if line)
+                if len(rest) > LONGEST_LINE:
+                    raise ValueError("a line without an end")
         except (http.HTTPError, OSError, ValueError, AttributeError) as error:
             # A socket that stop() has shut down fails in one of several ways, depending on where it was read.
             if not self._stopped:
@@ -195,23 +240,23 @@ def _was_not_sent(error: Exception) -> bool:
     return isinstance(error, (http.NewConnectionError, http.ConnectTimeoutError, http.ProxyError))
 
 
-def _asked_to_wait(call: Call, response: Any) -> tuple[float, bool]:
-    """(seconds to wait, whether to send again) after a refusal."""
-    if response.status not in _LATER:
-        return 0.0, False
-    after = response.headers.get("Retry-After", "")
-    pause = float(after) if after.isdigit() else 0.0
-    if response.status == 429 and after:
-        return pause, True
-    # A 500 to a dry run is a webhook's or a conversion's failure, which the next attempt would meet again.
-    return pause, call.repeatable and (response.status != 500 or call.method == "GET")
+def _fate(error: Exception) -> Fate:
+    """What became of a request without an answer."""
+    if isinstance(error, http.SSLError) and not _was_cut(error):
+        return Fate.REFUSED
+    return Fate.PUT_OFF if _was_not_sent(error) else Fate.UNCLEAR
+
+
+def _was_cut(error: Exception) -> bool:
+    """Whether a TLS connection ended without the farewell that TLS wants, as it does where a server is killed."""
+    return "EOF" in str(error)
 
 
 def _explain(error: Exception) -> tuple[str, str]:
     """(why, what to do) for a request without an answer."""
     text = str(error)
     why = " ".join(_LIBRARY_NOISE.sub("", text).split())
-    if isinstance(error, http.SSLError):
+    if isinstance(error, http.SSLError) and not _was_cut(error):
         if "CERTIFICATE_VERIFY_FAILED" in text or "doesn't match" in text:
             why = why.rpartition("certificate verify failed: ")[2] or why
             todo = "give the CA that signed it (ca_cert, or certificate-authority in the kubeconfig)"

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import queue
 import threading
 import time
@@ -13,8 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.decoding import (
+    Answer,
+    DecodingError,
+    read_event,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Gone, Unreachable
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.repetition import pause_before
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.status import error_from_status
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import Call, Stream, Transport
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
@@ -27,7 +32,11 @@ Obj = dict[str, Any]
 # A bookmark comes about once a minute; a longer silence means that the connection is dead.
 SILENCE_S = 90.0
 WATCH_S = 300.0
-_PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0)
+# A run that could not read the first list has nothing to wait for yet.
+FIRST_PATIENCE_S = 30.0
+# A watch that ends sooner than this without having told anything is opened again ever more slowly.
+LASTING_S = 5.0
+LONGEST_WAIT_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -46,18 +55,24 @@ class WatchEvent:
 class WatchStream(Iterator[WatchEvent]):
     """The events of one watch. The request is sent at once; stop() may be called by another thread."""
 
-    def __init__(self, transport: Transport, call: Call, timeout_s: float) -> None:
-        self._host = transport.host
+    def __init__(self, transport: Transport, call: Call, kind: Kind, timeout_s: float) -> None:
+        self._transport = transport
         self._call = call
+        self._kind = kind
         self._stream: Stream = transport.stream(call, read_s=min(timeout_s + 10.0, SILENCE_S))
         self._lines = self._stream.lines()
 
     def __next__(self) -> WatchEvent:
-        found = json.loads(next(self._lines))
-        if found["type"] == "ERROR":
+        line = next(self._lines)
+        try:
+            type_, obj = read_event(self._kind, line)
+        except DecodingError as error:
             self._stream.stop()
-            raise error_from_status(found["object"], where=self._host, verb="watch", target=self._call.target)
-        return WatchEvent(found["type"], found["object"])
+            raise self._transport.unreadable(self._call, Answer(200, {}, line), str(error)) from error
+        if type_ == "ERROR":
+            self._stream.stop()
+            raise error_from_status(obj, where=self._transport.host, verb="watch", target=self._call.target)
+        return WatchEvent(type_, obj)
 
     def stop(self) -> None:
         """End the iteration."""
@@ -77,6 +92,7 @@ class _Subscription:
     resource_version: str = ""
     synced: bool = False
     stream: WatchStream | None = None
+    trouble: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,13 +105,14 @@ class _Synced:
 class WatchHub:
     """Lists and watches in background threads, whose events come together in next().
 
-    A subscription starts with an ADDED event for each object that is there. It survives cut connections and expired
-    resource versions: after a new list the difference is told. managedFields are left out of all objects. A DELETED
-    event may carry only the object's metadata and spec.nodeName.
+    A subscription starts with an ADDED event for each object that is there. It survives cut connections, expired
+    resource versions and an API server that does not answer, for as long as the caller waits: after a new list the
+    difference is told. managedFields are left out of all objects. A DELETED event may carry only the object's metadata
+    and spec.nodeName.
     """
 
-    def __init__(self, client: Client, *, patience_s: float = 30.0) -> None:
-        """patience_s: how long a subscription may be without a connection before next() raises Unreachable."""
+    def __init__(self, client: Client, *, patience_s: float = FIRST_PATIENCE_S) -> None:
+        """patience_s: how long the first list of a subscription may take before next() raises Unreachable."""
         self._client = client
         self._patience_s = patience_s
         self._queue: queue.SimpleQueue[WatchEvent | _Synced | EnablementError] = queue.SimpleQueue()
@@ -108,6 +125,11 @@ class WatchHub:
     def synced(self) -> bool:
         """Whether next() has handed out the first list of every subscription."""
         return self._unsynced == 0
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing is heard of some kind right now, "" where all is well: for who says that time is up."""
+        return next((entry.trouble for entry in self._subscriptions if entry.trouble), "")
 
     def subscribe(
         self,
@@ -162,22 +184,20 @@ class WatchHub:
 
     def _run(self, subscription: _Subscription) -> None:
         """The thread of one subscription: ends when the hub is closed, or with an error that waiting does not heal."""
-        lost_at: float | None = None
+        begun = time.monotonic()
         failures = 0
         while not self._closed.is_set():
-            started = time.monotonic()
+            started, version = time.monotonic(), subscription.resource_version
+            asked_s = 0.0
             try:
                 if not subscription.resource_version:
                     self._list(subscription)
-                stream = self._open(subscription)
-                lost_at, failures = None, 0
-                self._follow(subscription, stream)
+                self._follow(subscription, self._open(subscription))
             except Gone:
                 subscription.resource_version = ""
             except Unreachable as error:
-                lost_at = lost_at or started
-                failures += 1
-                if time.monotonic() - lost_at > self._patience_s:
+                asked_s, subscription.trouble = error.asked_s, error.why
+                if not subscription.synced and time.monotonic() - begun > self._patience_s:
                     self._fail(subscription, error)
                     return
             except EnablementError as error:
@@ -188,9 +208,12 @@ class WatchHub:
                 what = f"Cannot watch {subscription.kind.plural}"
                 self._fail(subscription, EnablementError(what, why=why, todo="report it"))
                 return
-            if failures or time.monotonic() - started < 1.0:
-                # The second: a proxy may end each watch at once.
-                self._closed.wait(_PAUSES_S[min(failures, len(_PAUSES_S) - 1)])
+            if time.monotonic() - started < LASTING_S:
+                told = version and subscription.resource_version not in ("", version)
+                failures = 1 if told else failures + 1
+                self._closed.wait(max(min(asked_s, LONGEST_WAIT_S), pause_before(failures + 2)))
+            else:
+                failures = 0
 
     def _list(self, subscription: _Subscription) -> None:
         """List, and tell the difference to what was told before."""
@@ -227,7 +250,7 @@ class WatchHub:
             resource_version=subscription.resource_version,
             timeout_s=WATCH_S,
         )
-        subscription.stream = stream
+        subscription.stream, subscription.trouble = stream, ""
         if self._closed.is_set():
             stream.stop()
         return stream

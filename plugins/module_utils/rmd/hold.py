@@ -34,18 +34,17 @@ class Hold:
     ) -> None:
         self._client = client
         self._name = lock_name(node)
-        self._lock = RunLock(client, self._name, context.holder, info=context.holder_info)
-        self._sleep = sleep
+        self._lock = RunLock(client, self._name, context.holder, info=context.holder_info, sleep=sleep)
         self._has_saved = False
         self.is_held = False
 
     def acquire(self, wait_s: float) -> None:
         """Take the Lease, waiting for another run's at most so long; raises LockHeld."""
-        self._lock.acquire(wait_s, sleep=self._sleep)
+        self._lock.acquire(wait_s)
         self.is_held = True
 
     def check(self) -> None:
-        """Before each write: renew the Lease where it is time; raises LockHeld when it was lost."""
+        """Before each write: look at the Lease, renew it where it is time; raises LockHeld when it was lost."""
         self._lock.check()
 
     def saved(self) -> list[Obj]:

@@ -35,7 +35,7 @@ class Guard:
     def keep(self) -> None:
         """Renew the lock in time, if it is held."""
         if self._held:
-            self._lock.check()
+            self._lock.keep()
 
 
 @contextmanager

@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.connection import open_connection
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import Transport
 
 pytest.importorskip("kubernetes")
 
@@ -32,6 +35,18 @@ class Asked:
 
 
 @dataclass
+class Clock:
+    """Pauses are written down instead of being slept."""
+
+    now: float = 0.0
+    pauses: list[float] = field(default_factory=list)
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.pauses.append(seconds)
+
+
+@dataclass
 class FakeServer:
     """answer: gets each request, returns (status, headers, body).
 
@@ -42,6 +57,7 @@ class FakeServer:
     answer: Callable[[Asked], tuple[int, dict[str, str], Any]]
     asked: list[Asked] = field(default_factory=list)
     url: str = ""
+    clock: Clock = field(default_factory=Clock)
 
     def script(self, *answers: tuple[int, dict[str, str], Any]) -> None:
         """Give these answers in turn, the last one for ever."""
@@ -49,7 +65,8 @@ class FakeServer:
         self.answer = lambda _asked: left.pop(0) if len(left) > 1 else left[0]
 
     def client(self, **params: Any) -> Client:
-        return connect({"host": self.url, "api_key": "secret", **params})
+        connection = open_connection({"host": self.url, "api_key": "secret", **params})
+        return Client(Transport(connection, sleep=self.clock.sleep, ticks=lambda: self.clock.now))
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -106,10 +123,22 @@ def _no_ambient_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
 
 
+def agreeable(asked: Asked) -> tuple[int, dict[str, str], Any]:
+    """What an API server says to a request that goes well."""
+    path = urlsplit(asked.path).path
+    if path == "/version":
+        return 200, {}, {"major": "1"}
+    if asked.method == "DELETE":
+        return 200, {}, {"kind": "Status", "status": "Success"}
+    if asked.method == "POST":
+        return 201, {}, json.loads(asked.body)
+    return 200, {}, {"metadata": {"name": path.split("/")[6], "namespace": "n"}, "spec": {}}
+
+
 @pytest.fixture
 def fake() -> Iterator[FakeServer]:
     """A running fake; the test sets its answer."""
-    fake = FakeServer(lambda _asked: (200, {}, {}))
+    fake = FakeServer(agreeable)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True
     server.fake = fake  # type: ignore[attr-defined]

@@ -15,6 +15,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     Conflict,
     LockHeld,
     NotFound,
+    Unreachable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.lock import RunLock, read
@@ -28,15 +29,31 @@ class Leases:
         self.namespaces: set[str] = set()
         self.writes = 0
         self.before_write: Any = None
+        self.answering: Any = lambda: None
+
+    def silence(self, seconds: float, moment: Time) -> None:
+        """Answer no request for so long from now on; each takes a second."""
+        until = moment.now + seconds
+
+        def race() -> None:
+            if moment.now < until:
+                moment.now += 1.0
+                raise Unreachable("no", why="nobody answers")
+
+        self.answering = race
+
+    def hurried(self, _read_s: float, _patience_s: float) -> Leases:
+        return self
 
     def get(self, _kind: Kind, _name: str, _namespace: str | None = None) -> dict[str, Any] | None:
+        self.answering()
         return copy.deepcopy(self.lease)
 
     def create(self, obj: dict[str, Any]) -> dict[str, Any]:
         if obj["kind"] == "Namespace":
             self.namespaces.add(obj["metadata"]["name"])
             return obj
-        self._race()
+        self._before()
         if obj["metadata"]["namespace"] not in self.namespaces:
             raise NotFound("no namespace")
         if self.lease is not None:
@@ -47,7 +64,7 @@ class Leases:
         return self.lease
 
     def patch(self, _kind: Kind, _name: str, _namespace: str, body: dict[str, Any]) -> dict[str, Any]:
-        self._race()
+        self._before()
         if self.lease is None:
             raise NotFound("gone")
         if body["metadata"]["resourceVersion"] != self.lease["metadata"]["resourceVersion"]:
@@ -58,8 +75,9 @@ class Leases:
         self.writes += 1
         return self.lease
 
-    def _race(self) -> None:
+    def _before(self) -> None:
         """Let somebody else write between a read and a write, once."""
+        self.answering()
         race, self.before_write = self.before_write, None
         if race:
             race()
@@ -77,6 +95,9 @@ class Time:
     def ticks(self) -> float:
         return self.now - 1_799_000_000.0
 
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
 
 @pytest.fixture
 def leases() -> Leases:
@@ -91,7 +112,15 @@ def moment() -> Time:
 @pytest.fixture
 def lock(leases: Leases, moment: Time) -> Any:
     def make(holder: str, info: str = "") -> RunLock:
-        return RunLock(leases, "gpu", holder, info=info, clock=moment.clock, ticks=moment.ticks)  # type: ignore[arg-type]
+        return RunLock(
+            leases,  # type: ignore[arg-type]
+            "gpu",
+            holder,
+            info=info,
+            clock=moment.clock,
+            ticks=moment.ticks,
+            sleep=moment.sleep,
+        )
 
     return make
 
@@ -183,6 +212,70 @@ def test_a_lost_lock_is_noticed_and_never_taken_back(leases: Leases, lock: Any, 
     mine.release()
     assert leases.lease is not None
     assert leases.lease["spec"]["holderIdentity"] == "b"
+
+
+def test_a_lock_that_was_taken_a_moment_ago_is_noticed_before_the_next_write(lock: Any) -> None:
+    mine = lock("a")
+    mine.acquire()
+    # Somebody thought that this run was dead: run_lock with force.
+    lock("a").release()
+    lock("b", "bob@host").acquire()
+    mine.keep()
+    with pytest.raises(LockHeld, match="bob@host has taken it"):
+        mine.check()
+
+
+def test_a_renewal_that_fails_is_tried_again_until_the_lease_is_about_to_expire(
+    leases: Leases, lock: Any, moment: Time
+) -> None:
+    mine = lock("a")
+    mine.acquire()
+    moment.now += 20
+    leases.silence(25, moment)
+    while leases.writes == 1:
+        moment.now += 0.25
+        mine.keep()
+    assert 25 <= moment.now - 1_800_000_020 <= 28
+    moment.now += 20
+    leases.silence(25, moment)
+    mine.check()
+    assert leases.writes == 3
+    began = moment.now
+    leases.silence(600, moment)
+    with pytest.raises(LockHeld, match="could not renew its lock on gpu in time: nobody answers; nothing more was"):
+        mine.check()
+    assert moment.now - began <= 51
+
+
+def test_while_nobody_answers_the_lock_is_asked_about_once_a_second(leases: Leases, lock: Any, moment: Time) -> None:
+    mine = lock("a")
+    mine.acquire()
+    moment.now += 20
+    leases.silence(600, moment)
+    began = moment.now
+    for _tick in range(40):
+        moment.now += 0.25
+        mine.keep()
+    # Of each two seconds one is the request, which nobody answers.
+    assert moment.now - began - 40 * 0.25 <= 11
+
+
+def test_a_renewal_whose_answer_was_lost_is_ours(leases: Leases, lock: Any, moment: Time) -> None:
+    mine = lock("a")
+    mine.acquire()
+    moment.now += 20
+    patch = leases.patch
+
+    def lost(*args: Any) -> dict[str, Any]:
+        leases.patch = patch  # type: ignore[method-assign]
+        patch(*args)
+        # What a client gets that asks again.
+        return patch(*args)
+
+    leases.patch = lost  # type: ignore[method-assign]
+    mine.check()
+    assert leases.lease is not None
+    assert leases.lease["spec"]["holderIdentity"] == "a"
 
 
 def test_a_lock_that_somebody_released_is_lost(leases: Leases, lock: Any, moment: Time) -> None:

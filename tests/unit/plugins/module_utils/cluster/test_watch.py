@@ -8,9 +8,11 @@ from __future__ import annotations
 import threading
 import time
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster import watch
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Forbidden, Gone, Unreachable
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import builtin
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchEvent, WatchHub
@@ -189,14 +191,59 @@ def test_an_error_ends_a_subscription_with_a_source_alone(fake: Any) -> None:
     hold.set()
 
 
-def test_an_outage_reaches_the_caller_when_patience_ends(fake: Any) -> None:
-    fake.script(pods(1, pod("a", 1)), (503, {}, b"down"))
+def test_an_outage_reaches_the_caller_only_where_nothing_was_read_yet(fake: Any) -> None:
+    fake.script((503, {}, b"down"))
     hub = WatchHub(fake.client(), patience_s=0.5)
     hub.subscribe(POD)
-    assert gather(hub, 1) == [("ADDED", "a")]
     with pytest.raises(Unreachable, match="down"):
         gather(hub, 1)
     hub.close()
+
+
+CUT_AT_ONCE: dict[str, Any] = {
+    "refused": (500, {}, b"down"),
+    "busy": (429, {"Retry-After": "0"}, b""),
+    "ends": (200, {}, []),
+    "reset": (0, {}, CUT),
+    "page": (200, {"Content-Type": "text/html"}, b"<html>log in</html>"),
+    "garbage": (200, {}, b"no event\n"),
+    "half": (200, {}, b'{"type": "ADDED", "obj'),
+    "no object": (200, {}, [{"type": "ADDED", "object": []}]),
+    "gone": (200, {}, [GONE]),
+    "gone at once": (410, {}, {"kind": "Status", "code": 410, "reason": "Expired"}),
+}
+
+
+@pytest.mark.parametrize("name", CUT_AT_ONCE)
+def test_a_watch_that_is_cut_again_and_again_goes_on_and_loses_nothing(
+    fake: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold = threading.Event()
+    cuts, limit = 0, 6
+    attempts: list[int] = []
+    monkeypatch.setattr(watch, "pause_before", lambda attempt: attempts.append(attempt) or 0.01)
+
+    def answer(asked: Any) -> tuple[int, dict[str, str], Any]:
+        nonlocal cuts
+        if "watch=true" not in asked.path:
+            return pods(5 if cuts < limit else 6, pod("a", 1), *([pod("b", 6)] if cuts >= limit else []))
+        cuts += 1
+        if cuts <= limit:
+            return CUT_AT_ONCE[name]  # type: ignore[no-any-return]
+        since = parse_qs(urlsplit(asked.path).query)["resourceVersion"]
+        return 200, {}, [*([event("ADDED", "b", 6)] if since == ["5"] else []), lambda: hold.wait(20)]
+
+    fake.answer = answer
+    hub = WatchHub(fake.client(), patience_s=0.1)
+    hub.subscribe(POD)
+    assert gather(hub, 2) == [("ADDED", "a"), ("ADDED", "b")]
+    # Each time it is waited longer, and there is one request for each pause, with a list where that was asked for.
+    assert attempts == list(range(3, 3 + limit))
+    lists = [asked for asked in fake.asked if "watch=true" not in asked.path]
+    assert len(lists) == (1 + limit if name.startswith("gone") else 1)
+    assert hub.trouble == ""
+    hub.close()
+    hold.set()
 
 
 def test_close_ends_the_threads(fake: Any) -> None:
