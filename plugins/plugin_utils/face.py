@@ -36,7 +36,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.faces.public_v
     refuse_wrong,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
-from ansible_collections.hardware.enablement.plugins.plugin_utils.orphan import end_with_parent, started
+from ansible_collections.hardware.enablement.plugins.plugin_utils.orphan import end_with_parent, parent, started
 from ansible_collections.hardware.enablement.plugins.plugin_utils.screen import Screen
 
 display = Display()
@@ -199,10 +199,10 @@ def is_this_python(interpreter: str) -> bool:
 
 def holder(host: str) -> str:
     """The name of this ansible-playbook process in the run's lock: who, where, which process, since when."""
-    parent = os.getppid()
+    runner = parent()
     job = os.environ.get("JOB_ID") or os.environ.get("AWX_JOB_ID")
     what = f"AWX job {job}" if job else "ansible-playbook"
-    return make_holder(getpass.getuser(), socket.gethostname(), what, parent, started(parent), host)
+    return make_holder(getpass.getuser(), socket.gethostname(), what, runner, started(runner), host)
 
 
 def _client_is_here() -> bool:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import signal
 import threading
@@ -17,16 +18,24 @@ from pathlib import Path
 PARENT_CHECK_S = 0.5
 
 
+def parent() -> int:
+    """The process that forked this one, also when it is dead and another has adopted this one."""
+    forker = multiprocessing.parent_process()
+    return forker.pid if forker and forker.pid else os.getppid()
+
+
 @cache
 def end_with_parent() -> None:
     """Watch the parent from now on, and when it dies end what this process has started, and this process.
 
-    Once in a process: a loop has one for all its items.
+    Where it is dead already this does not return. Once in a process: a loop has one for all its items.
     """
-    parent = os.getppid()
+    forker = parent()
+    if os.getppid() != forker:
+        os._exit(1)
 
     def watch() -> None:
-        while os.getppid() == parent:
+        while os.getppid() == forker:
             time.sleep(PARENT_CHECK_S)
         for pid in descendants(os.getpid()):
             with contextlib.suppress(OSError):
