@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -135,9 +136,9 @@ def agreeable(asked: Asked) -> tuple[int, dict[str, str], Any]:
     return 200, {}, {"metadata": {"name": path.split("/")[6], "namespace": "n"}, "spec": {}}
 
 
-@pytest.fixture
-def fake() -> Iterator[FakeServer]:
-    """A running fake; the test sets its answer."""
+@contextmanager
+def serving() -> Iterator[FakeServer]:
+    """A fake that runs, and agrees to everything."""
     fake = FakeServer(agreeable)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True
@@ -148,3 +149,17 @@ def fake() -> Iterator[FakeServer]:
     yield fake
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeServer]:
+    """A running fake; the test sets its answer."""
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def other() -> Iterator[FakeServer]:
+    """Another one, which nobody should ask."""
+    with serving() as running:
+        yield running

@@ -27,21 +27,25 @@ from ansible_collections.hardware.enablement.plugins.module_utils.errors import 
 Write = Callable[..., str]
 
 
+def document(url: str, user: dict[str, Any], **cluster: Any) -> dict[str, Any]:
+    """A kubeconfig for a server."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "c", "cluster": {"server": url, **cluster}}],
+        "users": [{"name": "u", "user": user}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "x",
+    }
+
+
 @pytest.fixture
 def kubeconfig(tmp_path: Path, fake: Any) -> Write:
     """Write a kubeconfig for the fake server whose user is given; returns its path."""
 
     def write(user: dict[str, Any], **cluster: Any) -> str:
         path = tmp_path / "kubeconfig"
-        document = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "c", "cluster": {"server": fake.url, **cluster}}],
-            "users": [{"name": "u", "user": user}],
-            "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-            "current-context": "x",
-        }
-        path.write_text(json.dumps(document))
+        path.write_text(json.dumps(document(fake.url, user, **cluster)))
         return str(path)
 
     return write
@@ -78,47 +82,80 @@ def test_empty_variables_are_no_values(fake: Any, kubeconfig: Write, monkeypatch
     assert fake.asked[0].headers["Authorization"] == "Bearer t"
 
 
-AMBIENT = {
-    "KUBECONFIG": "/no/such/file",
-    "K8S_AUTH_KUBECONFIG": "/no/such/file",
-    "K8S_AUTH_CONTEXT": "elsewhere",
-    "K8S_AUTH_HOST": "https://127.0.0.1:1",
-    "K8S_AUTH_API_KEY": "theirs",
-    "K8S_AUTH_USERNAME": "them",
-    "K8S_AUTH_PASSWORD": "theirs",
-    "K8S_AUTH_SSL_CA_CERT": "/no/such/ca",
+# How a task says which cluster it means, with a kubeconfig that leads there and credentials of its own.
+MEANT: dict[str, Callable[[str, str, Any], dict[str, Any]]] = {
+    "kubeconfig": lambda _url, path, _ca: {"kubeconfig": path},
+    "kubeconfig and context": lambda _url, path, _ca: {"kubeconfig": path, "context": "x"},
+    "kubeconfig as data": lambda _url, path, _ca: {"kubeconfig": json.loads(Path(path).read_text())},
+    "host and token": lambda url, _path, _ca: {"host": url, "api_key": "mine"},
+    "host, token and CA": lambda url, _path, ca: {"host": url, "api_key": "mine", "ca_cert": str(ca)},
+    "host and password": lambda url, _path, _ca: {"host": url, "username": "me", "password": "mine"},
 }
+AROUND = ("KUBECONFIG", "K8S_AUTH_KUBECONFIG", "K8S_AUTH_CONTEXT", "K8S_AUTH_HOST", "home", "pod")
 
 
 @pytest.fixture
-def ambient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment of a job that has a credential for another cluster."""
-    for name, value in AMBIENT.items():
-        monkeypatch.setenv(name, value)
+def around(other: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Bring a way to another cluster into the surroundings."""
+    config = document(other.url, {"token": "theirs", "username": "them", "password": "theirs"})
+    config["contexts"].append({"name": "theirs", "context": {"cluster": "c", "user": "u"}})
+    home, file = tmp_path / ".kube" / "config", tmp_path / "theirs"
+    file.write_text(json.dumps({**config, "current-context": "theirs"}))
+
+    def bring(way: str) -> None:
+        if way == "home":
+            home.parent.mkdir()
+            home.write_text(file.read_text())
+            # The client has looked for it when it was imported.
+            monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(home))
+        elif way == "pod":
+            for name in ("TOKEN", "CERT"):
+                monkeypatch.setattr(f"kubernetes.config.incluster_config.SERVICE_{name}_FILENAME", str(file))
+            monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
+            monkeypatch.setenv("KUBERNETES_SERVICE_PORT", other.url.rpartition(":")[2])
+        elif way == "K8S_AUTH_HOST":
+            named = {"HOST": other.url, "API_KEY": "theirs", "USERNAME": "them", "PASSWORD": "theirs"}
+            for name, value in {**named, "SSL_CA_CERT": "/no/such/ca", "CERT_FILE": "/no/cert"}.items():
+                monkeypatch.setenv(f"K8S_AUTH_{name}", value)
+        else:
+            monkeypatch.setenv(way, "theirs" if way == "K8S_AUTH_CONTEXT" else str(file))
+
+    return bring
 
 
-@pytest.mark.usefixtures("ambient")
-def test_a_kubeconfig_that_is_given_wins_over_the_environment(fake: Any, kubeconfig: Write) -> None:
-    client = connect({"kubeconfig": kubeconfig({"token": "t"})})
-    client.version()
-    assert fake.asked[0].headers["Authorization"] == "Bearer t"
-    assert (client.host, client.context) == (fake.url, "x")
+@pytest.mark.parametrize("ways", [*((way,) for way in AROUND), AROUND], ids=" ".join)
+def test_the_cluster_that_a_task_names_wins_over_all_that_are_around(
+    fake: Any, other: Any, kubeconfig: Write, around: Callable[[str], None], tmp_path: Path, ways: tuple[str, ...]
+) -> None:
+    path, ca = kubeconfig({"token": "mine"}), tmp_path / "ca"
+    ca.touch()
+    for way in ways:
+        around(way)
+    for name, meant in MEANT.items():
+        client = connect(meant(fake.url, path, ca))
+        client.version()
+        assert (client.host, other.asked) == (fake.url, []), name
+        assert fake.asked[-1].headers["Authorization"] in ("Bearer mine", "Basic bWU6bWluZQ=="), name
+        assert client.context == ("x" if "kubeconfig" in name else ""), name
 
 
-@pytest.mark.usefixtures("ambient")
-def test_a_host_with_a_token_wins_over_the_environment(fake: Any) -> None:
-    client = connect({"host": fake.url, "api_key": "mine"})
-    client.version()
-    assert fake.asked[0].headers["Authorization"] == "Bearer mine"
-    assert client.context == ""
+@pytest.mark.parametrize("way", ["KUBECONFIG", "K8S_AUTH_KUBECONFIG", "K8S_AUTH_HOST", "home"])
+def test_what_is_around_counts_where_no_cluster_is_named(
+    other: Any, around: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    around(way)
+    for name in ("SSL_CA_CERT", "CERT_FILE"):
+        monkeypatch.delenv(f"K8S_AUTH_{name}", raising=False)
+    connect({}).version()
+    assert len(other.asked) == 1
 
 
-@pytest.mark.usefixtures("ambient")
 @pytest.mark.parametrize("name", ["KUBECONFIG", "K8S_AUTH_KUBECONFIG"])
 def test_a_context_that_is_given_is_looked_for_in_the_environments_kubeconfig(
     fake: Any, kubeconfig: Write, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.delenv("K8S_AUTH_KUBECONFIG")
+    monkeypatch.setenv("K8S_AUTH_CONTEXT", "elsewhere")
+    monkeypatch.setenv("K8S_AUTH_HOST", "https://127.0.0.1:1")
     monkeypatch.setenv(name, kubeconfig({"token": "t"}))
     client = connect({"context": "x"})
     client.version()
