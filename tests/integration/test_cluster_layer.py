@@ -8,6 +8,8 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,9 +40,16 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.object
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from tests.cluster import Cluster
+from tests.cluster.faults import Fault, FaultProxy
+from tests.cluster.pki import Authority
+from tests.integration.conftest import documented
 
 Obj = dict[str, Any]
 
+TWO_STATES = {
+    "hardware_enablement_recipe": "two-states",
+    "hardware_enablement_recipe_dir": str(Path(__file__).parents[1] / "recipes"),
+}
 SELECTED = f"{PART_OF_LABEL}=ours"
 
 
@@ -391,3 +400,35 @@ def test_120_objects_are_planned_quickly(client: Client, namespace: str) -> None
         assert set(actions(planned(client, desired[first : first + 15], live=live))) == {"unchanged"}
     # 0.4 s on a quiet machine; the bound is for a busy one.
     assert time.monotonic() - started < 3
+
+
+# Each happens so often to a run of two states on three nodes.
+FAULTS = (
+    Fault(method="PATCH", path="/nodes/", status=500, times=2),
+    Fault(method="PATCH", path="/nodes/", lost="answer", times=2),
+    Fault(method="PATCH", path="/nodes/", status=429, headers={"Retry-After": "1"}, times=1),
+    Fault(method="PATCH", path="/daemonsets/.*force=true$", lost="answer", times=1),
+    Fault(method="PATCH", path="/daemonsets/.*dryRun", status=500, times=1),
+    Fault(method="POST", path="/leases", lost="answer", times=1),
+    Fault(method="GET", path="/leases/", lost="request", times=2),
+    Fault(method="PATCH", path="/specialresources/.*/status", status=503, times=1),
+    Fault(method="GET", path="/nodes[?](?!.*watch)", status=200, body=b"<html>log in</html>", times=2),
+    Fault(method="GET", path="watch=true", status=500, times=3),
+    Fault(method="GET", path="watch=true", cut_after=3000, times=10),
+)
+
+
+def test_a_run_on_a_network_that_loses_things_ends_ready_and_wrote_everything(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.add_nodes(3, profile="gpu-t4", prefix="gpu")
+    runner = documented(cluster, tmp_path)
+    authority = Authority(cluster.folder / "pki", "kubernetes")
+    upstream = cluster.server.removeprefix("https://")
+    with FaultProxy(upstream, authority, client=authority.client("runner")) as proxy, ExitStack() as bad:
+        for fault in FAULTS:
+            bad.enter_context(proxy.faults.on(fault))
+        direct, runner.settings = runner.settings, {**runner.settings, "K8S_AUTH_HOST": f"https://{proxy.address}"}
+        runner.play("enable", **TWO_STATES).check()
+        happened = [seen.fault for seen in proxy.seen]
+        assert [fault for fault in FAULTS if fault not in happened] == []
+    runner.settings = direct
+    runner.play("enable", **TWO_STATES).unchanged()
