@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 _ENDS = " .;:\n"
+# A value that somebody gave may be a whole file.
+LONGEST_PART = 2000
 
 
 class EnablementError(Exception):
@@ -19,10 +21,7 @@ class EnablementError(Exception):
     """
 
     def __init__(self, what: str, *, where: str = "", why: str = "", todo: str = "") -> None:
-        self.what = what.strip(_ENDS)
-        self.where = where.strip(_ENDS)
-        self.why = why.strip(_ENDS)
-        self.todo = todo.strip(_ENDS)
+        self.what, self.where, self.why, self.todo = (_part(text) for text in (what, where, why, todo))
         self.result: dict[str, Any] = {}
         super().__init__(str(self))
 
@@ -35,6 +34,12 @@ class EnablementError(Exception):
         if self.todo:
             text += f"; {self.todo}"
         return f"{text}."
+
+
+def _part(text: str) -> str:
+    """A part of a sentence: one line, not too long, and without the end of one."""
+    line = " ".join(text.splitlines())
+    return (line if len(line) <= LONGEST_PART else f"{line[:LONGEST_PART]}…").strip(_ENDS)
 
 
 class InvalidInput(EnablementError):

@@ -73,7 +73,11 @@ def _lines(node: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str |
 
 
 def _nodes(text: str, source: str) -> Iterator[Any]:
-    loader = _loader_class()(text)
+    try:
+        loader = _loader_class()(text)
+    except UnicodeEncodeError as error:
+        where = f"{source}, line {text.count(chr(10), 0, error.start) + 1}"
+        raise InvalidInput("this is not YAML", where=where, why="a character is no Unicode") from None
     try:
         while loader.check_node():
             yield loader.get_node()

@@ -71,11 +71,11 @@ def _check_option(name: str, option: Mapping[str, Any], path: str, problems: Pro
         for key in option.keys() - {"default", "description", "example"}:
             problems.add(join(path, key), "nothing but a default, since every recipe has this option", key)
     kind = standard.type if standard is not None else option.get("type", "str")
-    if kind not in CONVERTERS:
+    elements = standard.elements if standard is not None else option.get("elements") or ""
+    if not _is_type(kind) or (elements and not _is_type(elements)):
         return
     if option.get("elements") and kind != "list":
         problems.add(join(path, "elements"), "type list", f"type {kind}")
-    elements = standard.elements if standard is not None else str(option.get("elements") or "")
     choices = list(standard.choices) if standard is not None else _list(option.get("choices"))
     for index, choice in enumerate(choices):
         _check_type(choice, elements or "str" if kind == "list" else kind, f"{path}.choices[{index}]", problems)
@@ -90,6 +90,10 @@ def _check_option(name: str, option: Mapping[str, Any], path: str, problems: Pro
         for value in default if isinstance(default, list) else [default]:
             if value not in choices:
                 problems.add(join(path, "default"), f"one of {', '.join(map(str, choices))}", describe(value))
+
+
+def _is_type(name: Any) -> bool:
+    return isinstance(name, str) and name in CONVERTERS
 
 
 def _check_type(value: Any, kind: str, path: str, problems: Problems, elements: str = "") -> bool:

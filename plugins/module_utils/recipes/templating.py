@@ -34,8 +34,19 @@ except ImportError:
 
 CACHED_TEMPLATES = 512
 
-# What filters and operators raise when they are given the wrong thing, besides Jinja2's own errors.
-_FAILURES = (RefusedError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+# What filters and operators raise when they are given the wrong thing, and Python when a template is too deep for it,
+# besides Jinja2's own errors.
+_FAILURES = (
+    RefusedError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
 
 
 class TemplateError(InvalidInput):
@@ -124,7 +135,7 @@ class Templates:
     def _parse(self, name: str, text: str) -> _Compiled:
         try:
             return _compiled(name, text)
-        except jinja2.TemplateSyntaxError as error:
+        except (jinja2.TemplateError, *_FAILURES) as error:
             raise self._explain(error, name, {}) from None
 
     def _load(self, name: str) -> str | None:

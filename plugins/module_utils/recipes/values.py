@@ -20,20 +20,31 @@ class NotOfTypeError(Exception):
 
 
 def plain(value: Any) -> Any:
-    """The same data in plain dicts, lists and scalars: Ansible hands over subclasses of them."""
+    """The same data in plain dicts, lists and scalars: Ansible hands over subclasses of them.
+
+    Raises NotOfTypeError for text that is none, such as bytes of another encoding that Ansible keeps as they are.
+    """
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return str.__str__(value)
+        return _text(value)
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
         return float(value)
     if isinstance(value, Mapping):
-        return {str.__str__(key) if isinstance(key, str) else str(key): plain(item) for key, item in value.items()}
+        return {_text(str(key)): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return str(value)
+
+
+def _text(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise NotOfTypeError("text in UTF-8") from None
+    return str.__str__(value)
 
 
 def to_str(value: Any) -> str:
@@ -95,8 +106,8 @@ def to_dict(value: Any) -> dict[str, Any]:
 
 def _json(text: str, what: str) -> Any:
     try:
-        return json.loads(text)
-    except ValueError:
+        return plain(json.loads(text))
+    except (ValueError, RecursionError):
         raise NotOfTypeError(f"{what}, or one written as JSON") from None
 
 

@@ -191,7 +191,7 @@ def right(asked: Any) -> Any:
 PAGE = b"<html><head><style>p {}</style></head><body><h1>Log in</h1> " + TOKEN.encode() + b"</body></html>"
 WRONG: dict[str, tuple[int, dict[str, str], bytes, str]] = {
     "page": (200, {"Content-Type": "text/html; charset=utf-8"}, PAGE, 'HTTP status 200, text/html, "Log in …"'),
-    "type": (200, {"Content-Type": "text/html"}, b"{}", "HTTP status 200, text/html"),
+    "type": (200, {"Content-Type": "text/html"}, b'{"kind": "Status", "status": "Success"}', "JSON is due"),
     "null": (200, {}, b"null", "it is null, where an object is due"),
     "list": (200, {}, b"[]", "it is a list, where an object is due"),
     "empty": (200, {}, b"", "HTTP status 200): it is empty"),
