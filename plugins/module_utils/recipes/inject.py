@@ -86,7 +86,8 @@ def dress(manifest: Obj, context: Context) -> Obj:
     template = pod_template(dressed)
     if template is not None:
         if template is not dressed:
-            _label(template.setdefault("metadata", {}), context.labels)
+            template["metadata"] = template.get("metadata") or {}
+            _label(template["metadata"], context.labels)
         _apply_options(template["spec"], context, daemonset=_is_daemonset(dressed))
     return dressed
 

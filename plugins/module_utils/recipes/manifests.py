@@ -65,6 +65,9 @@ def pod_template(manifest: Obj) -> Obj | None:
         found = found.get(step) if isinstance(found, dict) else None
     if not isinstance(found, dict) or not isinstance(found.get("spec"), dict):
         raise InvalidInput(f"{title(manifest)} has no pod template", why=f"{'.'.join([*steps, 'spec'])} is no mapping")
+    if not isinstance(found.get("metadata") or {}, dict):
+        why = f"{'.'.join([*steps, 'metadata'])} is no mapping"
+        raise InvalidInput(f"{title(manifest)} has no pod template", why=why)
     return found
 
 
@@ -99,7 +102,9 @@ def _checked(manifest: Any, place: str, named: bool) -> Obj:
     if named and (not isinstance(metadata.get("name"), str) or not metadata["name"]):
         raise _no_object(place, "metadata.name as text", describe(metadata.get("name")))
     for path, values in _text_maps(manifest):
-        for name, value in (values if isinstance(values, dict) else {}).items():
+        if not isinstance(values or {}, dict):
+            raise _no_object(place, f"a mapping as {path}", describe(values))
+        for name, value in (values or {}).items():
             if not isinstance(value, str):
                 raise _no_object(place, f"text (in quotes) as {path}.{name}", describe(value))
     return manifest

@@ -522,3 +522,29 @@ def test_bad_validation_pods(files: dict[str, str], facts_for: MakeFacts, text: 
 def test_an_unknown_state(recipe: Recipe, facts_for: MakeFacts) -> None:
     with pytest.raises(InvalidInput, match=r"^recipe toy-gpu has no state drvier, did you mean driver\?"):
         render_state(recipe, "drvier", facts_for(recipe))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "words"),
+    [
+        ("  name: plugin\n", "  name: plugin\n  labels: none\n", "expected a mapping as metadata.labels, found"),
+        (
+            "    metadata:\n      labels: {app: plugin}\n",
+            "    metadata: none\n",
+            "spec.template.metadata is no mapping",
+        ),
+    ],
+)
+def test_metadata_of_a_wrong_kind(
+    files: dict[str, str], facts_for: MakeFacts, right: str, wrong: str, words: str
+) -> None:
+    files["plugin/daemonset.yaml.j2"] = files["plugin/daemonset.yaml.j2"].replace(right, wrong)
+    assert words in refusal(files, facts_for)
+
+
+def test_a_pod_template_whose_metadata_is_null(files: dict[str, str], facts_for: MakeFacts) -> None:
+    path, text = "plugin/daemonset.yaml.j2", "    metadata:\n      labels: {app: plugin}\n"
+    files[path] = files[path].replace(text, "    metadata: null\n")
+    recipe = load(files, "toy")
+    state = render_state(recipe, "plugin", facts_for(recipe))
+    assert state.objects[0].manifest["spec"]["template"]["metadata"]["labels"]
