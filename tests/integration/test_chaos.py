@@ -188,7 +188,7 @@ def wipe(bed: Bed, number: int) -> None:
             "annotations": {f"{sight.DOMAIN}/{name}": None for name in annotations},
         }
         bed.cluster.api.patch(f"/api/v1/nodes/{node}", {"metadata": patch})
-    bed.cluster.kubectl("delete", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin")
+    bed.cluster.kubectl("delete", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "--ignore-not-found")
 
 
 def concerned(path: str) -> set[str]:

@@ -130,7 +130,7 @@ def _advice(status: int, message: str) -> str:
         return "run again"
     if status == 429 or status >= 500:
         return "see whether the API server is healthy, then run again"
-    return ""
+    return "mend what it names, then run again"
 
 
 def _cut(text: str) -> str:
