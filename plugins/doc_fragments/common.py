@@ -153,6 +153,19 @@ options:
   timeout:
     description: Seconds for each state and node, from when its requirements hold, instead of what the recipe says.
     type: int
+  vanished_grace:
+    description:
+      - Seconds that the labels of a node's hardware have to be gone before the node leaves, provided that nothing holds
+        a device there and other nodes have the hardware. Until then it is C(vanished), and nothing of it is given up.
+    type: int
+    default: 3600
+    version_added: 0.2.0
+  release_nodes:
+    description: Names of nodes that have lost the labels of their hardware and are to leave now, devices held or not.
+    type: list
+    elements: str
+    default: []
+    version_added: 0.2.0
   on_regress:
     description:
       - What happens to the gate of a state that was proven before and fails, and to those of the states that stand on

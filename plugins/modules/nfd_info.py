@@ -111,6 +111,10 @@ groups:
       description: Node selector terms; each of them selects nodes of this group.
       type: list
       elements: dict
+    held:
+      description: The same by labels of ours alone, which stay when those of Node Feature Discovery are gone.
+      type: list
+      elements: dict
 node_groups:
   description:
     - The same for all that the recipe and O(pools) tell nodes apart by. Other groups are made of these; a task that

@@ -68,6 +68,11 @@ removed:
   type: list
   elements: str
   returned: with O(state=absent)
+restored:
+  description: What had been taken over, and was, or would be, given back as it was.
+  type: list
+  elements: str
+  returned: with O(state=absent)
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -72,7 +72,9 @@ options:
     type: bool
     default: false
   allow_empty:
-    description: Prune also where no node matches the selector, or a node still runs the kernel.
+    description:
+      - Prune also where no node matches the selector, or a node still runs the kernel; nodes leave also where no other
+        one has the hardware. Where pods hold devices, all stays as it is.
     type: bool
     default: false
   recreate:

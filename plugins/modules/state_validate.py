@@ -164,6 +164,10 @@ unfinished:
   type: list
   elements: str
   returned: always
+released:
+  description: Nodes that have left, or would leave, and why.
+  type: dict
+  returned: always
 restarts_pending:
   description: Nodes whose driver pod runs the version before, until it is restarted.
   type: list

@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.cluster import Cluster
 from tests.integration.driver_bed import SECRET, DriverBed, Obj, check_output
-from tests.integration.plays import PLAYBOOKS, Runner
+from tests.integration.plays import PLAYBOOKS, Runner, make_namespace
 from tests.integration.registry_bed import Bed
 
 NAMESPACE = "simple-kmod"
@@ -61,7 +61,7 @@ def make_kmod(cluster: Cluster, runner: Runner, bed: Bed) -> Kmod:
     cluster.add_nodes(1, profile="cpu-only", kernel=ODD, os="debian:12", prefix="odd")
     for node in ("gpu-old-1", "gpu-old-2", "gpu-new-1", "odd-1"):
         cluster.kubectl("label", "node", node, "kmod=wanted")
-    cluster.kubectl("create", "namespace", NAMESPACE)
+    make_namespace(cluster, NAMESPACE)
     bed.images.push("base/kmod", "1", labels={"made": "first"})
     kmod = Kmod(cluster, runner, bed)
     kmod.give_secret()

@@ -30,6 +30,13 @@ SIMULATED: dict[str, Any] = yaml.safe_load((REPO / "tests" / "scenes" / "simulat
 _RECAP = re.compile(r"^\S+\s*: ok=\d+\s+changed=(?P<changed>\d+).*failed=\d+", re.MULTILINE)
 
 
+def make_namespace(cluster: Cluster, name: str) -> None:
+    """Make a namespace before a run does, as it has to be, so that it is used as it is (docs/admin/rights.md)."""
+    levels = (f"pod-security.kubernetes.io/{mode}=privileged" for mode in ("enforce", "audit", "warn"))
+    cluster.kubectl("create", "namespace", name)
+    cluster.kubectl("label", "namespace", name, *levels, "security.openshift.io/scc.podSecurityLabelSync=false")
+
+
 @dataclass(frozen=True)
 class Played:
     """What a playbook run printed, and how it ended."""

@@ -43,8 +43,8 @@ def marks(cluster: Cluster) -> dict[str, dict[str, str]]:
 def gates(cluster: Cluster, node: str) -> dict[str, str]:
     """A node's gates by state; its summary label as ""."""
     prefix = "nvidia-gpu."
-    others = (f"{prefix}proofs", f"{prefix}container-runtime")
-    carried = {key: value for key, value in marks(cluster)[node].items() if key not in others}
+    others = ("proofs", "vanished", "container-runtime", "node-kernel")
+    carried = {key: value for key, value in marks(cluster)[node].items() if key.removeprefix(prefix) not in others}
     return {key.removeprefix(prefix) if key.startswith(prefix) else "": value for key, value in carried.items()}
 
 

@@ -26,6 +26,7 @@ Obj = dict[str, Any]
 GPU_NODES = ("gpu-old-1", "gpu-old-2", "gpu-new-1")
 NODE, KERNEL = "gpu-old-1", "6.8.0-60-generic"
 PREINSTALLED = "sim.hardware-enablement.io/preinstalled"
+ENFORCE = "pod-security.kubernetes.io/enforce"
 OPEN_MODULES = {"driver_kernel_module_type": "open"}
 
 
@@ -100,16 +101,26 @@ def test_a_foreign_device_plugin_is_found_before_the_first_write(cluster: Cluste
     sight.eventually(lambda: gpus(cluster, NODE) == "0")
 
 
+def namespace_labels(cluster: Cluster) -> dict[str, str]:
+    """The labels of the recipe's namespace."""
+    labels: dict[str, str] = cluster.api.get(f"/api/v1/namespaces/{sight.NAMESPACE}")["metadata"]["labels"]
+    return labels
+
+
 def test_an_object_that_is_not_ours_is_refused_and_left_alone(cluster: Cluster, runner: Runner) -> None:
     metadata = {"name": "nvidia-device-plugin", "namespace": sight.NAMESPACE, "labels": {"owner": "somebody"}}
+    restricted = {"name": sight.NAMESPACE, "labels": {ENFORCE: "restricted", "team": "theirs"}}
     apply(
         cluster,
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": sight.NAMESPACE}},
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": restricted},
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"theirs": "kept"}},
     )
+    before = namespace_labels(cluster)
     played = runner.play("enable_gpu", "--tags", "device_plugin")
     assert played.code != 0
     assert "ConfigMap nvidia-gpu/nvidia-device-plugin" in sentence(played)
+    assert "Namespace nvidia-gpu" in sentence(runner.play("enable_gpu", "--tags", "driver_container"))
+    assert namespace_labels(cluster) == before
     found = json.loads(cluster.kubectl("get", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "-o", "json"))
     assert found["data"] == {"theirs": "kept"}
     assert found["metadata"]["labels"] == {"owner": "somebody"}
@@ -120,6 +131,7 @@ def test_with_adopt_it_is_taken_over(cluster: Cluster, runner: Runner) -> None:
     found = json.loads(cluster.kubectl("get", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "-o", "json"))
     assert found["metadata"]["labels"][sight.STATE_LABEL] == "device_plugin"
     assert "config.yaml" in found["data"]
+    assert namespace_labels(cluster)[ENFORCE] == "privileged"
     assert all_ready(cluster)
     changes_nothing(cluster, runner)
 
@@ -223,3 +235,13 @@ def test_an_api_server_that_stops_answering_changes_no_label(cluster: Cluster, r
     cluster.kubectl("delete", "lease", "nvidia-gpu", "-n", "hardware-enablement")
     runner.play("enable_gpu", hardware_enablement_options=OPEN_MODULES).check()
     assert all_ready(cluster)
+
+
+def test_disable_gives_back_what_was_adopted_as_it_was(cluster: Cluster, runner: Runner) -> None:
+    cluster.kubectl("label", "namespace", sight.NAMESPACE, "since=then")
+    runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
+    name = {"kubernetes.io/metadata.name": sight.NAMESPACE}
+    assert namespace_labels(cluster) == {**name, ENFORCE: "restricted", "team": "theirs", "since": "then"}
+    found = json.loads(cluster.kubectl("get", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "-o", "json"))
+    assert (found["data"], found["metadata"]["labels"]) == ({"theirs": "kept"}, {"owner": "somebody"})
+    runner.play("disable", hardware_enablement_recipe="nvidia-gpu").unchanged()

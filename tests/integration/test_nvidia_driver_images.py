@@ -17,7 +17,7 @@ from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.driver_bed import BUILDER, KERNEL_LABEL, SECRETS, DriverBed, check_output
 from tests.integration.kmod_bed import NEW, OLD
-from tests.integration.plays import Runner
+from tests.integration.plays import Runner, make_namespace
 from tests.integration.registry_bed import Bed
 
 pytestmark = pytest.mark.builds
@@ -55,7 +55,7 @@ class Gpus(DriverBed):
 def gpus(cluster: Cluster, runner: Runner, bed: Bed) -> Gpus:
     """Two of three kernels have an image."""
     cluster.add_nodes(1, profile="gpu-h100", kernel=THIRD, os="ubuntu:24.04", prefix="third")
-    cluster.kubectl("create", "namespace", "nvidia-gpu")
+    make_namespace(cluster, "nvidia-gpu")
     made = Gpus(cluster, runner, bed)
     made.give_secret()
     made.publish(OLD)

@@ -30,7 +30,7 @@ from tests.cluster.paths import registry_folder
 from tests.cluster.pki import Authority
 from tests.cluster.registry import Images, Registry
 from tests.integration.conftest import grant
-from tests.integration.plays import REPO, Played, Runner
+from tests.integration.plays import REPO, Played, Runner, make_namespace
 
 pytestmark = pytest.mark.builds
 
@@ -183,7 +183,7 @@ def site(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Iter
         add_node(cluster, "new", NEW, RELEASE)
         cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
         grant(cluster, "runner", "hardware-enablement-runner")
-        cluster.kubectl("create", "namespace", NAMESPACE)
+        make_namespace(cluster, NAMESPACE)
         config = {".dockerconfigjson": registry.dockerconfig()}
         for name in ("push", "pull"):
             secret = {"metadata": {"name": name}, "type": "kubernetes.io/dockerconfigjson", "stringData": config}

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
 
 Obj = dict[str, Any]
-Action = Literal["create", "update", "replace", "delete", "unchanged"]
+Action = Literal["create", "update", "replace", "delete", "restore", "unchanged"]
 
 
 @dataclass
@@ -21,7 +21,8 @@ class Change:
     """One object's change.
 
     before: as it is. after: as it is (or, planned, would be) afterwards, with the API server's defaults; None for a
-    deletion. note: what is worth telling. desired: what is applied for it.
+    deletion. note: what is worth telling. desired: what is applied for it; for "restore", a merge patch. adopted:
+    whether it was not ours before.
     """
 
     key: ObjectKey
@@ -30,6 +31,7 @@ class Change:
     after: Obj | None
     note: str = ""
     desired: Obj | None = None
+    adopted: bool = False
 
 
 def contains(live: Any, wanted: Any) -> bool:

@@ -8,13 +8,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import Change
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, LockHeld, UnknownKind
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
+    ApiError,
+    LockHeld,
+    NotFound,
+    UnknownKind,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.ranks import DEFINITIONS, by_rank
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.removal import delete_and_wait
@@ -51,7 +57,7 @@ class _Execution:
 
     def run(self) -> list[Change]:
         kept = [change for change in self._changes if change.action in ("create", "update", "replace")]
-        removed = [change for change in self._changes if change.action == "delete"]
+        removed = [change for change in self._changes if change.action in ("delete", "restore")]
         try:
             for rank, batch in by_rank(kept, _kind_of):
                 self._run_batch(batch, self._apply)
@@ -99,6 +105,10 @@ class _Execution:
 
     def _delete(self, change: Change) -> Change:
         kind = self._client.kind(change.key.api_version, change.key.kind)
+        if change.action == "restore":
+            with suppress(NotFound):
+                self._client.patch(kind, change.key.name, change.key.namespace or None, change.desired or {})
+            return change
         uid = (change.before or {}).get("metadata", {}).get("uid")
         there = self._client.delete(kind, change.key.name, change.key.namespace, uid=uid)
         return change if there else replace(change, action="unchanged", note="it was gone already")

@@ -11,6 +11,7 @@ FIELD_MANAGER = "hardware-enablement"
 RECIPE_LABEL = f"{DOMAIN}/recipe"
 STATE_LABEL = f"{DOMAIN}/state"
 GROUP_LABEL = f"{DOMAIN}/kernel-group"
+MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
 # On validation pods; its value is the state that the pod proves.
 # On the Jobs, ConfigMaps and pods of a build; its value is the state whose image is built.
 BUILD_LABEL = f"{DOMAIN}/build"
@@ -23,7 +24,11 @@ APPLYSET_TOOLING_ANNOTATION = "applyset.kubernetes.io/tooling"
 APPLYSET_GROUP_KINDS_ANNOTATION = "applyset.kubernetes.io/contains-group-kinds"
 APPLYSET_NAMESPACES_ANNOTATION = "applyset.kubernetes.io/additional-namespaces"
 
-RUNTIME = "container-runtime"
+# What every object of ours carries, and nothing else does.
+OWNERSHIP = frozenset({RECIPE_LABEL, STATE_LABEL, GROUP_LABEL, MANAGED_BY_LABEL, PART_OF_LABEL})
+
+# What a node tells the pods of a recipe about itself; no state can be called so, since their names have no hyphen.
+RUNTIME, SYSTEM, KERNEL = "container-runtime", "node-os", "node-kernel"
 
 LOCK_NAMESPACE = "hardware-enablement"
 HOLDER_INFO_ANNOTATION = f"{DOMAIN}/holder-info"
@@ -39,14 +44,16 @@ def summary_label(recipe: str) -> str:
     return f"{DOMAIN}/{recipe}"
 
 
-def runtime_label(recipe: str) -> str:
-    """The node label that says which container runtime a node has, for the pods of states that are made per runtime.
-
-    No state can be called the same, since names of states have no hyphen.
-    """
-    return f"{DOMAIN}/{recipe}.{RUNTIME}"
+def fact_label(recipe: str, fact: str) -> str:
+    """The node label of ours for a fact: RUNTIME, SYSTEM, or KERNEL, which is on every node that is enabled."""
+    return f"{DOMAIN}/{recipe}.{fact}"
 
 
 def proofs_annotation(recipe: str) -> str:
     """The node annotation that keeps a recipe's proofs."""
     return f"{DOMAIN}/{recipe}.proofs"
+
+
+def vanished_annotation(recipe: str) -> str:
+    """The node annotation that says since when the labels of the hardware are gone, as an API timestamp."""
+    return f"{DOMAIN}/{recipe}.vanished"

@@ -26,7 +26,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     NotFound,
     UnknownKind,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import PART_OF_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import OWNERSHIP, PART_OF_LABEL
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.managers import foreign_fields
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import (
     ObjectKey,
@@ -71,7 +71,7 @@ def plan(
     errors = [entry for entry in found if isinstance(entry, ApiError)]
     changes = [entry for entry in found if not isinstance(entry, ApiError)]
     if planner.refused:
-        raise _not_ours(sorted(planner.refused), client.host)
+        raise _not_ours(sorted(planner.refused), client.host, adopt)
     if errors:
         if len(errors) > 1:
             errors[0].why += f" (and {len(errors) - 1} more objects cannot be planned)"
@@ -93,9 +93,22 @@ class _Planner:
         self._recreate = recreate
 
     def look(self, obj: Obj, served: bool) -> Change:
-        change = self._look(obj, key_of(obj), served)
+        key = key_of(obj)
+        change = self._use_as_it_is(obj, key) or self._look(obj, key, served)
         change.desired = obj
+        change.adopted = change.action == "update" and not self._is_ours(change.before or {})
         return change
+
+    def _use_as_it_is(self, obj: Obj, key: ObjectKey) -> Change | None:
+        """A namespace that somebody has made as it has to be, say for a pull secret, stays theirs; None otherwise."""
+        if key.kind != "Namespace" or key in self._live:
+            return None
+        before = self._read(key)
+        labels = {name: value for name, value in obj["metadata"].get("labels", {}).items() if name not in OWNERSHIP}
+        wanted = {**obj, "metadata": {**obj["metadata"], "labels": labels}}
+        if before is None or "deletionTimestamp" in before["metadata"] or self._is_ours(before):
+            return None
+        return Change(key, "unchanged", before, before, "was there before") if contains(before, wanted) else None
 
     def _look(self, obj: Obj, key: ObjectKey, served: bool) -> Change:
         if not served:
@@ -162,7 +175,7 @@ class _Planner:
         before = self._read(key)
         if before is None:
             raise error
-        note = self._check_owner(key, before)
+        note = self._check_owner(key, before, replaced="deletionTimestamp" not in before["metadata"])
         if "deletionTimestamp" in before["metadata"]:
             return self._going(key, before, obj)
         if key.kind in _NEVER_REPLACED:
@@ -186,14 +199,15 @@ class _Planner:
             )
         return Change(key, "replace", before, after, "it is being deleted, and is created anew when it is gone")
 
-    def _check_owner(self, key: ObjectKey, before: Obj) -> str:
-        labels = before["metadata"].get("labels") or {}
-        if labels.get(PART_OF_LABEL) == self._owner:
+    def _is_ours(self, before: Obj) -> bool:
+        labels = (before.get("metadata") or {}).get("labels") or {}
+        return bool(labels.get(PART_OF_LABEL) == self._owner)
+
+    def _check_owner(self, key: ObjectKey, before: Obj, *, replaced: bool = False) -> str:
+        if self._is_ours(before):
             return ""
-        if key.kind == "Namespace" and key.api_version == "v1" and PART_OF_LABEL not in labels:
-            # People make it themselves, for the pull secret that has to lie in it. It is never pruned.
-            return "was there before"
-        if not self._adopt:
+        # What is adopted is put back some day: nothing secret is written down, and nothing made anew is the same.
+        if not self._adopt or replaced or (key.api_version, key.kind) == ("v1", "Secret"):
             self.refused.append(key)
         return "adopted"
 
@@ -226,11 +240,16 @@ def _brings(obj: Obj, key: ObjectKey) -> bool:
     return key.api_version in versions
 
 
-def _not_ours(keys: Sequence[ObjectKey], host: str) -> EnablementError:
+def _not_ours(keys: Sequence[ObjectKey], host: str, adopt: bool) -> EnablementError:
     more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+    why, todo = "not made by this special resource", "remove it, choose another namespace"
+    if adopt:
+        why += ", and a Secret, or what would have to be made anew, could not be put back by disable"
+    else:
+        todo += ", or set adopt (hardware_enablement_adopt) to take it over; disable gives it back"
     return EnablementError(
         f"{', '.join(str(key) for key in keys[:_SHOWN])}{more} {'exists' if len(keys) == 1 else 'exist'} already",
         where=host,
-        why="not made by this special resource",
-        todo="remove it, choose another namespace, or set adopt (hardware_enablement_adopt) to take it over",
+        why=why,
+        todo=todo,
     )

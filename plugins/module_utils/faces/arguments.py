@@ -46,6 +46,8 @@ NFD_INFO: Spec = {
 PROVING: Spec = {
     "failure_grace": {"type": "int", "default": 30},
     "timeout": {"type": "int"},
+    "vanished_grace": {"type": "int", "default": 3600},
+    "release_nodes": {"type": "list", "elements": "str", "default": []},
     "on_regress": {"type": "str", "choices": ["keep", "withdraw"], "default": "keep"},
     "require_ready": {"type": "bool", "default": True},
     "report": {"type": "str", "choices": ["problems", "all"], "default": "problems"},

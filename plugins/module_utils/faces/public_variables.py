@@ -41,7 +41,10 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     **{name: arguments.CONNECTION[name] for name in CONNECTION},
     **{name: arguments.RECIPE[name] for name in ("recipe", "recipe_dir", "options", "pools", "namespace", "instance")},
     **{name: arguments.STATE_APPLY[name] for name in ("images", "adopt", "allow_empty", "recreate", "force")},
-    **{name: arguments.STATE_VALIDATE[name] for name in ("failure_grace", "timeout", "wait", "on_regress")},
+    **{
+        name: arguments.STATE_VALIDATE[name]
+        for name in ("failure_grace", "timeout", "wait", "on_regress", "vanished_grace", "release_nodes")
+    },
     **{
         name: arguments.DRIVER_CONTAINER[name]
         for name in (

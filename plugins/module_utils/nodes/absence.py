@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import FEATURE_PREFIX
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import LabelSet
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.system import FEATURES
 
 MAX_SIMILAR = 3
 
-_DEVICE = re.compile(rf"{re.escape(FEATURE_PREFIX)}(?P<bus>pci|usb)-(?P<fields>[0-9a-f_]+)\.present")
+_DEVICE = re.compile(rf"{re.escape(FEATURES)}(?P<bus>pci|usb)-(?P<fields>[0-9a-f_]+)\.present")
 _CLOSE = 0.85
 # How much a label differs from those looked for. From _OTHER_VENDOR on it is other hardware.
 _OTHER_VALUE, _SAME_VENDOR, _NEARLY, _OTHER_VENDOR = range(4)
@@ -39,7 +39,7 @@ class Evidence:
     @property
     def labelled(self) -> int:
         """How many nodes carry labels of NFD."""
-        return sum(any(name.startswith(FEATURE_PREFIX) for name in labels) for labels in self.labels)
+        return sum(any(name.startswith(FEATURES) for name in labels) for labels in self.labels)
 
     @property
     def nfd_present(self) -> bool:

@@ -21,9 +21,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.nodes.pools im
     terms_from_list,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import LabelSet, matches
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.system import FEATURES
 
-FEATURE_PREFIX = "feature.node.kubernetes.io/"
-_PCI, _PRESENT = f"{FEATURE_PREFIX}pci-", ".present"
+_PCI, _PRESENT = f"{FEATURES}pci-", ".present"
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def discover(
 
 
 def _has_features(labels: Mapping[str, str]) -> bool:
-    return any(name.startswith(FEATURE_PREFIX) for name in labels)
+    return any(name.startswith(FEATURES) for name in labels)
 
 
 def _devices(nodes: Sequence[NodeFacts]) -> dict[str, dict[str, Any]]:
@@ -210,6 +210,7 @@ def _group_to_dict(group: NodeGroup) -> dict[str, Any]:
         "count": len(group.nodes),
         "by_name": {facet: list(names) for facet, names in group.by_name.items()},
         "terms": [dict(term) for term in group.terms],
+        "held": [dict(term) for term in group.held],
     }
 
 
@@ -221,4 +222,5 @@ def _group_from_dict(given: Mapping[str, Any]) -> NodeGroup:
         nodes=tuple(str(node) for node in given["nodes"]),
         by_name={str(facet): tuple(map(str, names)) for facet, names in given["by_name"].items()},
         terms=tuple(dict(term) for term in given["terms"]),
+        held=tuple(dict(term) for term in given["held"]),
     )

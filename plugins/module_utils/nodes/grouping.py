@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,11 +23,17 @@ from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups i
     FACETS,
     NodeGroup,
     Term,
+    make_id,
     normal,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.pools import Pool
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import LabelSet, matches
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.system import OS_ID, OS_VERSION, label_form
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.system import (
+    FEATURES,
+    OS_ID,
+    OS_VERSION,
+    label_form,
+)
 
 EVERY_FACT = normal(FACETS)
 
@@ -36,14 +42,14 @@ EVERY_FACT = normal(FACETS)
 class Grouping:
     """By what nodes are told apart. finest: all facets that anybody asks for; every other group is made of these.
 
-    preinstalled: label sets, any of which says that a node brings its driver. runtime_label: name of the node label
-    that we publish the container runtime with ("" where nobody asks for it).
+    preinstalled: label sets, any of which says that a node brings its driver. published: facet -> the node label of
+    ours that tells it.
     """
 
     finest: tuple[str, ...] = normal(("kernel",))
     pools: tuple[Pool, ...] = ()
     preinstalled: tuple[LabelSet, ...] = ()
-    runtime_label: str = ""
+    published: Mapping[str, str] = field(default_factory=dict, hash=False)
     _ids: dict[tuple[Any, ...], str] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def group_of(self, node: NodeFacts, per: Sequence[str] | None = None) -> NodeGroup:
@@ -78,6 +84,16 @@ class Grouping:
 
     def _pool_of(self, node: NodeFacts) -> str:
         return next((pool.name for pool in self.pools if pool.has(node.labels)), "")
+
+    def facts_of(self, node: NodeFacts) -> dict[str, str]:
+        """The labels of ours that a node should carry: name -> value."""
+        system = (node.kernel, node.os_id, node.os_version, node.arch)
+        values = {
+            "kernel": lambda: make_id(*system),
+            "os": lambda: os_value(node.os_id, node.os_version),
+            "runtime": lambda: runtime_value(node.runtime, node.runtime_major),
+        }
+        return {label: values[facet]() for facet, label in self.published.items()}
 
     def id_of(self, node: NodeFacts) -> str:
         """The id of the finest group that a node belongs to; quick, since every event of a node asks for it."""
@@ -124,7 +140,7 @@ class Grouping:
             },
             os_build=max((part.os_build for part in parts), key=_numbers) if system else "",
         )
-        return replace(group, terms=self._terms(group))
+        return replace(group, terms=self._terms(group), held=self._held(group))
 
     def _terms(self, group: NodeGroup) -> tuple[Term, ...]:
         """Terms by labels for the nodes that carry them, one by name for each other node.
@@ -135,15 +151,31 @@ class Grouping:
         by_name = sorted({name for facet in group.per for name in group.by_name.get(facet, ())})
         terms: list[Term] = []
         if len(by_name) < len(group.nodes):
-            found = [{"key": key, "operator": "In", "values": [value]} for key, value in self._labels(group)]
-            terms += [
-                {"matchExpressions": [*found, *(expression.to_dict() for expression in term)]}
-                for term in both(self._by_driver(group), self._by_pool(group))
-            ]
+            terms += self._by_labels(group, self._labels(group))
         terms += [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]} for name in by_name]
         return tuple(term for term in terms if term.get("matchExpressions") != [])
 
-    def _labels(self, group: NodeGroup) -> list[tuple[str, str]]:
+    def _held(self, group: NodeGroup) -> tuple[Term, ...]:
+        """As the terms by labels, with our labels in the place of NFD's."""
+        if "kernel" not in self.published:
+            return ()
+        wanted = {name: value for name, value in self._labels(group).items() if not name.startswith(FEATURES)}
+        if "os" in group.per:
+            wanted[self.published["os"]] = os_value(group.os_id, group.os_version)
+        if "kernel" in group.per:
+            wanted[self.published["kernel"]] = make_id(group.kernel, group.os_id, group.os_version, group.arch)
+            return tuple(self._by_labels(group, wanted))
+        ours = {"key": self.published["kernel"], "operator": "Exists"}
+        return tuple({"matchExpressions": [ours, *term["matchExpressions"]]} for term in self._by_labels(group, wanted))
+
+    def _by_labels(self, group: NodeGroup, labels: Mapping[str, str]) -> list[Term]:
+        found = [{"key": key, "operator": "In", "values": [value]} for key, value in sorted(labels.items())]
+        return [
+            {"matchExpressions": [*found, *(expression.to_dict() for expression in term)]}
+            for term in both(self._by_driver(group), self._by_pool(group))
+        ]
+
+    def _labels(self, group: NodeGroup) -> dict[str, str]:
         wanted: dict[str, str] = {}
         if "kernel" in group.per:
             wanted |= {KERNEL: group.kernel_label, OS_ID: label_form(group.os_id), ARCH: group.arch}
@@ -154,8 +186,8 @@ class Grouping:
         if "arch" in group.per:
             wanted[ARCH] = group.arch
         if "runtime" in group.per:
-            wanted[self.runtime_label] = runtime_value(group.runtime, group.runtime_major)
-        return sorted(wanted.items())
+            wanted[self.published["runtime"]] = runtime_value(group.runtime, group.runtime_major)
+        return wanted
 
     def _by_driver(self, group: NodeGroup) -> Terms:
         if "driver" not in group.per or not self.preinstalled:
@@ -174,6 +206,11 @@ class Grouping:
 def runtime_value(runtime: str, major: str) -> str:
     """A container runtime as the value of a label: containerd-2."""
     return label_form(f"{runtime}-{major}")
+
+
+def os_value(os_id: str, os_version: str) -> str:
+    """An operating system as the value of a label: ubuntu-24.04."""
+    return label_form(f"{os_id}-{os_version}")
 
 
 def _lacking(nodes: Sequence[NodeFacts]) -> dict[str, tuple[str, ...]]:

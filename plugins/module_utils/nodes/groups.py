@@ -39,7 +39,8 @@ class NodeGroup:
     os_build: of RHCOS, the newest among the nodes (one kernel may be part of several builds). runtime and
     runtime_major: the container runtime. preinstalled: whether the nodes bring their driver. pool: "" for none. nodes:
     names, sorted. by_name: facet -> names of the nodes that lack labels which would select them by it. terms:
-    nodeSelectorTerms, any of which selects a node of the group.
+    nodeSelectorTerms, any of which selects a node of the group. held: the same by labels of ours alone, for a node on
+    which NFD's labels are gone.
     """
 
     id: str
@@ -57,6 +58,7 @@ class NodeGroup:
     nodes: tuple[str, ...] = ()
     by_name: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     terms: tuple[Term, ...] = ()
+    held: tuple[Term, ...] = ()
 
     @property
     def title(self) -> str:

@@ -9,8 +9,10 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-OS_ID = "feature.node.kubernetes.io/system-os_release.ID"
-OS_VERSION = "feature.node.kubernetes.io/system-os_release.VERSION_ID"
+# Where all labels of NFD begin.
+FEATURES = "feature.node.kubernetes.io/"
+OS_ID = f"{FEATURES}system-os_release.ID"
+OS_VERSION = f"{FEATURES}system-os_release.VERSION_ID"
 
 # The kubelet reports os-release's PRETTY_NAME. What stands before the version, the ID, and how much of the version
 # os-release repeats in VERSION_ID.

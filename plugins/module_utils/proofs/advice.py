@@ -22,6 +22,11 @@ OF_STATES: Mapping[str, Reason] = {
         " its version before goes on running",
         "mend the nodes where the replacement is not proven, or take the option back",
     ),
+    "HardwareVanished": Reason(
+        "the labels of the hardware are gone from the node, and nothing of what it had is given up yet; `vanished`",
+        "see why Node Feature Discovery does not label it; it leaves by itself once nothing holds a device and the time"
+        " vanished_grace is over, or at once where release_nodes (hardware_enablement_release_nodes) names it",
+    ),
     "KindNotServed": Reason(
         "a state brings objects of a kind that the API server does not serve, although what it requires is ready",
         "wait, or look at the log of what is to bring this kind",

@@ -95,10 +95,11 @@ _PREEMPTION = re.compile(r"[.,]?\s*(no new claims to deallocate,?\s*)?preemption
 
 
 def seconds(timestamp: str | None) -> float | None:
-    """An API timestamp as seconds since the epoch."""
-    if not timestamp:
+    """An API timestamp as seconds since the epoch; None for what is none."""
+    try:
+        return datetime.fromisoformat((timestamp or "").replace("Z", "+00:00")).timestamp()
+    except ValueError:
         return None
-    return datetime.fromisoformat(timestamp.replace("Z", "+00:00")).timestamp()
 
 
 def timestamp(moment: float) -> str:

@@ -19,16 +19,26 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds i
 Obj = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Vanished:
+    """A node that has lost the labels of the hardware: since when (seconds since the epoch), what becomes of it."""
+
+    since: float
+    text: str
+
+
 @dataclass
 class Snapshot:
     """Nodes by name, pods of DaemonSets by node and state, validation pods by name, workloads by key.
 
+    vanished: those of the nodes that have lost the labels of the hardware.
     pods_known is false as long as only the DaemonSets' own counts have been read. answers holds what was asked, feeds
     what proofs look at besides.
     """
 
     nodes: dict[str, NodeFacts] = field(default_factory=dict)
     groups: dict[str, str] = field(default_factory=dict)
+    vanished: dict[str, Vanished] = field(default_factory=dict)
     workloads: dict[ObjectKey, Obj] = field(default_factory=dict)
     pods: dict[tuple[str, str], dict[str, Obj]] = field(default_factory=lambda: defaultdict(dict))
     validators: dict[str, Obj] = field(default_factory=dict)
@@ -57,6 +67,7 @@ class Snapshot:
         """Drop a node that is gone or no longer has the hardware."""
         self.nodes.pop(name, None)
         self.groups.pop(name, None)
+        self.vanished.pop(name, None)
 
     def put_pod(self, pod: Obj, deleted: bool = False) -> set[str]:
         """Take in a pod; returns the nodes that it concerns."""

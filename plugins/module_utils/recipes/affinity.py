@@ -34,6 +34,30 @@ def hardware_terms(
     return terms
 
 
+def held_terms(
+    label_sets: Sequence[LabelSet],
+    chosen: Mapping[str, str],
+    group_terms: Sequence[Mapping[str, Any]],
+    gates: Sequence[str],
+) -> list[Obj]:
+    """The nodes that carry our own labels (group_terms) and have lost all those of the hardware, but neither those that
+    the user chose nodes by nor a gate: what runs there stays until the node has left."""
+    lost: dict[str, set[str]] = {}
+    for name, value in ((name, value) for labels in label_sets for name, value in labels.items() if name not in chosen):
+        lost.setdefault(name, set()).update(() if value is None else (value,))
+    absent = [
+        {"key": name, "operator": "NotIn", "values": sorted(values)}
+        if values
+        else {"key": name, "operator": "DoesNotExist"}
+        for name, values in sorted(lost.items())
+    ]
+    opened = [{"key": gate, "operator": "Exists"} for gate in gates]
+    return [
+        {"matchExpressions": [*_expressions(chosen), *term["matchExpressions"], *absent, *opened]}
+        for term in (group_terms if lost else ())
+    ]
+
+
 def node_terms(node: str) -> list[Obj]:
     """One node, by its name."""
     return [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]

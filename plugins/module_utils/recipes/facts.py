@@ -19,7 +19,8 @@ Obj = dict[str, Any]
 class Group(Protocol):
     """A group of nodes, as far as rendering looks at it (nodes.groups.NodeGroup is one, with what the facts mean).
 
-    per: the facets that are known of it. terms are nodeSelectorTerms, any of which selects a node of the group.
+    per: the facets that are known of it. terms are nodeSelectorTerms, any of which selects a node of the group; held
+    are those by labels of ours alone.
     """
 
     @property
@@ -60,6 +61,9 @@ class Group(Protocol):
 
     @property
     def terms(self) -> Sequence[Mapping[str, Any]]: ...
+
+    @property
+    def held(self) -> Sequence[Mapping[str, Any]]: ...
 
 
 def itself(group: Group, _per: Sequence[str]) -> Group:

@@ -8,12 +8,13 @@ Pure: each function returns a changed copy. Selectors are never touched."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
     FIELD_MANAGER,
     GROUP_LABEL,
+    MANAGED_BY_LABEL,
     PART_OF_LABEL,
     RECIPE_LABEL,
     STATE_LABEL,
@@ -31,7 +32,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standa
 
 Obj = dict[str, Any]
 
-MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
 # A cordoned node's driver is proven too: an upgrade does just that before it opens the node again.
 _CORDONED: Obj = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"}
 
@@ -41,8 +41,9 @@ class Context:
     """For whom a manifest is made.
 
     group: id of a group of nodes, "" for all. gates: node labels that must be there. label_sets: hardware and the
-    user's node selector. group_terms: nodeSelectorTerms of the group, none for all. resources: those of the recipe.
-    anywhere: workloads that serve no node in particular may run on any.
+    user's node selector. group_terms: nodeSelectorTerms of the group, none for all. held: the same by labels of ours,
+    for nodes that have lost those of the hardware; chosen: those of label_sets that are the user's. resources: those of
+    the recipe. anywhere: workloads that serve no node in particular may run on any.
     """
 
     recipe: str
@@ -56,6 +57,8 @@ class Context:
     label_sets: Sequence[Mapping[str, str | None]]
     group_terms: Sequence[Mapping[str, Any]]
     gates: Sequence[str]
+    held: Sequence[Mapping[str, Any]] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
     anywhere: bool = False
 
     @property
@@ -100,7 +103,11 @@ def place(manifest: Obj, context: Context) -> Obj:
         return manifest
     spec = template["spec"]
     pods.add_tolerations(spec, context.tolerations)
-    affinity.require(spec, affinity.hardware_terms(context.label_sets, context.group_terms, context.gates))
+    terms = affinity.hardware_terms(context.label_sets, context.group_terms, context.gates)
+    if _is_daemonset(manifest):
+        # Only their pods are taken off a node whose labels change.
+        terms += affinity.held_terms(context.label_sets, context.chosen, context.held, context.gates)
+    affinity.require(spec, terms)
     return placed
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import gate_label
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import KERNEL, fact_label, gate_label
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import DEFAULT
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
@@ -40,6 +40,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.manife
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, State
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
+    chosen_labels,
     gating_states,
     node_label_sets,
 )
@@ -232,15 +233,22 @@ class StateRenderer:
             options=self._facts.options_of(group),
             resources=self._recipe.resources,
             label_sets=self._label_sets,
-            group_terms=group.terms if group else self._terms_of_all(),
+            group_terms=group.terms if group else [term for own in self._some_groups() for term in own.terms],
             gates=self._gates,
+            held=group.held if group else self._held_of_all(),
+            chosen=chosen_labels(self._facts.options),
             anywhere=self._state.placement == "anywhere",
         )
 
-    def _terms_of_all(self) -> list[Mapping[str, Any]]:
+    def _some_groups(self) -> list[Group]:
         """For what is made once: the groups where the state is on, none where it is on everywhere."""
         on = [own for own, finest in self._own.values() if self._is_on(finest)]
-        return [term for own in on for term in own.terms] if len(on) < len(self._own) else []
+        return on if len(on) < len(self._own) else []
+
+    def _held_of_all(self) -> list[Mapping[str, Any]]:
+        enabled = {"key": fact_label(self._recipe.name, KERNEL), "operator": "Exists"}
+        some = self._some_groups()
+        return [term for own in some for term in own.held] if some else [{"matchExpressions": [enabled]}]
 
     def _inject(self, step: Callable[[Obj, inject.Context], Obj], item: _Item) -> Obj:
         try:

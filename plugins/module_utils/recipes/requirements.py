@@ -59,6 +59,11 @@ def _proofs(recipe: Recipe, enabled: Enabled, name: str) -> list[Proof]:
     return [proof for value in sorted(enabled[name]) for proof in recipe.states[name].proofs(value)]
 
 
+def chosen_labels(options: Mapping[str, Any]) -> dict[str, str]:
+    """The labels of the user's node_selector, all of which a node has to have."""
+    return {str(name): string(value) for name, value in options["node_selector"].items()}
+
+
 def node_label_sets(recipe: Recipe, options: Mapping[str, Any]) -> tuple[dict[str, str | None], ...]:
     """The label sets, any of which makes a node one of ours: the user's hardware_labels, else those of the recipe, each
     with the user's node_selector.
@@ -75,7 +80,7 @@ def node_label_sets(recipe: Recipe, options: Mapping[str, Any]) -> tuple[dict[st
             why="one of its label sets is empty",
             todo="name the labels of the nodes that have the hardware",
         )
-    wanted = {str(name): string(value) for name, value in options["node_selector"].items()}
+    wanted = chosen_labels(options)
     sets: tuple[dict[str, str | None], ...] = tuple(
         {**labels, **wanted}
         for labels in hardware or recipe.selector

@@ -29,6 +29,7 @@ class SampleGroup:
     pool: str = ""
     per: tuple[str, ...] = FACETS
     terms: tuple[Mapping[str, Any], ...] = field(default=())
+    held: tuple[Mapping[str, Any], ...] = field(default=())
 
 
 SAMPLE_GROUPS = (

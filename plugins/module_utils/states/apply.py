@@ -16,7 +16,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.diff import render_diff
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import UnknownKind
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import STATE_LABEL, summary_label
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
+    KERNEL,
+    STATE_LABEL,
+    fact_label,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
@@ -44,8 +48,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare
     with_requirements,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prune import candidates, decide
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import adopted, store
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import spec as record_spec
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
 from ansible_collections.hardware.enablement.plugins.module_utils.states.shared import refuse_shared
 from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import (
     Stage,
@@ -54,6 +58,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.staging
     divide,
     members_of,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.states.strays import refuse_left_out_in_use
 from ansible_collections.hardware.enablement.plugins.module_utils.states.tags import Tags
 
 Obj = dict[str, Any]
@@ -90,7 +95,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     if params["wait"] and tags.validates:
         proven = list(prepared.recipe.states.values()) if tags.given else chosen
     # Who proves looks at the nodes as they are; who does not may take them as the run has found them.
-    desired = Desired(client, prepared, {**params, "discovery": None} if proven else params)
+    desired = Desired(client, prepared, {**params, "discovery": None} if proven else params, context.clock)
     # What is required is waited for in any case.
     application = _Application(desired, chosen, proven, {**params, "wait": True} if required else params, context)
     if not (params["wait"] and proven):
@@ -135,6 +140,7 @@ class _Application:
             refuse_rival_plugins(self.recipe, self.desired.rival_plugins)
         planned, later = self._plan(record), None
         if planned.differing:
+            refuse_left_out_in_use(self.client, self.desired.prepared, self.desired.strays)
             if record is not None:
                 refuse_shared(self.client, self.desired.prepared, self.desired.discovery)
             # A mistake anywhere in the recipe, or an object in two states, is found before the first write.
@@ -166,11 +172,13 @@ class _Application:
             unwanted,
             live,
             self._groups_in_use(),
+            self._groups_kept(),
             bool(discovery.matched),
             bool(self.params["allow_empty"]),
             {(name, group) for name, item in self.rendered.items() for group in item.turned_off},
         )
-        deletions = [Change(key, "delete", live[key], None) for key in pruning.delete]
+        taken_over = adopted.read(record)
+        deletions = [adopted.removal(key, live[key], taken_over) for key in pruning.delete]
         return Planned([*changes, *deletions], pruning.keep)
 
     def _plan_objects(
@@ -209,11 +217,19 @@ class _Application:
         return sorted(found | {self.desired.prepared.namespace, *record_spec.namespaces(record)})
 
     def _groups_in_use(self) -> set[str]:
-        """The groups of our nodes, by their facts; ours are also those that have lost the hardware's labels."""
-        marked = self.client.list(self.client.kind("v1", "Node"), labels=summary_label(self.recipe.name)).items
-        discovery, pers = self.desired.discovery, {state.per for state in self.recipe.states.values() if state.per}
-        found = {group.id for per in pers for group in discovery.coarse(per)}
-        return found.union(*(discovery.grouping.ids_of(NodeFacts.from_object(node), pers) for node in marked))
+        """The groups of the nodes that have the hardware."""
+        return {group.id for per in self._pers for group in self.desired.discovery.coarse(per)}
+
+    def _groups_kept(self) -> set[str]:
+        """The groups of the nodes that have lost the hardware's labels, by their facts and by what they carry."""
+        grouping, ours = self.desired.discovery.grouping, fact_label(self.recipe.name, KERNEL)
+        kept = self.desired.strays.kept
+        found = {str(node["metadata"]["labels"][ours]) for node in kept}
+        return found.union(*(grouping.ids_of(NodeFacts.from_object(node), self._pers) for node in kept))
+
+    @property
+    def _pers(self) -> set[tuple[str, ...]]:
+        return {state.per for state in self.recipe.states.values() if state.per}
 
     def _remember(self, record: Mapping[str, Any] | None, planned: Planned) -> None:
         """Write the record before anything that it has to find again is created."""
@@ -233,6 +249,7 @@ class _Application:
             kinds=kinds,
             namespaces=self._namespaces(record),
             made=made,
+            adopted=adopted.after(adopted.read(record), planned.changes),
         )
         store.write(self.client, wanted)
 
@@ -307,7 +324,7 @@ class _Application:
         if change.key in keys:
             return True
         labels = ((change.before or {}).get("metadata") or {}).get("labels") or {}
-        return bool(change.action == "delete" and labels.get(STATE_LABEL) == name)
+        return bool(change.action in ("delete", "restore") and labels.get(STATE_LABEL) == name)
 
 
 def _row(change: Change) -> Obj:

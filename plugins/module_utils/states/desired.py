@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.foreign
 from ansible_collections.hardware.enablement.plugins.module_utils.states.images import with_images
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared, render_facts
 from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import Order
+from ansible_collections.hardware.enablement.plugins.module_utils.states.strays import Strays, find_strays
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.plan import make_plans
 
@@ -36,12 +37,17 @@ Obj = dict[str, Any]
 
 
 class Desired:
-    """A recipe under a user's options in one cluster. Everything is found out once, when it is first asked for."""
+    """A recipe under a user's options in one cluster. Everything is found out once, when it is first asked for.
 
-    def __init__(self, client: Client, prepared: Prepared, params: Mapping[str, Any]) -> None:
+    clock gives seconds since the epoch."""
+
+    def __init__(
+        self, client: Client, prepared: Prepared, params: Mapping[str, Any], clock: Callable[[], float]
+    ) -> None:
         self.client = client
         self.prepared = prepared
         self._params = params
+        self._clock = clock
 
     @property
     def recipe(self) -> Recipe:
@@ -57,6 +63,17 @@ class Desired:
     def nodes(self) -> Sequence[Obj]:
         """The Node objects that have the hardware."""
         return discover.list_nodes(self.client, self.prepared.selector)
+
+    @cached_property
+    def strays(self) -> Strays:
+        """The nodes that carry our marks and not the labels of the hardware."""
+        matching = frozenset(node for group in self.discovery.node_groups for node in group.nodes)
+        return find_strays(self.client, self.prepared, self._params, matching, self._clock)
+
+    @property
+    def members(self) -> list[Obj]:
+        """The Node objects of all that are ours."""
+        return [*self.nodes, *self.strays.kept]
 
     @cached_property
     def discovery(self) -> Discovery:

@@ -16,7 +16,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts im
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import API_VERSION, KIND
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.causes import Results
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.marks import READY
+from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.marks import READY, VANISHED
 
 # Reason and whether it is a warning, by phase. Nodes have Events of others, so the reasons say what is meant.
 _REASONS = {
@@ -25,6 +25,7 @@ _REASONS = {
     "failed": ("HardwareFailed", True),
     "degraded": ("HardwareDegraded", True),
     "blocked": ("HardwareBlocked", True),
+    "vanished": ("HardwareVanished", True),
     "unknown": ("HardwareUnknown", True),
     "empty": ("HardwareAbsent", False),
 }
@@ -41,6 +42,9 @@ def of_node(recipe: str, node: NodeFacts, before: str | None, after: str | None,
         return None
     reason, warning = _REASONS[phase]
     result = results.get((node.name, state)) or results.get(("", state))
+    if phase == VANISHED:
+        result = next(found for (name, _state), found in results.items() if name == node.name and not found.cause)
+        state = result.state
     why = f": state {state}, {result.reason}: {result.message}" if result else ""
     return Occurrence(
         regarding={"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.uid},
@@ -48,6 +52,17 @@ def of_node(recipe: str, node: NodeFacts, before: str | None, after: str | None,
         note=f"{recipe} is {phase}{_was(old)}{why}",
         same=f"{recipe}|{state}|{result.reason if result else ''}",
         warning=warning,
+    )
+
+
+def of_departure(recipe: str, node: Mapping[str, Any], why: Mapping[str, str]) -> Occurrence:
+    """What is to be said on a node (an object) that is no longer one of ours; why: by node."""
+    name, uid = node["metadata"]["name"], node["metadata"]["uid"]
+    return Occurrence(
+        regarding={"apiVersion": "v1", "kind": "Node", "name": name, "uid": uid},
+        reason="HardwareReleased",
+        note=f"the node has left {recipe}: {why[name]}",
+        warning=False,
     )
 
 
@@ -76,7 +91,7 @@ def say(client: Client, found: Sequence[Occurrence], context: RunContext) -> Non
 
 def _parts(summary: str | None) -> tuple[str, str]:
     """Phase and state of a summary label: "ready", "driver.failed", or none."""
-    if not summary or summary == READY:
+    if not summary or summary in (READY, VANISHED):
         return summary or "", ""
     state, _dot, phase = summary.rpartition(".")
     return phase, state

@@ -28,6 +28,7 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
     "update": ("patch",),
     "replace": ("create", "delete", "patch"),
     "delete": ("delete",),
+    "restore": ("patch",),
 }
 
 

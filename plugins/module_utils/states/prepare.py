@@ -13,7 +13,12 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.applyset import applyset_id
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import UnknownKind
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import runtime_label
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
+    KERNEL,
+    RUNTIME,
+    SYSTEM,
+    fact_label,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
@@ -34,6 +39,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.record 
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import GROUP, KIND
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.versions import versions
 from ansible_collections.hardware.enablement.plugins.module_utils.states.tags import EVERYTHING, Tags
+
+_FACTS = {"kernel": KERNEL, "os": SYSTEM, "runtime": RUNTIME}
 
 
 @dataclass(frozen=True)
@@ -68,12 +75,12 @@ class Prepared:
     @property
     def grouping(self) -> Grouping:
         """By what nodes are told apart; pools that are MachineConfigPools have yet to be looked up."""
-        facets = {facet for state in self.recipe.states.values() for facet in state.per}
+        facets = {"kernel"}.union(*(state.per for state in self.recipe.states.values()))
         return Grouping(
-            finest=normal(("kernel", *facets)),
+            finest=normal(tuple(facets)),
             pools=self.pools,
             preinstalled=self.recipe.preinstalled_driver,
-            runtime_label=runtime_label(self.recipe.name) if "runtime" in facets else "",
+            published={facet: fact_label(self.recipe.name, fact) for facet, fact in _FACTS.items() if facet in facets},
         )
 
     def serves(self, resource: str) -> bool:

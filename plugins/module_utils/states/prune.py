@@ -34,11 +34,12 @@ def decide(
     unwanted: list[ObjectKey],
     live: Mapping[ObjectKey, Obj],
     groups_in_use: Set[str],
+    groups_kept: Set[str],
     nodes_match: bool,
     allow_empty: bool,
     turned_off: Set[tuple[str, str]] = frozenset(),
 ) -> Pruning:
-    """groups_in_use: the groups, by their facts, of the nodes that match the selector or carry our label.
+    """groups_in_use: the groups of the nodes that have the hardware; groups_kept: of those that have lost its labels.
 
     Labels that vanish (NFD restarting, a removed DaemonSet) must not take drivers down: a group that a node still is in
     keeps its objects, and where no node matches at all, everything stays unless allow_empty. turned_off: (state, group)
@@ -48,7 +49,9 @@ def decide(
     for key in unwanted:
         labels = (live[key].get("metadata") or {}).get("labels") or {}
         group, off = labels.get(GROUP_LABEL), (labels.get(STATE_LABEL), labels.get(GROUP_LABEL)) in turned_off
-        if not nodes_match and not allow_empty:
+        if group in groups_kept:
+            keep[key] = f"a node of group {group} has lost the labels of the hardware, and has not left yet"
+        elif not nodes_match and not allow_empty:
             keep[key] = "no node matches the selector; set allow_empty (hardware_enablement_allow_empty) to remove it"
         elif group and group in groups_in_use and not (off or allow_empty):
             keep[key] = f"a node is still one of group {group}"

@@ -8,25 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import Change, delete_and_wait
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import delete_and_wait, execute
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.diff import render_diff
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import STATE_LABEL, summary_label
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, Right
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import STATE_LABEL
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
+from ansible_collections.hardware.enablement.plugins.module_utils.states.holders import find_holders, in_words
+from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import find_marked
 from ansible_collections.hardware.enablement.plugins.module_utils.states.ownership import find_owned
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prune import NEVER
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import adopted, store
 
 Obj = dict[str, Any]
-
-
-# Whether somebody still holds the devices of what is removed.
-RIGHTS = (Right("", ("pods",), ("list",), CLUSTER),)
 
 
 def states(
@@ -39,20 +36,23 @@ def states(
     names = [state.name for state in chosen]
     live = find_owned(client, prepared, names, record)
     keys = [key for key in live if key.kind not in NEVER]
-    changes = [Change(key, "delete", live[key], None) for key in keys]
+    taken_over = adopted.read(record)
+    changes = [adopted.removal(key, live[key], taken_over) for key in keys]
     if keys and not context.check_mode:
         guard = Guard(client, prepared.recipe.name, context)
         guard.before_write()
-        delete_and_wait(client, keys, timeout=float(params["wait_timeout"]), guard=guard.before_write)
+        gone = [change.key for change in changes if change.action == "delete"]
+        delete_and_wait(client, gone, timeout=float(params["wait_timeout"]), guard=guard.before_write)
+        execute(client, [change for change in changes if change.action == "restore"], guard=guard.before_write)
     result: Obj = {
         "changed": bool(changes),
         "states": [
             {
                 "name": name,
                 "changes": [
-                    {"action": "delete", "object": str(key)}
-                    for key in keys
-                    if (live[key]["metadata"].get("labels") or {}).get(STATE_LABEL) == name
+                    {"action": change.action, "object": str(change.key)}
+                    for change in changes
+                    if (live[change.key]["metadata"].get("labels") or {}).get(STATE_LABEL) == name
                 ],
             }
             for name in names
@@ -65,23 +65,13 @@ def states(
 
 def refuse_while_used(client: Client, prepared: Prepared) -> None:
     """Raise EnablementError where pods still hold the recipe's devices."""
-    holders = []
-    kind, label = client.kind("v1", "Node"), summary_label(prepared.recipe.name)
-    ours = {node["metadata"]["name"] for node in client.list(kind, labels=label, metadata_only=True).items}
-    for pod in client.list(client.kind("v1", "Pod"), fields="status.phase=Running").items:
-        # Another instance may serve the same resource on other nodes.
-        if ours and pod["spec"].get("nodeName") not in ours:
-            continue
-        for container in pod["spec"].get("containers") or []:
-            limits = (container.get("resources") or {}).get("limits") or {}
-            if any(prepared.serves(name) for name in limits):
-                holders.append(f"{pod['metadata']['namespace']}/{pod['metadata']['name']}")
-                break
-    if holders:
-        more = f" and {len(holders) - 3} more" if len(holders) > 3 else ""
+    # Another instance may serve the same resource on other nodes.
+    ours = {node["metadata"]["name"] for node in find_marked(client, prepared.recipe.name)}
+    held = find_holders(client, prepared, ours or None)
+    if held:
         raise EnablementError(
             f"{prepared.recipe.name} is in use, so it is not removed",
-            where=f"pods {', '.join(sorted(holders)[:3])}{more}",
+            where=in_words(pod for pods in held.values() for pod in pods),
             why="they hold its devices",
             todo="end these pods first, or set force (in the playbooks hardware_enablement_force)",
         )

@@ -8,9 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import delete_and_wait
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import Change, delete_and_wait, execute
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import BUILD_LABEL, RECIPE_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
+    BUILD_LABEL,
+    PART_OF_LABEL,
+    RECIPE_LABEL,
+    VALIDATION_LABEL,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, Right
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
@@ -19,11 +24,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookup
 from ansible_collections.hardware.enablement.plugins.module_utils.states import phase_events
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
-from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import clear_all_marks
+from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import clear_marks, find_marked
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared, prepare
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record import adopted, store
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import images as record_images
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import spec as record_spec
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import (
     API_VERSION,
     KIND,
@@ -39,7 +44,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states.record.
 Obj = dict[str, Any]
 
 _LAST_LOOK = "lastChecked"
-_OF_BUILDS = (("batch/v1", "Job"), ("build.openshift.io/v1", "BuildConfig"), ("v1", "ConfigMap"))
+_OF_RUNS = (
+    ("batch/v1", "Job", BUILD_LABEL),
+    ("build.openshift.io/v1", "BuildConfig", BUILD_LABEL),
+    ("v1", "ConfigMap", BUILD_LABEL),
+    ("v1", "Pod", VALIDATION_LABEL),
+)
 
 
 # What builds have left, in whatever namespace, when a resource is removed.
@@ -113,33 +123,63 @@ def _looked_up(prepared: Prepared) -> set[str]:
 
 
 def _remove(client: Client, prepared: Prepared, params: Mapping[str, Any], context: RunContext) -> Obj:
-    """Labels and annotations off the nodes, the record, the namespaces that enabling made, the CRD on request."""
+    """Labels and annotations off the nodes, what was taken over given back, what is left of runs and the namespaces
+    that enabling made, then the record, and the CRD on request.
+
+    The record goes last: what a run that is killed on the way leaves to do, the next one knows from it alone.
+    """
     name, write = prepared.recipe.name, not context.check_mode
     served = client.serves(API_VERSION, KIND)
     record = store.read(client, name) if served else None
-    keys = [ObjectKey(API_VERSION, KIND, "", name)] if record is not None else []
-    keys += _builds(client, prepared)
-    keys += [ObjectKey("v1", "Namespace", "", space) for space in record_spec.made_namespaces(record)]
+    restored = _taken_over(client, prepared, record)
+    stages = [[*_left_by_runs(client, prepared), *_made_namespaces(client, prepared, record)]]
+    stages.append([ObjectKey(API_VERSION, KIND, "", name)] if record is not None else [])
     if params["delete_crd"] and served:
         _refuse_while_others_exist(client, name)
-        keys.append(ObjectKey("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", NAME))
+        stages.append([ObjectKey("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", NAME)])
     guard = Guard(client, name, context)
-    removed = [f"marks of node {node}" for node in clear_all_marks(client, prepared, guard.before_write, write)]
-    if keys and write:
-        guard.before_write()
-        delete_and_wait(client, keys, timeout=float(params["wait_timeout"]), guard=guard.before_write)
-    removed += [str(key) for key in keys]
-    return {"changed": bool(removed), "removed": removed}
+    marked = find_marked(client, name)
+    removed = [f"marks of node {node}" for node in clear_marks(client, name, marked, guard.before_write, write)]
+    if write:
+        execute(client, restored, guard=guard.before_write)
+    for keys in filter(None, stages):
+        if write:
+            delete_and_wait(client, keys, timeout=float(params["wait_timeout"]), guard=guard.before_write)
+        removed += [str(key) for key in keys]
+    result: Obj = {"removed": removed, "restored": [str(change.key) for change in restored]}
+    return {"changed": bool(removed or restored), **result}
 
 
-def _builds(client: Client, prepared: Prepared) -> list[ObjectKey]:
-    """What builds leave behind in namespaces that stay: a failed Job, say, which was kept for its log."""
-    labels = f"{RECIPE_LABEL}={prepared.recipe.name},{BUILD_LABEL}"
+def _taken_over(client: Client, prepared: Prepared, record: Obj | None) -> list[Change]:
+    """What was there before us and carries our labels still: namespaces and CRDs, which states do not remove."""
+    taken_over, found = adopted.read(record), []
+    for key in taken_over:
+        live = client.get(client.kind(key.api_version, key.kind), key.name, key.namespace or None)
+        if live is not None and _is_ours(live, prepared):
+            found.append(adopted.removal(key, live, taken_over))
+    return found
+
+
+def _made_namespaces(client: Client, prepared: Prepared, record: Obj | None) -> list[ObjectKey]:
+    """The namespaces that enabling made, unless somebody has made one of that name anew."""
+    kind = client.kind("v1", "Namespace")
+    found = {name: client.get(kind, name) for name in record_spec.made_namespaces(record)}
+    return [ObjectKey("v1", "Namespace", "", name) for name, live in found.items() if live and _is_ours(live, prepared)]
+
+
+def _is_ours(live: Obj, prepared: Prepared) -> bool:
+    return (live["metadata"].get("labels") or {}).get(PART_OF_LABEL) == prepared.part_of
+
+
+def _left_by_runs(client: Client, prepared: Prepared) -> list[ObjectKey]:
+    """What runs leave behind in namespaces that stay: a failed Job, kept for its log, or a validation pod."""
     return [
         ObjectKey(api_version, kind, item["metadata"]["namespace"], item["metadata"]["name"])
-        for api_version, kind in _OF_BUILDS
+        for api_version, kind, label in _OF_RUNS
         if client.serves(api_version, kind)
-        for item in client.list(client.kind(api_version, kind), labels=labels).items
+        for item in client.list(
+            client.kind(api_version, kind), labels=f"{RECIPE_LABEL}={prepared.recipe.name},{label}"
+        ).items
     ]
 
 

@@ -24,6 +24,9 @@ Obj = dict[str, Any]
 # They do nothing by themselves, or not before node affinity lets them.
 _INERT = frozenset({"DaemonSet", "PodDisruptionBudget", "Service"})
 
+# An adopted object is not deleted but put back as it was.
+_TAKING = ("delete", "restore")
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -47,7 +50,7 @@ class Stage:
     @property
     def deletes(self) -> bool:
         """Whether it takes objects away; then it does nothing else."""
-        return any(change.action == "delete" for change in self.changes)
+        return any(change.action in _TAKING for change in self.changes)
 
     @property
     def keys(self) -> frozenset[ObjectKey]:
@@ -93,7 +96,7 @@ def acts(manifest: Mapping[str, Any]) -> bool:
 
 def divide(changes: Sequence[Change], members: Mapping[ObjectKey, Membership], order: Order) -> Staged:
     """Divide a plan. members: of all desired objects; one that is to be deleted says by its labels whose it is."""
-    replaced = {_owner(change).state for change in changes if change.action == "delete"} & order.proven_instead
+    replaced = {_owner(change).state for change in changes if change.action in _TAKING} & order.proven_instead
     now: list[Change] = []
     later: dict[tuple[Membership, tuple[str, ...], bool], list[Change]] = {}
     for change in changes:
@@ -109,7 +112,7 @@ def _turn(
     """Whose change it is, what has to be proven before it, and whether everywhere; None where it need not wait."""
     if change.action == "unchanged":
         return None
-    if change.action == "delete":
+    if change.action in _TAKING:
         owner = _owner(change)
         return (owner, (owner.state,), True) if owner.state in replaced else None
     manifest = change.desired or change.after or {"kind": ""}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
@@ -23,8 +23,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states import 
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.desired import Desired
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
+from ansible_collections.hardware.enablement.plugins.module_utils.states.holders import find_holders
 from ansible_collections.hardware.enablement.plugins.module_utils.states.later_changes import LaterChanges
-from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import clear_stray_marks
+from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import clear_marks
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import choose, prepare
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
 from ansible_collections.hardware.enablement.plugins.module_utils.states.resource import write_report
@@ -48,9 +49,8 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     client = connect(params)
     prepared = prepare(params, context, client)
     chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
-    return prove(
-        Desired(client, prepared, params), chosen, params, context, Guard(client, prepared.recipe.name, context)
-    )
+    desired = Desired(client, prepared, params, context.clock)
+    return prove(desired, chosen, params, context, Guard(client, prepared.recipe.name, context))
 
 
 def prove(
@@ -62,7 +62,7 @@ def prove(
     later: LaterChanges | None = None,
 ) -> Obj:
     """Walk the nodes until all that can be told of the chosen states is; make what had to wait for that meanwhile."""
-    recipe, nodes = desired.recipe, desired.nodes
+    recipe, nodes = desired.recipe, desired.members
     names = {state.name for state in chosen}
     staged = {stage.state for stage in (later.left if later else ())}
     # All states are planned, since a chosen one may require others; only the chosen ones are reported.
@@ -85,14 +85,16 @@ def prove(
     reported = [plan for plan in plans if plan.name in names and (plan.name in proving or _is_open(plan, loop))]
     reported, groups = _as_they_are_now(reported, desired, loop)
     report = summarize(reported, loop.results, groups, loop.snapshot.groups, params["report"] == "all", loop.left)
+    report["kernels"] = sorted({node.kernel for node in loop.snapshot.nodes.values()})
     if later:
         later.let_go(loop.walker)
     if not report["nodes_total"] and not nodes:
         report["message"] = desired.discovery.nfd["message"] or report["message"]
+    elif not desired.nodes:
+        report["message"] = f"{report['message']}; {desired.discovery.nfd['message']}"
     known = bool(nodes) or bool(params["allow_empty"])
     refused: list[EnablementError] = []
-    clear_marks = partial(clear_stray_marks, desired.client, desired.prepared, guard.before_write, write, known)
-    stray = _insist(clear_marks, refused) or {}
+    released = _insist(partial(_release, desired, guard, context), refused) or {}
     if write:
         _insist(partial(_clear_validators, desired, guard, loop.snapshot.nodes if known else None), refused)
     report["rivals"] = _insist(lambda: desired.rival_plugins, refused) or []
@@ -107,7 +109,8 @@ def prove(
     if params["show"]:
         for line in report["table"]:
             context.progress(line)
-    result = _result(report, writer, stray, params, context)
+    report["released"] = dict(desired.strays.leaving)
+    result = _result(report, writer, released, params, context)
     return _recorded(desired, result, context, refused) if params["record"] else result
 
 
@@ -144,6 +147,20 @@ def _recorded(desired: Desired, result: Obj, context: RunContext, refused: list[
     return result
 
 
+def _release(desired: Desired, guard: Guard, context: RunContext) -> dict[str, Obj]:
+    """Take our marks off the nodes that leave, and say why; returns the patches by node."""
+    recipe, strays = desired.recipe.name, desired.strays
+    for name, why in strays.leaving.items():
+        context.notice(f"node {name} leaves {recipe}: {why}")
+    gone = [strays.objects[name] for name in strays.leaving]
+    patches = clear_marks(desired.client, recipe, gone, guard.before_write, not context.check_mode)
+    if not context.check_mode:
+        phase_events.say(
+            desired.client, [phase_events.of_departure(recipe, node, strays.leaving) for node in gone], context
+        )
+    return patches
+
+
 def make_due(desired: Desired, context: RunContext, guard: Guard, later: LaterChanges) -> None:
     """Make what waits for proofs that are there already; nothing is proven for it, and nothing is waited for."""
     plans = desired.plans_with({stage.state for stage in later.left})
@@ -152,7 +169,7 @@ def make_due(desired: Desired, context: RunContext, guard: Guard, later: LaterCh
     loop = _loop(desired, plans, params, context, guard, writer, write=False)
     later.announce(loop.walker)
     loop.make_due = later.make_due
-    loop.mirror.take_nodes(desired.nodes)
+    loop.mirror.take_nodes(desired.members)
     loop.run(wait=False)
 
 
@@ -178,7 +195,7 @@ def _loop(
     loop = Loop(
         client=desired.client,
         plans=plans,
-        selector=desired.prepared.selector,
+        members=desired.strays,
         settings=Settings(
             recipe=recipe.name,
             namespace=desired.prepared.namespace,
@@ -192,11 +209,21 @@ def _loop(
         before_write=guard.before_write,
         clock=context.clock,
         write=not context.check_mode if write is None else write,
-        withdraw=params["on_regress"] == "withdraw",
+        withdraw=_withdraw(desired, params),
         complete={plan.name for plan in plans} >= {plan.name for plan in desired.plans},
         grouping=desired.discovery.grouping,
     )
     return loop
+
+
+def _withdraw(desired: Desired, params: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Whether a node's gates may go: not while pods hold its devices. Each node is asked about once."""
+
+    @cache
+    def is_free(node: str) -> bool:
+        return not find_holders(desired.client, desired.prepared, {node})
+
+    return is_free if params["on_regress"] == "withdraw" else lambda _node: False
 
 
 def _is_open(plan: StatePlan, loop: Loop) -> bool:
@@ -244,9 +271,9 @@ def _clear_validators(desired: Desired, guard: Guard, nodes: Mapping[str, Any] |
 
 
 def _result(
-    report: Obj, writer: Writer, stray: Mapping[str, Any], params: Mapping[str, Any], context: RunContext
+    report: Obj, writer: Writer, released: Mapping[str, Any], params: Mapping[str, Any], context: RunContext
 ) -> Obj:
-    changes = {**stray, **writer.changed}
+    changes = {**released, **writer.changed}
     result: Obj = {"changed": bool(changes), **report, "shown": bool(params["show"]) and context.has_screen}
     if context.diff:
         after = "".join(f"{node}: {_flat(patch)}\n" for node, patch in sorted(changes.items()))

@@ -20,7 +20,7 @@ from tests.cluster.paths import registry_folder
 from tests.cluster.pki import Authority
 from tests.cluster.registry import Images, Registry
 from tests.integration.conftest import grant
-from tests.integration.plays import REPO, Played, Runner
+from tests.integration.plays import REPO, Played, Runner, make_namespace
 
 NAMESPACE = "simple-kmod"
 USER = "builder-run"
@@ -132,7 +132,7 @@ def allow(cluster: Cluster, config: Path, *namespaces: str) -> None:
     cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
     grant(cluster, USER, "hardware-enablement-runner")
     for namespace in namespaces:
-        cluster.kubectl("create", "namespace", namespace)
+        make_namespace(cluster, namespace)
         kind = "--type=kubernetes.io/dockerconfigjson"
         create = ("create", "secret", "generic", "registry", "-n", namespace, kind)
         cluster.kubectl(*create, f"--from-file=.dockerconfigjson={config}")

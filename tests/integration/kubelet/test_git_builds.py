@@ -25,7 +25,7 @@ from tests.cluster.paths import registry_folder
 from tests.cluster.pki import Authority
 from tests.cluster.registry import Images, Registry
 from tests.integration.conftest import grant
-from tests.integration.plays import REPO, Played, Runner
+from tests.integration.plays import REPO, Played, Runner, make_namespace
 from tests.integration.registry_bed import serving
 
 pytestmark = pytest.mark.kubelet
@@ -189,7 +189,7 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         cluster.add_nodes(1, profile="gpu-h100", kernel=kernel, os="debian:12", prefix="git-gpu")
         cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
         grant(cluster, "git-run", "hardware-enablement-runner")
-        cluster.kubectl("create", "namespace", NAMESPACE)
+        make_namespace(cluster, NAMESPACE)
         secret = tmp_path_factory.mktemp("registry") / "config.json"
         secret.write_text(registry.dockerconfig())
         kind = "--type=kubernetes.io/dockerconfigjson"

@@ -91,7 +91,8 @@ def _labels(component: str) -> dict[str, str]:
 
 
 def _namespace() -> Obj:
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+    labels = {f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "audit", "warn")}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}}
 
 
 def _secret(client: Client) -> Obj:

@@ -46,6 +46,7 @@ class Group:
     runtime_major: str = "2"
     preinstalled: bool = False
     pool: str = ""
+    held: tuple[Mapping[str, Any], ...] = ()
     per: tuple[str, ...] = FACETS
     terms: Sequence[Mapping[str, Any]] = field(
         default=({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]},)

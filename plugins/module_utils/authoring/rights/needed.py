@@ -34,16 +34,16 @@ from ansible_collections.hardware.enablement.plugins.module_utils.rmd.certificat
 from ansible_collections.hardware.enablement.plugins.module_utils.states import (
     discover,
     foreign,
+    holders,
     node_patches,
     platform,
-    remove,
     resource,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record import store
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import answers, mirror
 
 # What every run does, whatever the recipe.
-_ENGINE = (identity, lock, events, store, discover, node_patches, platform, mirror, answers, foreign, remove, resource)
+_ENGINE = (identity, lock, events, store, discover, node_patches, platform, mirror, answers, foreign, holders, resource)
 _BUILDS = (credentials, cluster_registries, foresight, builders, job, buildconfig, imagestream)
 
 

@@ -42,7 +42,7 @@ def _number(description: str) -> Obj:
     return described(NUMBER, description)
 
 
-_PHASE = _text("ready, waiting, failed, degraded, blocked, unknown, or empty where no node has the hardware.")
+_PHASE = _text("ready, waiting, failed, degraded, blocked, vanished, unknown, or empty where no node has the hardware.")
 _REASON = _text("Why it is not ready, in one word for programs.")
 _MESSAGE = _text("Why it is not ready, in a sentence for people.")
 _TODO = _text("What to do about it.")

@@ -19,6 +19,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.pools import Pool
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import LabelSet, label_selector
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.adopted import (
+    ANNOTATION as ADOPTED_ANNOTATION,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.adopted import Adopted, to_text
+from ansible_collections.hardware.enablement.plugins.module_utils.states.record.adopted import read as read_adopted
 from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import API_VERSION, KIND
 
 Obj = dict[str, Any]
@@ -95,6 +100,7 @@ def make_record(
     kinds: Mapping[str, Iterable[str]],
     namespaces: Iterable[str],
     made: Iterable[str],
+    adopted: Adopted,
 ) -> Obj:
     """The record as an object to apply. kinds: for each state, what it has ever applied ("apps/v1/DaemonSet")."""
     remembered = {state: sorted(set(entries)) for state, entries in sorted(kinds.items()) if entries}
@@ -105,6 +111,7 @@ def make_record(
         APPLYSET_NAMESPACES_ANNOTATION: ",".join(sorted(set(namespaces))),
         KINDS_ANNOTATION: json.dumps(remembered, separators=(",", ":")),
         MADE_NAMESPACES_ANNOTATION: ",".join(sorted(set(made))),
+        ADOPTED_ANNOTATION: to_text(adopted),
     }
     return {
         "apiVersion": API_VERSION,
@@ -117,4 +124,5 @@ def make_record(
 def with_spec(record: Mapping[str, Any] | None, name: str, applyset_id: str, spec: Mapping[str, Any]) -> Obj:
     """The record as it stands, but for the spec, as an object to apply."""
     kinds = state_kinds(record)
-    return make_record(name, applyset_id, spec, kinds, namespaces(record), made_namespaces(record))
+    made, adopted = made_namespaces(record), read_adopted(record)
+    return make_record(name, applyset_id, spec, kinds, namespaces(record), made, adopted)

@@ -24,6 +24,7 @@ _CONDITIONS = {
     "failed": (("False", "Failed"), ("False", "Stopped"), ("True", "ValidationFailed")),
     "degraded": (("False", "Degraded"), ("False", "Stopped"), ("True", "Regressed")),
     "blocked": (("False", "Blocked"), ("False", "Stopped"), ("True", "ValidationFailed")),
+    "vanished": (("False", "NodesVanished"), ("False", "Stopped"), ("True", "NodesVanished")),
     "unknown": (("Unknown", "NotEvaluated"), ("False", "Stopped"), ("False", "AsExpected")),
     "empty": (("False", "NoNodes"), ("False", "Complete"), ("False", "AsExpected")),
 }

@@ -17,7 +17,7 @@ Obj = dict[str, Any]
 Results = Mapping[tuple[str, str], Result]
 
 # From bad to good: the first phase that occurs is the phase of the whole.
-SEVERITY = (Phase.FAILED, Phase.DEGRADED, Phase.BLOCKED, Phase.WAITING, Phase.UNKNOWN, Phase.READY)
+SEVERITY = (Phase.FAILED, Phase.DEGRADED, Phase.BLOCKED, Phase.VANISHED, Phase.WAITING, Phase.UNKNOWN, Phase.READY)
 EXAMPLES = 3
 
 

@@ -17,16 +17,18 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import NotFound
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping, runtime_value
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import Ask, RemovePod, StartPod
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Outcome, Verdict
+from ansible_collections.hardware.enablement.plugins.module_utils.states.strays import Strays
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import marks
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.mirror import Mirror
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+    BROKEN,
     Phase,
     Result,
     StatePlan,
@@ -53,17 +55,17 @@ class _Refusal:
 class Loop:
     """One validation run.
 
-    complete: plans are all states of the recipe. grouping: by what nodes are told apart. guard: keeps the run's lock
-    where it is held, before_write takes it. write: start pods and set
-    marks; without it the run only looks. make_due: makes changes to the cluster that waited for the results so far, and
-    says whether there were any.
+    members: which nodes are the recipe's. withdraw: whether the gates of a node that is broken go. complete: plans are
+    all states of the recipe. grouping: by what nodes are told apart. guard: keeps the run's lock where it is held,
+    before_write takes it. write: start pods and set marks; without it the run only looks. make_due: makes changes to
+    the cluster that waited for the results so far, and says whether there were any.
     """
 
     def __init__(
         self,
         client: Client,
         plans: Sequence[StatePlan],
-        selector: Sequence[Mapping[str, str | None]],
+        members: Strays,
         settings: Settings,
         answers: Answers,
         writer: Writer,
@@ -72,7 +74,7 @@ class Loop:
         before_write: Callable[[], None],
         clock: Callable[[], float],
         write: bool,
-        withdraw: bool,
+        withdraw: Callable[[str], bool],
         complete: bool,
         grouping: Grouping,
         make_due: Callable[[Walker], bool] = lambda _walker: False,
@@ -92,7 +94,7 @@ class Loop:
         self.make_due = make_due
         self.snapshot = Snapshot()
         self.grouping = grouping
-        self.mirror = Mirror(client, self.snapshot, plans, selector, settings.recipe, settings.namespace, grouping)
+        self.mirror = Mirror(client, self.snapshot, plans, members, settings.recipe, settings.namespace, grouping)
         self.walker = Walker(plans, settings, self.snapshot, clock())
         self._due: dict[str, float] = {}
         self._refusals: dict[str, _Refusal] = {}
@@ -198,10 +200,9 @@ class Loop:
             return walk
         results = {plan.name: self.results[(name, plan.name)] for plan in self._node_plans}
         first = self._first_summaries.setdefault(name, before.summary)
-        after = marks.wanted(
-            before, self._node_plans, results, node, timestamp(now), self.withdraw, first, self.complete
-        )
-        after.runtime = runtime_value(node.runtime, node.runtime_major) if self.grouping.runtime_label else None
+        withdraw = any(result.phase in BROKEN for result in results.values()) and self.withdraw(name)
+        after = marks.wanted(before, self._node_plans, results, node, timestamp(now), withdraw, first, self.complete)
+        after.facts = self.grouping.facts_of(node)
         self.writer.want(name, before, after)
         return walk
 

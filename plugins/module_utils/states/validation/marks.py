@@ -12,42 +12,50 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
     RUNTIME,
+    fact_label,
     gate_label,
     proofs_annotation,
-    runtime_label,
     summary_label,
+    vanished_annotation,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import seconds
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+    UNTOLD,
     Phase,
     ProofRecord,
     Result,
     StatePlan,
 )
 
-READY, STALE, DEGRADED = "ready", "stale", "degraded"
+READY, STALE, DEGRADED, VANISHED = "ready", "stale", "degraded", "vanished"
 
 
 @dataclass
 class Marks:
     """The labels and the proofs of one recipe on one node; None as a value means no label.
 
-    runtime: what the label says of the node's container runtime.
+    facts: what the node tells pods about itself, by the names of the labels. vanished: since when the labels of the
+    hardware are gone, as an API timestamp.
     """
 
     gates: dict[str, str] = field(default_factory=dict)
     summary: str | None = None
     proofs: dict[str, ProofRecord] = field(default_factory=dict)
-    runtime: str | None = None
+    facts: dict[str, str] = field(default_factory=dict)
+    vanished: str | None = None
 
 
 def read(node: NodeFacts, recipe: str) -> Marks:
     """The marks that a node carries. An annotation that cannot be read counts as no proof."""
     prefix = gate_label(recipe, "")
-    gates = {name[len(prefix) :]: value for name, value in node.labels.items() if name.startswith(prefix)}
-    gates.pop(RUNTIME, None)
+    ours = {name: value for name, value in node.labels.items() if name.startswith(prefix)}
+    # Names of states have no hyphen.
+    gates = {name[len(prefix) :]: value for name, value in ours.items() if "-" not in name[len(prefix) :]}
+    facts = {name: value for name, value in ours.items() if name[len(prefix) :] not in gates}
     proofs = _parse(node.annotations.get(proofs_annotation(recipe)))
-    return Marks(gates, node.labels.get(summary_label(recipe)), proofs, node.labels.get(runtime_label(recipe)))
+    since = node.annotations.get(vanished_annotation(recipe))
+    return Marks(gates, node.labels.get(summary_label(recipe)), proofs, facts, since)
 
 
 def _parse(text: str | None) -> dict[str, ProofRecord]:
@@ -73,19 +81,20 @@ def wanted(
 
     first_summary is the summary label that the node carried when the run began: what turns out to be unknown leaves
     it, or puts it back where the run itself has said meanwhile what it waited for. complete says whether plans are all
-    states of the recipe: only then can a node be told to be ready.
+    states of the recipe: only then can a node be told to be ready, and nobody proves what it carries of others.
     """
     names = {plan.name for plan in plans}
+    kept = (before.gates.keys() | before.proofs.keys()) - names if not complete else set()
     marks = Marks(
-        {state: value for state, value in before.gates.items() if state not in names},
+        {state: value for state, value in before.gates.items() if state in kept},
         before.summary,
-        {state: proof for state, proof in before.proofs.items() if state not in names},
-        before.runtime,
+        {state: proof for state, proof in before.proofs.items() if state in kept},
+        before.facts,
     )
     for plan in plans:
         gate, proof = before.gates.get(plan.name), before.proofs.get(plan.name)
         result = results.get(plan.name)
-        if result is None or result.phase is Phase.UNKNOWN:
+        if result is None or result.phase in UNTOLD:
             pass
         elif result.phase is Phase.READY and result.restart_pending:
             gate = STALE
@@ -104,7 +113,12 @@ def wanted(
             marks.gates[plan.name] = gate
         if proof is not None:
             marks.proofs[plan.name] = proof
-    marks.summary = _summary(first_summary or before.summary, plans, results, complete)
+    if any(result.phase is Phase.VANISHED for result in results.values()):
+        marks.summary = VANISHED
+        marks.vanished = before.vanished if seconds(before.vanished) else moment
+        return marks
+    first = first_summary or before.summary
+    marks.summary = _summary(None if first == VANISHED else first, plans, results, complete)
     return marks
 
 
@@ -134,23 +148,28 @@ def patch(before: Marks, after: Marks, recipe: str) -> dict[str, Any] | None:
             labels[gate_label(recipe, state)] = after.gates.get(state)
     if before.summary != after.summary:
         labels[summary_label(recipe)] = after.summary
-    if before.runtime != after.runtime:
-        labels[runtime_label(recipe)] = after.runtime
-    metadata: dict[str, Any] = {"labels": labels} if labels else {}
+    for name in sorted(before.facts.keys() | after.facts.keys()):
+        if before.facts.get(name) != after.facts.get(name):
+            labels[name] = after.facts.get(name)
+    annotations: dict[str, str | None] = {}
     if before.proofs != after.proofs:
         proofs = {state: asdict(proof) for state, proof in sorted(after.proofs.items())}
-        text = json.dumps(proofs, separators=(",", ":")) if proofs else None
-        metadata["annotations"] = {proofs_annotation(recipe): text}
-    return {"metadata": metadata} if metadata else None
+        annotations[proofs_annotation(recipe)] = json.dumps(proofs, separators=(",", ":")) if proofs else None
+    if before.vanished != after.vanished:
+        annotations[vanished_annotation(recipe)] = after.vanished
+    metadata = {"labels": labels, "annotations": annotations}
+    found = {part: entries for part, entries in metadata.items() if entries}
+    return {"metadata": found} if found else None
 
 
-def urgent(before: Marks, after: Marks, plans: Sequence[StatePlan]) -> bool:
+def urgent(before: Marks, after: Marks, plans: Sequence[StatePlan], recipe: str) -> bool:
     """Whether pods wait for the difference, or it is bad news; everything else can wait for the node's last write."""
-    if before.runtime != after.runtime:
+    runtime = fact_label(recipe, RUNTIME)
+    if before.facts.get(runtime) != after.facts.get(runtime):
         return True
     unlocking = {plan.name for plan in plans if plan.unlocks}
     for state, value in after.gates.items():
         old = before.gates.get(state)
         if value != old and (value in (STALE, DEGRADED) or (state in unlocking and old is None)):
             return True
-    return any(state not in after.gates for state in before.gates)
+    return any(plan.name in before.gates and plan.name not in after.gates for plan in plans)

@@ -16,8 +16,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector, matches
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
+from ansible_collections.hardware.enablement.plugins.module_utils.states.strays import Strays
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.feeder import Feeder
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
 
@@ -41,14 +42,15 @@ class Mirror:
         client: Client,
         snapshot: Snapshot,
         plans: Sequence[StatePlan],
-        selector: Sequence[Mapping[str, str | None]],
+        members: Strays,
         recipe: str,
         namespace: str,
         grouping: Grouping,
     ) -> None:
         self._client = client
         self._snapshot = snapshot
-        self._selector = list(selector)
+        self._members = members
+        self._selectors = [*map(label_selector, members.selector), *members.watched]
         self._labels = f"{RECIPE_LABEL}={recipe}"
         self._namespace = namespace
         self._grouping = grouping
@@ -77,7 +79,7 @@ class Mirror:
     def take_nodes(self, nodes: Sequence[Mapping[str, Any]]) -> None:
         """Take in nodes that somebody has listed."""
         for node in nodes:
-            self._take_node(NodeFacts.from_object(node))
+            self._take_node_event(node)
 
     def list_workloads(self) -> None:
         """Read the workloads, whose counts are enough for the quick look."""
@@ -94,8 +96,8 @@ class Mirror:
         listed = list(self._snapshot.nodes.values())
         for node in listed:
             self._snapshot.forget_node(node.name)
-        for labels in self._selector:
-            hub.subscribe(self._client.kind("v1", "Node"), labels=label_selector(labels))
+        for labels in self._selectors:
+            hub.subscribe(self._client.kind("v1", "Node"), labels=labels)
         for kind in [*self._kinds, self._client.kind("v1", "Pod")]:
             hub.subscribe(kind, namespace=self._namespace, labels=self._labels)
         self._feeder.follow(hub)
@@ -138,24 +140,32 @@ class Mirror:
         self._met.add(facts.name)
         self._snapshot.nodes[facts.name] = facts
         self._snapshot.groups[facts.name] = self._grouping.id_of(facts)
+        vanished = self._members.lost(facts)
+        if vanished is None:
+            self._snapshot.vanished.pop(facts.name, None)
+        else:
+            self._snapshot.vanished.setdefault(facts.name, vanished)
 
     def _take_node_event(self, obj: Obj) -> set[str]:
         facts = NodeFacts.from_object(obj)
         known = self._snapshot.nodes.get(facts.name)
+        if not self._members.counts(facts):
+            self.forget(facts.name)
+            return set()
         self._take_node(facts)
         # A heartbeat changes nothing that validation looks at.
         return set() if known == facts else {facts.name}
 
     def _confirmed(self, left: Sequence[str]) -> list[str]:
-        """Of the nodes that left the watch of a label set those that are in no other one, either.
+        """Of the nodes that left a watch, by deletion or since their labels changed, those that are ours no more.
 
         Where that cannot be told, the watch is believed: who is there after all comes back with its next event.
         """
-        if len(self._selector) < 2:
+        if len(self._selectors) < 2:
             return list(left)
         kind = self._client.kind("v1", "Node")
         found = self._client.parallel([partial(self._client.get, kind, name) for name in left], workers=WORKERS)
-        return [name for name, node in zip(left, found, strict=True) if not self._has_hardware(node)]
+        return [name for name, node in zip(left, found, strict=True) if not self._is_ours(node)]
 
-    def _has_hardware(self, node: Obj | ApiError | None) -> bool:
-        return isinstance(node, dict) and matches(node["metadata"].get("labels") or {}, self._selector)
+    def _is_ours(self, node: Obj | ApiError | None) -> bool:
+        return isinstance(node, dict) and self._members.counts(NodeFacts.from_object(node))

@@ -20,6 +20,7 @@ class Phase(str, Enum):
     """The result of one state on one node (or on the cluster).
 
     FAILED and DEGRADED (which was proven before) have a cause of their own, BLOCKED stands on a state that has one.
+    VANISHED: the node has lost the labels of the hardware, and nothing of what it had is given up yet.
     """
 
     READY = "ready"
@@ -28,10 +29,13 @@ class Phase(str, Enum):
     DEGRADED = "degraded"
     FAILED = "failed"
     UNKNOWN = "unknown"
+    VANISHED = "vanished"
 
 
 # What will not become ready in this run, for a reason that is known.
 BROKEN = frozenset((Phase.FAILED, Phase.DEGRADED, Phase.BLOCKED))
+# What says nothing for or against a state: its marks stay as they are.
+UNTOLD = frozenset((Phase.UNKNOWN, Phase.VANISHED))
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapsho
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import PASSED, Outcome, Verdict
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
     BROKEN,
+    UNTOLD,
     Memory,
     Phase,
     ProofRecord,
@@ -152,6 +153,10 @@ class Walker:
         node = target.node
         if unmet:
             return self._behind(plan, memory, unmet, now)
+        if node is not None and node.name in self.snapshot.vanished:
+            found = self.snapshot.vanished[node.name]
+            result = self._result(plan, memory, Phase.VANISHED, "HardwareVanished", found.text, now, True)
+            return replace(result, since=found.since)
         if node is not None and node.name in self.unmarked:
             verdict = self.unmarked[node.name]
         elif node is not None and not node.ready:
@@ -251,7 +256,7 @@ class Walker:
         if unmet.phase in BROKEN:
             text = f"stands on {root}, which is not ready"
             return self._result(plan, memory, Phase.BLOCKED, f"BlockedBy.{root}", text, now, True, cause=root)
-        phase = Phase.UNKNOWN if unmet.phase is Phase.UNKNOWN else Phase.WAITING
+        phase = unmet.phase if unmet.phase in UNTOLD else Phase.WAITING
         text = f"requires {unmet.state}, which is {unmet.phase.value}"
         return self._result(plan, memory, phase, f"Requires.{unmet.state}", text, now, unmet.final, cause=root)
 

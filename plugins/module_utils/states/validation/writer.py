@@ -62,7 +62,7 @@ class Writer:
         if patch is None:
             self._wanted.pop(name, None)
         else:
-            self._wanted[name] = _Wanted(after, patch, marks.urgent(before, after, self._plans))
+            self._wanted[name] = _Wanted(after, patch, marks.urgent(before, after, self._plans, self._recipe))
 
     def forget(self, name: str) -> None:
         """A node is gone: nothing is written to it, and another one of its name has nothing of what it carried."""

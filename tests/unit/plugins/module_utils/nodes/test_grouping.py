@@ -6,6 +6,7 @@ it."""
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Callable
@@ -35,7 +36,8 @@ POOLS = parse_pools(
         {"name": "h100", "selector": {"matchLabels": {"model": "h100"}}},
     ]
 )
-GROUPING = Grouping(finest=EVERY_FACT, pools=POOLS, preinstalled=({"driver": "host"},), runtime_label=RUNTIME)
+PUBLISHED = {facet: f"hardware-enablement.io/toy.node-{facet}" for facet in ("kernel", "os")} | {"runtime": RUNTIME}
+GROUPING = Grouping(finest=EVERY_FACT, pools=POOLS, preinstalled=({"driver": "host"},), published=PUBLISHED)
 
 
 @pytest.fixture(name="nodes")
@@ -136,6 +138,21 @@ def test_the_terms_of_each_group_select_its_nodes_and_no_other(nodes: Nodes, per
             facts = NodeFacts.from_object(node)
             labels = {**facts.labels, RUNTIME: runtime_value(facts.runtime, facts.runtime_major)}
             assert chosen(group.terms, node, labels) is (name in group.nodes), (group.title, name)
+
+
+@pytest.mark.parametrize("per", [*((facet,) for facet in FACETS), FACETS])
+def test_without_labels_of_nfd_our_own_select_the_same_nodes(nodes: Nodes, per: tuple[str, ...]) -> None:
+    other = copy.deepcopy(nodes[0])
+    other["metadata"]["name"] = "other"
+    other["status"]["nodeInfo"] |= {"kernelVersion": "6.11.0", "osImage": "Debian GNU/Linux 12"}
+    found = discover([*nodes, other], GPU, grouping=GROUPING)
+    for group in found.coarse(per):
+        for node in nodes:
+            facts = NodeFacts.from_object(node)
+            kept = {name: value for name, value in facts.labels.items() if not name.startswith("feature.node")}
+            assert not chosen(group.held, node, kept)
+            ours = kept | GROUPING.facts_of(facts)
+            assert chosen(group.held, node, ours) is (facts.name in group.nodes), (group.title, facts.name)
 
 
 def test_a_node_that_joins_changes_no_term(nodes: Nodes, make_node: MakeNode) -> None:

@@ -154,6 +154,7 @@ class Group:
     runtime_major: str = ""
     preinstalled: bool = False
     pool: str = ""
+    held: tuple[Mapping[str, Any], ...] = ()
     per: tuple[str, ...] = ("kernel",)
 
     @property

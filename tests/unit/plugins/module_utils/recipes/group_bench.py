@@ -136,7 +136,7 @@ class Bench:
         self.recipe = as_instance(load(FILES if files is None else files, "toys/toy"), instance)
         selector = {"matchLabels": {"model": "new"}}
         pools = () if pool is None else parse_pools([{"name": "new", "selector": selector, "options": dict(pool)}])
-        self.grouping = Grouping(EVERY_FACT, pools, self.recipe.preinstalled_driver, "runtime")
+        self.grouping = Grouping(EVERY_FACT, pools, self.recipe.preinstalled_driver, {"runtime": "runtime"})
         self.groups = self.grouping.groups(nodes)
         self.facts = RenderFacts(
             namespace="toy",

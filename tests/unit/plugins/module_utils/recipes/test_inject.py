@@ -24,6 +24,11 @@ MakeFacts = Callable[..., RenderFacts]
 HERE = {"key": "feature.node.kubernetes.io/pci-0302_10de.present", "operator": "In", "values": ["true"]}
 TOY = {"key": "toy.io/here", "operator": "Exists"}
 GATE = {"key": "hardware-enablement.io/toy-gpu.driver", "operator": "Exists"}
+ENABLED = {"key": "hardware-enablement.io/toy-gpu.node-kernel", "operator": "Exists"}
+LOST = [
+    {"key": "feature.node.kubernetes.io/pci-0302_10de.present", "operator": "NotIn", "values": ["true"]},
+    {"key": "toy.io/here", "operator": "DoesNotExist"},
+]
 
 
 def context(**changes: Any) -> Context:
@@ -215,7 +220,11 @@ class TestAffinity:
             "operator": "In",
             "values": ["5.15.0-1_fips"],
         }
-        assert terms_of(pod_spec(plugin)) == [{"matchExpressions": [HERE, GATE]}, {"matchExpressions": [TOY, GATE]}]
+        assert terms_of(pod_spec(plugin)) == [
+            {"matchExpressions": [HERE, GATE]},
+            {"matchExpressions": [TOY, GATE]},
+            {"matchExpressions": [ENABLED, *LOST, GATE]},
+        ]
         assert terms_of(pod_spec(driver)) == [{"matchExpressions": [HERE, kernel]}, {"matchExpressions": [TOY, kernel]}]
 
     def test_node_selector(self, recipe: Recipe, facts_for: MakeFacts) -> None:
@@ -227,7 +236,19 @@ class TestAffinity:
         assert terms_of(pod_spec(plugin)) == [
             {"matchExpressions": [HERE, pool, GATE]},
             {"matchExpressions": [pool, TOY, GATE]},
+            {"matchExpressions": [pool, ENABLED, *LOST, GATE]},
         ]
+
+    def test_on_a_node_that_lost_all_labels_of_the_hardware_only_daemonsets_stay(self) -> None:
+        ours = {"matchExpressions": [ENABLED]}
+        given = context(label_sets=({"a": "1", "z": "x"}, {"b": None, "z": "x"}), chosen={"z": "x"}, held=[ours])
+
+        stays = terms_of(pod_spec(inject(workload("DaemonSet", {"containers": []}), given)))
+        goes = terms_of(pod_spec(inject(workload("Deployment", {"containers": []}), given)))
+
+        lost = [{"key": "a", "operator": "NotIn", "values": ["1"]}, {"key": "b", "operator": "DoesNotExist"}]
+        zone = {"key": "z", "operator": "In", "values": ["x"]}
+        assert stays == [*goes, {"matchExpressions": [zone, ENABLED, *lost]}]
 
     def test_nodes_by_name_are_not_asked_for_hardware_again(self) -> None:
         name = {"key": "metadata.name", "operator": "In", "values": ["n1"]}

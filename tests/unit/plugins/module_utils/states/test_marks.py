@@ -57,11 +57,38 @@ def test_the_label_with_the_container_runtime_is_no_gate_and_goes_out_at_once() 
     carried = marks.read(
         replace(node, labels={**node.labels, label: "containerd-1", f"{label[:-18]}.driver": "ready"}), "toy"
     )
-    assert (carried.gates, carried.runtime) == ({"driver": "ready"}, "containerd-1")
-    after = replace(carried, runtime="containerd-2")
+    assert (carried.gates, carried.facts) == ({"driver": "ready"}, {label: "containerd-1"})
+    after = replace(carried, facts={label: "containerd-2"})
     assert marks.patch(carried, after, "toy") == {"metadata": {"labels": {label: "containerd-2"}}}
-    assert marks.urgent(carried, after, PLANS)
-    assert wanted(carried, driver=result(Phase.READY)).runtime == "containerd-1"
+    assert marks.urgent(carried, after, PLANS, "toy")
+    assert wanted(carried, driver=result(Phase.READY)).facts == {label: "containerd-1"}
+    assert not marks.urgent(
+        carried, replace(carried, facts={**carried.facts, f"{label[:-18]}.node-kernel": "k"}), PLANS, "toy"
+    )
+
+
+def test_a_node_that_has_vanished_keeps_its_marks_and_says_since_when() -> None:
+    before = Marks({"driver": "ready"}, "ready", {"driver": PROOF})
+    vanished = result(Phase.VANISHED)
+    after = wanted(before, driver=vanished)
+    assert (after.gates, after.proofs) == (before.gates, before.proofs)
+    assert (after.summary, after.vanished) == ("vanished", "now")
+    annotation = {"hardware-enablement.io/demo.vanished": "now"}
+    labels = {"hardware-enablement.io/demo": "vanished"}
+    assert marks.patch(before, after, "demo") == {"metadata": {"labels": labels, "annotations": annotation}}
+    for noted, kept in (("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"), ("yesterday", "now")):
+        assert wanted(replace(after, vanished=noted), driver=vanished).vanished == kept
+    back = wanted(after, driver=result(Phase.READY), plugin=result(Phase.READY, "plugin"))
+    assert (back.summary, back.vanished) == ("ready", None)
+    assert wanted(after, driver=result(Phase.UNKNOWN)).summary is None
+
+
+def test_what_nobody_proves_any_more_goes_with_a_run_of_all_states() -> None:
+    before = Marks({"driver": "ready", "gone": "ready"}, "ready", {"driver": PROOF, "gone": PROOF})
+    after = wanted(before, driver=result(Phase.READY))
+    assert (set(after.gates), set(after.proofs)) == ({"driver"}, {"driver"})
+    some = marks.wanted(before, PLANS[:1], {"driver": result(Phase.READY)}, world.node(), "now", False, "ready", False)
+    assert (set(some.gates), set(some.proofs)) == ({"driver", "gone"}, {"driver", "gone"})
 
 
 def test_waiting_and_failing_make_no_gate() -> None:
@@ -145,9 +172,9 @@ def test_a_broken_annotation_is_no_proof() -> None:
 
 def test_only_what_somebody_waits_for_is_urgent() -> None:
     new_gate = Marks({"driver": "ready"}, "plugin.waiting", {"driver": PROOF})
-    assert marks.urgent(Marks(), new_gate, PLANS)
-    assert not marks.urgent(new_gate, Marks({"driver": "ready"}, "ready", {"driver": PROOF}), PLANS)
-    assert marks.urgent(new_gate, Marks({"driver": "degraded"}, "driver.degraded", {}), PLANS)
+    assert marks.urgent(Marks(), new_gate, PLANS, "toy")
+    assert not marks.urgent(new_gate, Marks({"driver": "ready"}, "ready", {"driver": PROOF}), PLANS, "toy")
+    assert marks.urgent(new_gate, Marks({"driver": "degraded"}, "driver.degraded", {}), PLANS, "toy")
 
 
 @pytest.mark.parametrize(

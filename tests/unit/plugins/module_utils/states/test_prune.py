@@ -25,11 +25,14 @@ def test_what_is_wanted_stays_and_namespaces_always() -> None:
 
 
 def test_what_nothing_wants_goes() -> None:
-    assert decide([CONFIG, DRIVER], LIVE, {"new"}, nodes_match=True, allow_empty=False).delete == (CONFIG, DRIVER)
+    assert decide([CONFIG, DRIVER], LIVE, {"new"}, set(), nodes_match=True, allow_empty=False).delete == (
+        CONFIG,
+        DRIVER,
+    )
 
 
 def test_a_kernel_that_runs_somewhere_keeps_its_objects() -> None:
-    pruning = decide([CONFIG, DRIVER], LIVE, {"old"}, nodes_match=True, allow_empty=False)
+    pruning = decide([CONFIG, DRIVER], LIVE, {"old"}, set(), nodes_match=True, allow_empty=False)
     assert pruning.delete == (CONFIG,)
     assert "group old" in pruning.keep[DRIVER]
 
@@ -37,15 +40,21 @@ def test_a_kernel_that_runs_somewhere_keeps_its_objects() -> None:
 def test_what_the_options_turn_off_goes_although_nodes_are_of_its_group() -> None:
     live = {DRIVER: {"metadata": {"labels": {GROUP_LABEL: "old", STATE_LABEL: "driver"}}}}
     for off, deleted in ((("driver", "old"), (DRIVER,)), (("driver", "new"), ()), (("plugin", "old"), ())):
-        pruning = decide([DRIVER], live, {"old"}, nodes_match=True, allow_empty=False, turned_off={off})
+        pruning = decide([DRIVER], live, {"old"}, set(), nodes_match=True, allow_empty=False, turned_off={off})
         assert pruning.delete == deleted
 
 
 def test_nothing_goes_while_no_node_matches() -> None:
-    pruning = decide([CONFIG, DRIVER], LIVE, set(), nodes_match=False, allow_empty=False)
+    pruning = decide([CONFIG, DRIVER], LIVE, set(), set(), nodes_match=False, allow_empty=False)
     assert pruning.delete == ()
     assert set(pruning.keep) == {CONFIG, DRIVER}
 
 
 def test_allow_empty_means_it() -> None:
-    assert decide([DRIVER], LIVE, {"old"}, nodes_match=False, allow_empty=True).delete == (DRIVER,)
+    assert decide([DRIVER], LIVE, {"old"}, set(), nodes_match=False, allow_empty=True).delete == (DRIVER,)
+
+
+def test_the_group_of_a_node_that_has_vanished_is_kept_whatever_is_allowed() -> None:
+    for off in (set(), {(None, "old")}):
+        pruning = decide([CONFIG, DRIVER], LIVE, set(), {"old"}, nodes_match=False, allow_empty=True, turned_off=off)
+        assert (pruning.delete, list(pruning.keep)) == ((CONFIG,), [DRIVER])

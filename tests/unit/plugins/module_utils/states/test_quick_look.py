@@ -15,6 +15,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts im
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.strays import Strays
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.loop import Loop
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, StatePlan
@@ -49,7 +50,7 @@ def loop_of(plans: Sequence[StatePlan], held: list[str]) -> Loop:
     return Loop(
         client=client,
         plans=plans,
-        selector=[{"example.com/card": None}],
+        members=Strays([{"example.com/card": None}]),
         settings=Settings("demo", "demo"),
         answers=cast(Answers, Started()),
         writer=Writer(client, plans, "demo", lambda: held.append("label"), dry=True),
@@ -58,7 +59,7 @@ def loop_of(plans: Sequence[StatePlan], held: list[str]) -> Loop:
         before_write=lambda: held.append("taken"),
         clock=context.clock,
         write=True,
-        withdraw=False,
+        withdraw=lambda _node: False,
         complete=True,
         grouping=Grouping(),
     )

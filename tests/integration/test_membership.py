@@ -1,0 +1,194 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A node leaves by evidence or by a person's word: never because NFD's labels are gone.
+
+The tests build on each other: gpu-new-1 is the only node of its kernel."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.integration import sight
+from tests.integration.plays import Played, Runner
+
+pytestmark = pytest.mark.faults
+
+Obj = dict[str, Any]
+
+NAME, NODE = sight.NAMESPACE, "gpu-new-1"
+RECIPE = {"hardware_enablement_recipe": NAME}
+NFD = "feature.node.kubernetes.io/"
+MARK = f"{sight.DOMAIN}/{NAME}"
+PLAY = "play.hardware-enablement.test/play"
+
+
+def daemonsets(cluster: Cluster) -> set[str]:
+    """The names of the recipe's DaemonSets."""
+    return set(cluster.kubectl("get", "ds", "-n", NAME, "-o", "name").split())
+
+
+def pods(cluster: Cluster) -> dict[str, str]:
+    """state -> uid of the recipe's pods on the node, those that go aside."""
+    found = cluster.api.get(f"/api/v1/namespaces/{NAME}/pods?fieldSelector=spec.nodeName%3D{NODE}")["items"]
+    return {
+        pod["metadata"]["labels"][sight.STATE_LABEL]: pod["metadata"]["uid"]
+        for pod in found
+        if "deletionTimestamp" not in pod["metadata"] and sight.VALIDATION_LABEL not in pod["metadata"]["labels"]
+    }
+
+
+def marks(cluster: Cluster, node: str = NODE) -> dict[str, str]:
+    """A node's marks by what comes after the name of the recipe."""
+    return {name.removeprefix(f"{NAME}.") or name: value for name, value in sight.marks(cluster)[node].items()}
+
+
+def holder(*, init: bool = False, play: str = "run") -> Obj:
+    """A user's pod that asks for all devices of the node."""
+    asks = {"name": "c", "image": "example.com/user:1", "resources": {"limits": {"nvidia.com/gpu": 8}}}
+    plain = {"name": "main", "image": "example.com/user:1"}
+    containers = {"containers": [plain], "initContainers": [asks]} if init else {"containers": [asks]}
+    spec = {"nodeSelector": {"kubernetes.io/hostname": NODE}, **containers}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "user", "labels": {PLAY: play}}, "spec": spec}
+
+
+def hold(cluster: Cluster, pod: Obj) -> None:
+    """Make it, and wait until it has its node."""
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
+    cluster.kubectl("wait", "--for=condition=PodScheduled", "pod/user", "--timeout=30s")
+
+
+@pytest.fixture(scope="module")
+def feature(cluster: Cluster) -> Obj:
+    """What NFD's worker on the node tells its master."""
+    found = json.loads(cluster.kubectl("get", "nodefeature", "-A", "-o", "json"))["items"]
+    wanted: Obj = next(item for item in found if item["metadata"]["name"] == NODE)
+    metadata = {name: wanted["metadata"].get(name) for name in ("name", "namespace", "labels")}
+    return {**wanted, "metadata": metadata}
+
+
+def labelled(cluster: Cluster) -> bool:
+    """Whether the node carries labels of NFD."""
+    return any(name.startswith(NFD) for name in sight.nodes(cluster)[NODE]["metadata"]["labels"])
+
+
+def vanish(cluster: Cluster, feature: Obj) -> None:
+    """NFD forgets a node: its master takes all labels off."""
+    cluster.kubectl("delete", "nodefeature", "-n", feature["metadata"]["namespace"], NODE)
+    sight.eventually(lambda: not labelled(cluster))
+
+
+def come_back(cluster: Cluster, feature: Obj) -> None:
+    """NFD finds the node anew."""
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(feature))
+    sight.eventually(lambda: labelled(cluster))
+
+
+def vanished(played: Played) -> Played:
+    """A run that names the node and fails."""
+    assert played.code != 0
+    assert f"{NAME}: vanished, 2/3 nodes" in played.output, played.output
+    assert f"! node {NODE}, driver vanished for" in played.output, played.output
+    return played
+
+
+def test_the_labels_vanish_while_a_pod_holds_the_devices(cluster: Cluster, runner: Runner, feature: Obj) -> None:
+    runner.play("enable", **RECIPE).check()
+    hold(cluster, holder())
+    before, kernels, running = marks(cluster), daemonsets(cluster), pods(cluster)
+    vanish(cluster, feature)
+    # Kubernetes goes on to keep the pods there: it makes one anew that is gone.
+    sight.delete_pod(cluster, NODE, "monitoring")
+    sight.eventually(lambda: pods(cluster).get("monitoring", running["monitoring"]) != running["monitoring"])
+    assert {**pods(cluster), "monitoring": ""} == {**running, "monitoring": ""}
+
+    mark = cluster.mark()
+    assert runner.play("status", **RECIPE).code != 0
+    assert runner.writes(mark) == []
+    assert "pod default/user hold" in vanished(runner.play("enable", **RECIPE)).output
+    after = marks(cluster)
+    assert (after.pop(NAME), bool(after.pop("vanished"))) == ("vanished", True)
+    assert {**after, NAME: "ready"} == before
+    assert (daemonsets(cluster), set(pods(cluster))) == (kernels, set(running))
+    status = json.loads(cluster.kubectl("get", "hwe", NAME, "-o", "json"))["status"]
+    assert (status["phase"], status["nodes"]["summary"]) == ("vanished", "2/3")
+    assert [(row["node"], row["phase"]) for row in status["problems"]] == [(NODE, "vanished")]
+    assert (NODE, "HardwareVanished", 1) in sight.phase_events(cluster)
+
+
+def test_further_runs_say_the_same_and_write_nothing_whatever_time_is_over(cluster: Cluster, runner: Runner) -> None:
+    mark = cluster.mark()
+    vanished(runner.play("enable", **RECIPE))
+    assert runner.writes(mark) == []
+    kept = daemonsets(cluster)
+    vanished(runner.play("enable", **RECIPE, hardware_enablement_vanished_grace=0))
+    # Another version of the driver is for the nodes that can prove it.
+    options = {"driver_branch": "600"}
+    vanished(runner.play("enable", **RECIPE, hardware_enablement_options=options, hardware_enablement_vanished_grace=0))
+    assert daemonsets(cluster) == kept
+
+
+def test_the_labels_come_back(cluster: Cluster, runner: Runner, feature: Obj) -> None:
+    come_back(cluster, feature)
+    runner.play("enable", **RECIPE, hardware_enablement_options={}).check()
+    assert (marks(cluster)[NAME], "vanished" in marks(cluster)) == ("ready", False)
+    assert (NODE, "HardwareReady", 2) in sight.phase_events(cluster)
+
+
+def test_it_leaves_when_the_time_is_over_and_nothing_holds_a_device(
+    cluster: Cluster, runner: Runner, feature: Obj
+) -> None:
+    cluster.kubectl("delete", "pod", "user", "--now")
+    kernels = daemonsets(cluster)
+    vanish(cluster, feature)
+    vanished(runner.play("enable", **RECIPE))
+    left = runner.play("enable", **RECIPE, hardware_enablement_vanished_grace=0).check()
+    assert f"node {NODE} leaves {NAME}: no label says any more that the node has the hardware" in left.output
+    assert (marks(cluster), len(kernels - daemonsets(cluster))) == ({}, 1)
+    assert (NODE, "HardwareReleased", 1) in sight.phase_events(cluster)
+    sight.eventually(lambda: pods(cluster) == {})
+    runner.play("enable", **RECIPE).unchanged()
+
+
+def test_it_leaves_by_a_persons_word(cluster: Cluster, runner: Runner, feature: Obj) -> None:
+    come_back(cluster, feature)
+    runner.play("enable", **RECIPE).check()
+    refused = runner.play("enable", **RECIPE, hardware_enablement_release_nodes=[NODE])
+    assert f"{NODE} cannot be released" in refused.output
+    hold(cluster, holder())
+    vanish(cluster, feature)
+    vanished(runner.play("enable", **RECIPE))
+    runner.play("enable", **RECIPE, hardware_enablement_release_nodes=[NODE]).check()
+    assert marks(cluster) == {}
+    cluster.kubectl("delete", "pod", "user", "--now")
+    come_back(cluster, feature)
+    runner.play("enable", **RECIPE).check()
+
+
+def test_a_pod_that_has_not_started_yet_holds_its_devices(cluster: Cluster, runner: Runner) -> None:
+    hold(cluster, holder(init=True, play="image-pull"))
+    mark = cluster.mark()
+    played = runner.play("disable", **RECIPE)
+    assert (played.code != 0, "default/user" in played.output) == (True, True), played.output
+    assert runner.writes(mark) == []
+    cluster.kubectl("delete", "pod", "user", "--now")
+
+
+def test_gates_that_nobody_proves_go_with_the_next_run(cluster: Cluster, runner: Runner) -> None:
+    cluster.kubectl("label", "node", NODE, f"{MARK}.dropped=ready")
+    runner.play("enable", **RECIPE).check()
+    assert "dropped" not in marks(cluster)
+
+
+def test_any_mark_finds_a_node(cluster: Cluster, runner: Runner) -> None:
+    cluster.kubectl("label", "node", NODE, f"{MARK}-", f"{MARK}.node-kernel-")
+    labels = [name for name in sight.nodes(cluster)["gpu-old-1"]["metadata"]["labels"] if name.startswith(MARK)]
+    cluster.kubectl("label", "node", "gpu-old-1", *(f"{name}-" for name in labels))
+    assert list(marks(cluster, "gpu-old-1")) == ["proofs"]
+    runner.play("disable", **RECIPE).check()
+    assert [node for node, carried in sight.marks(cluster).items() if carried] == []
+    runner.play("disable", **RECIPE).unchanged()

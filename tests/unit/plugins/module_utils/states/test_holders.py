@@ -1,0 +1,76 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who holds devices: whatever is bound to a node, has not ended, and asks for one in any way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils.states.holders import find_holders, in_words
+from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.group_bench import Bench
+
+RECIPE = replace(Bench().recipe, resources=("toy.example.com/*",))
+PREPARED = Prepared(RECIPE, resolve(RECIPE, {}), "toy", "applyset")
+DEVICE = {"resources": {"limits": {"toy.example.com/card": "1"}}}
+REQUEST = {"resources": {"requests": {"toy.example.com/card": "1"}}}
+NOTHING = {"resources": {"limits": {"cpu": "1", "toy.example.com/card": "0"}}}
+
+
+def pod(name: str, node: str = "n", labels: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
+    """A pod as the API server lists it."""
+    return {"metadata": {"namespace": "a", "name": name, "labels": labels}, "spec": {"nodeName": node, **spec}}
+
+
+class Pods:
+    """Pods of a cluster, of which the API server has left out what has ended or is not bound."""
+
+    def __init__(self, *pods: dict[str, Any]) -> None:
+        self.pods = pods
+        self.fields = ""
+
+    def kind(self, *_args: str) -> None:
+        """Of no interest."""
+
+    def list(self, _kind: object, fields: str) -> Any:
+        self.fields = fields
+        return SimpleNamespace(items=list(self.pods))
+
+
+@pytest.mark.parametrize(
+    ("spec", "holds"),
+    [
+        ({"containers": [DEVICE]}, True),
+        ({"containers": [NOTHING, REQUEST]}, True),
+        ({"containers": [{}], "initContainers": [DEVICE]}, True),
+        ({"containers": [{}], "initContainers": [{**REQUEST, "restartPolicy": "Always"}]}, True),
+        ({"containers": [NOTHING], "ephemeralContainers": [DEVICE]}, False),
+    ],
+)
+def test_any_container_counts_but_ephemeral_ones(spec: dict[str, Any], holds: bool) -> None:
+    client = Pods(pod("p", **spec))
+    assert find_holders(cast(Client, client), PREPARED) == ({"n": ["a/p"]} if holds else {})
+    assert client.fields == "status.phase!=Succeeded,status.phase!=Failed,spec.nodeName!="
+
+
+def test_only_the_nodes_that_are_asked_about_and_no_validator_of_ours() -> None:
+    own = {"hardware-enablement.io/recipe": RECIPE.name}
+    held = {"containers": [DEVICE]}
+    client = Pods(pod("p", "n", **held), pod("q", "m", **held), pod("own", "n", own, **held))
+    assert find_holders(cast(Client, client), PREPARED, {"n", "o"}) == {"n": ["a/p"]}
+    assert find_holders(cast(Client, client), PREPARED, {"m"}) == {"m": ["a/q"]}
+    assert client.fields.endswith("spec.nodeName=m")
+    assert find_holders(cast(Client, None), PREPARED, set()) == {}
+
+
+def test_in_words() -> None:
+    assert in_words(["b", "a"]) == "pods a, b"
+    assert in_words(["a"]) == "pod a"
+    assert in_words("abcde") == "pods a, b, c and 2 more"
