@@ -146,7 +146,7 @@ class Mirror:
         else:
             self._snapshot.vanished.setdefault(facts.name, vanished)
 
-    def _take_node_event(self, obj: Obj) -> set[str]:
+    def _take_node_event(self, obj: Mapping[str, Any]) -> set[str]:
         facts = NodeFacts.from_object(obj)
         known = self._snapshot.nodes.get(facts.name)
         if not self._members.counts(facts):
