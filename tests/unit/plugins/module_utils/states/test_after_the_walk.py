@@ -16,6 +16,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.states import 
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils.states.desired import Desired
 from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
+from ansible_collections.hardware.enablement.plugins.module_utils.states.strays import Strays
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import FakeServer, fake
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
@@ -54,6 +55,8 @@ def prove(fake: FakeServer, nodes: list[Obj], rivals: Sequence[str] = (), **para
         client=fake.client(),
         recipe=recipe,
         nodes=nodes,
+        members=nodes,
+        strays=Strays(SELECTOR),
         rival_plugins=list(rivals),
         plans=[plan_of(OFFERS)],
         plans_with=lambda _more: [plan_of(OFFERS)],

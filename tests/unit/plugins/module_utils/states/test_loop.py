@@ -16,6 +16,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
 from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils.states.strays import Strays
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.loop import Loop
 from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, StatePlan
@@ -74,7 +75,7 @@ class Bed:
         self.loop = Loop(
             client=self.client,
             plans=self.plans,
-            selector=SELECTOR,
+            members=Strays(SELECTOR),
             settings=Settings("demo", "demo", GRACE_S),
             answers=Answers(self.client, lambda start: world.validator(start.name, start.state, start.node, "Pending")),
             writer=Writer(self.client, self.plans, "demo", lambda: self.held.append("label"), dry=False),
@@ -83,7 +84,7 @@ class Bed:
             before_write=lambda: self.held.append("pod"),
             clock=context.clock,
             write=True,
-            withdraw=withdraw,
+            withdraw=lambda _node: withdraw,
             complete=True,
             grouping=Grouping(),
         )
