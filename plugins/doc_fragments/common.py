@@ -52,8 +52,83 @@ requirements:
   - PyYAML >= 5.4.1
 """
 
+    # The options of kubernetes.core, whose code reads them. Written out and not taken over from its fragment: who reads
+    # a tarball alone, as Galaxy does, has no other collection beside it.
     CONNECTION = r"""
 options:
+  kubeconfig:
+    description:
+      - Path of a kubeconfig file, or several as in E(KUBECONFIG), or the content of one as a dictionary.
+      - Without it, and without other options of a connection, the service account of the pod that Ansible runs in or
+        C(~/.kube/config) is used.
+      - Also E(K8S_AUTH_KUBECONFIG).
+    type: raw
+  context:
+    description: Name of a context in the kubeconfig. Also E(K8S_AUTH_CONTEXT).
+    type: str
+  host:
+    description: URL of the API server. Also E(K8S_AUTH_HOST).
+    type: str
+  api_key:
+    description: Bearer token. Also E(K8S_AUTH_API_KEY).
+    type: str
+  username:
+    description: User for clusters that accept HTTP Basic authentication. Also E(K8S_AUTH_USERNAME).
+    type: str
+  password:
+    description: The user's password, see O(username). Also E(K8S_AUTH_PASSWORD).
+    type: str
+  client_cert:
+    description: Path of a client certificate (PEM). Also E(K8S_AUTH_CERT_FILE).
+    type: path
+    aliases: [cert_file]
+  client_key:
+    description: Path of its key (PEM). Also E(K8S_AUTH_KEY_FILE).
+    type: path
+    aliases: [key_file]
+  ca_cert:
+    description:
+      - Path of the certificates (PEM) that the API server's is verified by, the whole chain of them.
+      - Also E(K8S_AUTH_SSL_CA_CERT).
+    type: path
+    aliases: [ssl_ca_cert]
+  validate_certs:
+    description: Whether the API server's certificate is verified. Also E(K8S_AUTH_VERIFY_SSL).
+    type: bool
+    aliases: [verify_ssl]
+  proxy:
+    description: URL of an HTTP proxy; E(HTTP_PROXY) and its like are not looked at. Also E(K8S_AUTH_PROXY).
+    type: str
+  no_proxy:
+    description:
+      - Names, domains, addresses and CIDRs that are reached without O(proxy), with commas between them.
+      - Also E(K8S_AUTH_NO_PROXY).
+    type: str
+  proxy_headers:
+    description: Headers for the proxy.
+    type: dict
+    suboptions:
+      proxy_basic_auth:
+        description: User and password for the proxy, C(USER:PASSWORD). Also E(K8S_AUTH_PROXY_HEADERS_PROXY_BASIC_AUTH).
+        type: str
+      basic_auth:
+        description: User and password, C(USER:PASSWORD). Also E(K8S_AUTH_PROXY_HEADERS_BASIC_AUTH).
+        type: str
+      user_agent:
+        description: What the client calls itself. Also E(K8S_AUTH_PROXY_HEADERS_USER_AGENT).
+        type: str
+  persist_config:
+    description:
+      - Whether a token that was renewed on the way is written to the kubeconfig, as far as the client library can.
+      - Also E(K8S_AUTH_PERSIST_CONFIG).
+    type: bool
+  impersonate_user:
+    description: User to act as. Also E(K8S_AUTH_IMPERSONATE_USER).
+    type: str
+  impersonate_groups:
+    description: Groups to act as. Also E(K8S_AUTH_IMPERSONATE_GROUPS), with commas between them.
+    type: list
+    elements: str
   cluster_uid:
     description:
       - The cluster that is meant, by the UID of its namespace C(kube-system). Another one is refused before anything

@@ -16,7 +16,6 @@ description:
   - The playbooks of this collection begin with it. As all its modules it fails where O(cluster_uid) names another one.
 options: {}
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.reads

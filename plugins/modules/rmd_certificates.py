@@ -62,7 +62,6 @@ options:
     choices: [auto, certificates, authority]
     default: auto
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.writes

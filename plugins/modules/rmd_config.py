@@ -23,7 +23,6 @@ options:
     type: str
     default: ""
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.writes

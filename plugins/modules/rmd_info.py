@@ -16,7 +16,6 @@ description:
   - A node that cannot be asked is part of the result, and no failure.
   - Without O(nodes) and O(node_selector) all nodes that have a daemon are asked.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.reads

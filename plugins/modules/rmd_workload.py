@@ -157,7 +157,6 @@ options:
     type: int
     default: 20
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.writes

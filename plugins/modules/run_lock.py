@@ -29,7 +29,6 @@ options:
     type: bool
     default: false
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.writes

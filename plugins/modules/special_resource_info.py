@@ -17,7 +17,6 @@ options:
     description: Name of the record, which is the recipe's name. Without it, all records.
     type: str
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.reads

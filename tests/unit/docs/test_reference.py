@@ -11,7 +11,6 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.hardware.enablement.plugins.doc_fragments import common
 from ansible_collections.hardware.enablement.plugins.module_utils.builds.choice import BUILDERS
 from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments, public_variables
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs import advice
@@ -136,10 +135,3 @@ def test_the_published_crd_is_the_one_that_a_run_applies() -> None:
     assert yaml.safe_load((REPO / "manifests" / "crd.yaml").read_text()) == crd.definition()
     published = yaml.safe_load((REPO / "manifests" / "rmd-crds.yaml").read_text())
     assert published["items"] == all_definitions()
-
-
-def test_the_modules_name_the_requirements_that_are_installed() -> None:
-    wanted = [line for line in (REPO / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
-    (options,) = re.findall(r"^requirements:\n((?:  - .*\n)+)", common.ModuleDocFragment.DOCUMENTATION, re.MULTILINE)
-    named = [line.removeprefix("  - ").replace(" ", "") for line in options.splitlines()]
-    assert named == ["python>=3.10", *wanted]
