@@ -9,11 +9,11 @@ CLUSTER ?= demo
 
 VENV_PYTHON := .venv/bin/python
 GATES := $(VENV_PYTHON) -m tests.gates
-LINT_STEPS := ruff mypy layers yamllint ansible-lint changelog
-TEST_STEPS := units ansible-units sanity docs-lint build integration molecule
+LINT_STEPS := ruff mypy layers yamllint changelog
+TEST_STEPS := units ansible-units sanity antsibull-nox docs-lint galaxy-importer execution-environment docs-site integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade api-types demo lint test cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-kubelet e2e-builds e2e-rmd test-scale bench reference clean \
+.PHONY: help venv venv-upgrade api-types demo lint test cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-kubelet e2e-builds e2e-rmd test-scale bench reference build release clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -28,7 +28,7 @@ demo: venv ## a local control plane with simulated GPU nodes, enabled end to end
 test: venv ## all tests but the slow levels below (e2e-*); ends with a line "N passed, N failed"
 	@$(GATES) test
 
-lint: venv ## style, types, layers, playbooks; quick
+lint: venv ## style, types, layers; quick
 	@$(GATES) lint
 
 $(LINT_STEPS) $(TEST_STEPS): venv
@@ -40,8 +40,14 @@ cluster-up: venv ## the local cluster alone, without nodes (CLUSTER=name)
 cluster-down: venv ## stop it and remove its folder (CLUSTER=name)
 	@$(VENV_PYTHON) -m tests.cluster down --name $(CLUSTER)
 
+build: venv ## pack the collection and install it into .build/installed
+	@$(GATES) build
+
+release: venv ## tarball, CHANGELOG, docs site, execution environment in .build/release; a commit and a tag
+	@$(GATES) release
+
 test-core: ## the default scenario on an older ansible-core, in its own venv (CORE=2.16)
-	@$(PYTHON) tests/bootstrap.py --core $(CORE) --venv .venv-core-$(CORE)
+	@$(PYTHON) tests/bootstrap.py core-$(CORE)
 	@.venv-core-$(CORE)/bin/python -m tests.gates molecule
 
 molecule-kind: venv ## the same scenario on kind (needs kind and a container engine)
@@ -73,6 +79,7 @@ venv: ## .venv with the pinned packages and collections; does nothing while they
 
 venv-upgrade: ## newest versions of what the pinned packages pull in, written to requirements/constraints.txt
 	@$(PYTHON) tests/bootstrap.py --renew-constraints
+	@$(PYTHON) tests/bootstrap.py publish --renew-constraints
 
 reference: venv ## tables and the JSON Schema in docs, made from the code
 	@PYTHONPATH=.venv/collections $(VENV_PYTHON) -m docs.reference
@@ -81,4 +88,4 @@ api-types: venv ## what recipe_check knows of the Kubernetes API, asked anew of 
 	@PYTHONPATH=.venv/collections $(VENV_PYTHON) -m tests.openapi
 
 clean: ## remove what was built here (caches in the home folder stay)
-	rm -rf .build .venv .venv-core-* .ansible
+	rm -rf .build .venv .venv-* .ansible

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make the virtual environment that everything else here runs in.
+"""Make a virtual environment: the one that everything here runs in, or one of its own for another purpose.
 
 Needs nothing but the standard library, so that any Python of a fresh machine can start it. The environment is made
 from pinned packages and carries a stamp with the hash of all that went into it: as long as the stamp fits, nothing is
@@ -19,33 +19,50 @@ import subprocess
 import sys
 import time
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parent.parent
 REQUIREMENTS = REPO / "requirements"
-CONSTRAINTS = REQUIREMENTS / "constraints.txt"
 COLLECTIONS_WHEEL = REQUIREMENTS / "collections.txt"
 SLICE = "ansible_collections/kubernetes/"
 
-# The Pythons that each supported ansible-core runs on (its own documentation's support matrix).
-PYTHONS = {"2.16": ((3, 10), (3, 12)), "2.19": ((3, 11), (3, 13))}
-DEFAULT_CORE = "2.19"
+
+@dataclass(frozen=True)
+class Purpose:
+    """What an environment has: oldest and newest Python (by the support matrix of its ansible-core), packages."""
+
+    pythons: tuple[tuple[int, int], tuple[int, int]]
+    files: tuple[str, ...]
+    constraints: str = "constraints.txt"
+
+
+DEFAULT = "development"
+PURPOSES = {
+    DEFAULT: Purpose(((3, 11), (3, 13)), ("ansible.txt", "run.txt", "test.txt", "lint.txt")),
+    # It only runs the collection and its tests, so it gets no linters.
+    "core-2.16": Purpose(((3, 10), (3, 12)), ("ansible-2.16.txt", "run.txt", "test.txt")),
+    # galaxy-importer wants older versions of what others here need.
+    "publish": Purpose(((3, 11), (3, 13)), ("ansible.txt", "publish.txt"), "constraints-publish.txt"),
+}
 
 
 def main() -> int:
     """Make or check the environment; exit code 1 and one sentence if that cannot be done."""
     options = _options()
-    python = _fitting_python(options.core)
-    venv: Path = options.venv
-    files = _requirement_files(options.core)
+    purpose = PURPOSES[options.purpose]
+    python = _fitting_python(options.purpose, purpose)
+    venv = REPO / (".venv" if options.purpose == DEFAULT else f".venv-{options.purpose}")
+    files = [REQUIREMENTS / name for name in purpose.files]
+    constraints = REQUIREMENTS / purpose.constraints
     if options.renew_constraints:
-        _renew_constraints(venv, python, files)
+        _renew_constraints(venv, python, files, constraints)
     started = time.monotonic()
     stamp_file = venv / ".stamp"
-    stamp = _stamp(venv, python, [*files, CONSTRAINTS, COLLECTIONS_WHEEL])
+    stamp = _stamp(venv, python, [*files, constraints, COLLECTIONS_WHEEL])
     if not (stamp_file.is_file() and stamp_file.read_text() == stamp):
         print(f"==> {venv.name}: installing the pinned packages (once, about a minute)", flush=True)
-        _make(venv, python, files)
+        _make(venv, python, files, constraints)
         _slice_kubernetes_core(venv, options.cache)
         stamp_file.write_text(stamp)
         print(f"    {venv.name} ready in {time.monotonic() - started:.0f} s", flush=True)
@@ -56,27 +73,15 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     cache = os.environ.get("HE_CACHE") or "~/.cache/hardware-enablement"
-    parser.add_argument("--venv", type=Path, default=REPO / ".venv")
-    parser.add_argument("--core", choices=sorted(PYTHONS), default=DEFAULT_CORE)
+    parser.add_argument("purpose", nargs="?", choices=sorted(PURPOSES), default=DEFAULT)
     parser.add_argument("--cache", type=Path, default=Path(cache).expanduser())
     parser.add_argument("--renew-constraints", action="store_true", help="newest versions of what is not pinned itself")
-    options = parser.parse_args()
-    options.venv = options.venv.absolute()
-    return options
+    return parser.parse_args()
 
 
-def _requirement_files(core: str) -> list[Path]:
-    """The environment of another ansible-core only runs the collection and its tests, so it gets no linters."""
-    if core == DEFAULT_CORE:
-        names = ["ansible.txt", "run.txt", "test.txt", "lint.txt"]
-    else:
-        names = [f"ansible-{core}.txt", "run.txt", "test.txt"]
-    return [REQUIREMENTS / name for name in names]
-
-
-def _fitting_python(core: str) -> str:
-    """Path of a Python that this ansible-core supports: the running one, else the newest that fits on PATH."""
-    oldest, newest = PYTHONS[core]
+def _fitting_python(name: str, purpose: Purpose) -> str:
+    """Path of a Python that fits: the running one, else the newest that does on PATH."""
+    oldest, newest = purpose.pythons
     candidates = [sys.executable]
     candidates += [f"python3.{minor}" for minor in range(newest[1], oldest[1] - 1, -1)]
     for candidate in candidates:
@@ -84,7 +89,7 @@ def _fitting_python(core: str) -> str:
         if found and oldest <= found[1] <= newest:
             return found[0]
     raise SystemExit(
-        f"ansible-core {core} needs Python 3.{oldest[1]} to 3.{newest[1]}, and none was found: "
+        f"The environment {name} needs Python 3.{oldest[1]} to 3.{newest[1]}, and none was found: "
         f"this is {sys.version.split()[0]}. Install one, or name it: make PYTHON=/path/to/python3 ..."
     )
 
@@ -94,7 +99,10 @@ def _real_interpreter(candidate: str) -> tuple[str, tuple[int, int]] | None:
 
     Asks for the base interpreter: an environment made from another environment would break with it.
     """
-    code = "import sys; print(getattr(sys, '_base_executable', sys.executable), *sys.version_info[:2], sep='\\n')"
+    code = (
+        "import os, sys; base = os.path.realpath(getattr(sys, '_base_executable', sys.executable)); "
+        "print(base, *sys.version_info[:2], sep='\\n')"
+    )
     try:
         answer = subprocess.run([candidate, "-I", "-c", code], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
@@ -111,19 +119,19 @@ def _stamp(venv: Path, python: str, files: list[Path]) -> str:
     return digest.hexdigest() + "\n"
 
 
-def _renew_constraints(venv: Path, python: str, files: list[Path]) -> None:
+def _renew_constraints(venv: Path, python: str, files: list[Path], constraints: Path) -> None:
     """Write down what pip chooses without constraints, below the comment lines at the top of the file."""
-    comments = [line for line in CONSTRAINTS.read_text().splitlines() if line.startswith("#")]
-    CONSTRAINTS.write_text("\n".join(comments) + "\n")
-    _make(venv, python, files)
+    comments = [line for line in constraints.read_text().splitlines() if line.startswith("#")]
+    constraints.write_text("\n".join(comments) + "\n")
+    _make(venv, python, files, constraints)
     freeze = [str(venv / "bin" / "python"), "-m", "pip", "freeze"]
     frozen = subprocess.run(freeze, capture_output=True, text=True, check=True).stdout.splitlines()
     # These differ between the supported versions of ansible-core, whose own requirement files name them.
     frozen = [line for line in frozen if line.split("==")[0] not in ("ansible-core", "resolvelib")]
-    CONSTRAINTS.write_text("\n".join([*comments, *frozen]) + "\n")
+    constraints.write_text("\n".join([*comments, *frozen]) + "\n")
 
 
-def _make(venv: Path, python: str, files: list[Path]) -> None:
+def _make(venv: Path, python: str, files: list[Path], constraints: Path) -> None:
     if venv.exists():
         shutil.rmtree(venv)
     try:
@@ -134,7 +142,7 @@ def _make(venv: Path, python: str, files: list[Path]) -> None:
             f"{python} cannot make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv"
         ) from None
     requirements = [argument for file in files for argument in ("-r", str(file))]
-    _pip(venv, "install", "--quiet", *requirements, "-c", str(CONSTRAINTS))
+    _pip(venv, "install", "--quiet", *requirements, "-c", str(constraints))
 
 
 def _pip(venv: Path, *arguments: str) -> None:

@@ -13,6 +13,8 @@ for name in KUBECONFIG "${!K8S_AUTH_@}" "${!ANSIBLE_@}"; do
     unset "$name"
 done
 export ANSIBLE_CONFIG=$PWD/ansible.cfg
+# A link to the working tree is there; CI names the installed tarball.
+export ANSIBLE_COLLECTIONS_PATH=${HE_TEST_COLLECTIONS:-$PWD/.venv/collections}
 
 # step TITLE COMMAND...: say what is done, do it, say how long it took.
 step() {

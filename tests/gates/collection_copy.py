@@ -27,7 +27,7 @@ def refresh(place: Place) -> None:
         shutil.rmtree(root)
     place.copy.mkdir(parents=True)
     env = place.environment()
-    for name in _git(env, "ls-files", "-coz", "--exclude-standard", cwd=str(REPO)).split("\0"):
+    for name in git(env, "ls-files", "-coz", "--exclude-standard", cwd=str(REPO)).split("\0"):
         source = REPO / name
         if name and source.is_file():
             target = place.copy / name
@@ -35,11 +35,12 @@ def refresh(place: Place) -> None:
             shutil.copy2(source, target, follow_symlinks=False)
     shutil.copytree(place.collections / "ansible_collections" / "kubernetes", root / "kubernetes")
     for folder in (place.copy, root / "kubernetes" / "core"):
-        _git(env, "init", "--quiet", cwd=str(folder))
-        _git(env, "add", "--all", "--force", cwd=str(folder))
+        git(env, "init", "--quiet", cwd=str(folder))
+        git(env, "add", "--all", "--force", cwd=str(folder))
 
 
-def _git(env: Mapping[str, str], *arguments: str, cwd: str) -> str:
+def git(env: Mapping[str, str], *arguments: str, cwd: str) -> str:
+    """What git prints. Raises StepError with what it complains of."""
     try:
         result = subprocess.run(["git", *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[2]
@@ -31,6 +31,36 @@ class Place:
     def collections(self) -> Path:
         """Collections path with kubernetes.core and a link to this repository."""
         return self.venv / "collections"
+
+    @property
+    def tested(self) -> Path:
+        """Collections path that plays run from: ours, unless HE_TEST_COLLECTIONS names another (CI: `installed`)."""
+        return Path(os.environ.get("HE_TEST_COLLECTIONS") or self.collections).absolute()
+
+    @property
+    def dist(self) -> Path:
+        """The packed collection, one tarball."""
+        return self.build / "dist"
+
+    @property
+    def installed(self) -> Path:
+        """Collections path with kubernetes.core and the tarball, installed as a user does."""
+        return self.build / "installed"
+
+    @property
+    def site(self) -> Path:
+        """The documentation's site."""
+        return self.build / "docs-site" / "html"
+
+    @property
+    def image(self) -> Path:
+        """What an execution environment is built from."""
+        return self.build / "execution-environment"
+
+    @property
+    def publishing(self) -> Place:
+        """The same with the tools for publishing, whose versions fit no other environment: see bootstrap.py."""
+        return replace(self, venv=REPO / ".venv-publish")
 
     @property
     def copy(self) -> Path:

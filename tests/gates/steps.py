@@ -5,19 +5,18 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from typing import TYPE_CHECKING
 
-from tests.gates import ansible_test, collection_copy
+from tests.gates import ansible_test, collection_copy, publishing
 from tests.gates.place import Place
+from tests.gates.release import release
 from tests.gates.runner import Command, Step, StepError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
-PLUGIN_FOLDERS = {"module": "modules", "inventory": "inventory", "filter": "filter", "lookup": "lookup"}
 
 
 def _ruff(place: Place) -> Iterator[Command]:
@@ -37,13 +36,13 @@ def _yamllint(place: Place) -> Iterator[Command]:
     yield Command(["yamllint", "--strict", "."])
 
 
-def _ansible_lint(place: Place) -> Iterator[Command]:
-    collection_copy.refresh(place)
-    yield Command(["ansible-lint", "--offline", "--strict", "-q"], cwd=place.copy, env=_copy_first(place))
-
-
 def _changelog(place: Place) -> Iterator[Command]:
     yield Command(["antsibull-changelog", "lint"])
+
+
+def _antsibull_nox(place: Place) -> Iterator[Command]:
+    # --no-venv: in .venv, whose packages are pinned, and without network
+    yield Command(["nox", "--no-venv", "--envdir", str(place.build / "nox")])
 
 
 def _units(place: Place) -> Iterator[Command]:
@@ -71,46 +70,6 @@ def _sanity(place: Place) -> Iterator[Command]:
     )
 
 
-def _docs_lint(place: Place) -> Iterator[Command]:
-    collection_copy.refresh(place)
-    yield Command(
-        [
-            "antsibull-docs",
-            "lint-collection-docs",
-            "--plugin-docs",
-            "--validate-collection-refs",
-            "dependent",
-            "--skip-rstcheck",
-            ".",
-        ],
-        cwd=place.copy,
-        env=_copy_first(place),
-    )
-
-
-def _build(place: Place) -> Iterator[Command]:
-    """Pack, install the result into a clean folder, and read every plugin's documentation from there."""
-    collection_copy.refresh(place)
-    out = place.build / "dist"
-    installed = place.build / "installed"
-    for folder in (out, installed):
-        shutil.rmtree(folder, ignore_errors=True)
-    yield Command(["ansible-galaxy", "collection", "build", "--output-path", str(out)], cwd=place.copy)
-    slice_ = place.collections / "ansible_collections" / "kubernetes"
-    shutil.copytree(slice_, installed / "ansible_collections" / "kubernetes")
-    env = {"ANSIBLE_COLLECTIONS_PATH": str(installed)}
-    yield Command(
-        ["ansible-galaxy", "collection", "install", *map(str, out.glob("*.tar.gz")), "--offline", "-p", str(installed)],
-        env=env,
-    )
-    collection = installed / "ansible_collections" / "hardware" / "enablement"
-    documented = {kind: (collection / "plugins" / folder).glob("*.py") for kind, folder in PLUGIN_FOLDERS.items()}
-    documented["role"] = (collection / "roles").glob("*")
-    for kind, files in documented.items():
-        if names := sorted(f"hardware.enablement.{file.stem}" for file in files):
-            yield Command(["ansible-doc", "--json", "-t", kind, *names], env=env)
-
-
 # Slow levels of the integration tests, each a marker and a target of its own: e2e-kubelet, e2e-faults, ..., scale.
 SLOW = ("kubelet", "faults", "recipes", "builds", "rmd", "scale")
 
@@ -136,7 +95,8 @@ def _scale(place: Place) -> Iterator[Command]:
 
 def _pytest(place: Place, name: str, *chosen: str) -> Command:
     report = place.build / "reports" / f"{name}.xml"
-    return Command(["pytest", "-q", *chosen, "tests/integration", f"--junit-xml={report}"], junit=report)
+    imports = ["-o", f"pythonpath={place.tested} ."]
+    return Command(["pytest", "-q", *imports, *chosen, "tests/integration", f"--junit-xml={report}"], junit=report)
 
 
 def _molecule(place: Place) -> Iterator[Command]:
@@ -149,6 +109,7 @@ def _molecule_kind(place: Place) -> Iterator[Command]:
 
 def _scenario(place: Place, name: str) -> Command:
     env = {
+        "ANSIBLE_COLLECTIONS_PATH": str(place.tested),
         "MOLECULE_GLOB": "molecule/*/molecule.yml",
         "MOLECULE_EPHEMERAL_DIRECTORY": str(place.build / "molecule" / name),
         "COLUMNS": "160",
@@ -156,28 +117,36 @@ def _scenario(place: Place, name: str) -> Command:
     return Command(["molecule", "test", "--scenario-name", name], env=env)
 
 
-def _copy_first(place: Place) -> dict[str, str]:
-    return {"ANSIBLE_COLLECTIONS_PATH": f"{place.build}:{place.collections}"}
-
-
 LINT = (
     Step("ruff", "Python style and likely bugs", _ruff),
     Step("mypy", "Python types, strict", _mypy),
     Step("layers", "which layer may import which", _layers),
     Step("yamllint", "YAML style", _yamllint),
-    Step("ansible-lint", "playbooks and roles, profile production", _ansible_lint),
     Step("changelog", "changelog fragments", _changelog),
 )
 TEST = (
     Step("units", "unit tests", _units),
     Step("ansible-units", "the same unit tests as ansible-test runs them", _ansible_units),
     Step("sanity", "ansible-test sanity, whole set, nothing ignored", _sanity),
-    Step("docs-lint", "documentation of modules and roles", _docs_lint),
-    Step("build", "pack the collection, install it elsewhere, read its documentation there", _build),
+    Step("antsibull-nox", "licences, action groups, files that do not belong in plugins", _antsibull_nox),
+    Step("docs-lint", "documentation of modules and roles", publishing.docs_lint),
+    Step(
+        "galaxy-importer",
+        "the tarball as Galaxy imports it: ansible-doc, ansible-lint",
+        publishing.galaxy_importer,
+    ),
+    Step(
+        "execution-environment",
+        "context of an image, and what the collection says that one needs",
+        publishing.execution_environment,
+    ),
+    Step("docs-site", "guides and reference as a site, in .build/docs-site/html", publishing.docs_site),
     Step("integration", "the collection against the local cluster", _integration),
     Step("molecule", "scenario default: create, converge, idempotence, verify, destroy", _molecule),
 )
 EXTRA = (
+    Step("release", "everything that is handed out in .build/release, a commit and a tag", release),
+    Step("build", "pack the collection and install it into .build/installed", publishing.build),
     Step("molecule-kind", "scenario kind: the same on kind", _molecule_kind),
     Step("e2e-kubelet", "real nodes: kubelet and containerd", _level("kubelet")),
     Step("e2e-faults", "what goes wrong: crashes, lies, silence, killed runs, two runs at once", _level("faults")),

@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 from tests.cluster import Cluster
+from tests.gates.place import Place
 
 REPO = Path(__file__).resolve().parents[2]
 PLAYBOOKS = Path(__file__).parent / "playbooks"
@@ -85,6 +86,7 @@ class Runner:
             **kept,
             "PATH": f"{BIN}:{kept.get('PATH', '')}",
             "ANSIBLE_CONFIG": str(REPO / "ansible.cfg"),
+            "ANSIBLE_COLLECTIONS_PATH": str(Place().tested),
             "ANSIBLE_CONNECTION_PLUGINS": str(PLAYBOOKS / "connection_plugins"),
             **self.settings,
         }

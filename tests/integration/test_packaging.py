@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +15,17 @@ import ansible_runner
 import pytest
 
 from tests.cluster import Cluster
-from tests.gates import collection_copy
 from tests.gates.place import Place
-from tests.integration.plays import BIN, SIMULATED, Runner
+from tests.integration.plays import BIN, REPO, SIMULATED, Runner
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A collections folder with the built collection and what it depends on, and nothing of this repository."""
-    folder = tmp_path_factory.mktemp("packaging")
-    place, collections = Place(build=folder), folder / "installed"
-    collection_copy.refresh(place)
-    kubernetes = Path("ansible_collections/kubernetes")
-    shutil.copytree(place.collections / kubernetes, collections / kubernetes)
-
-    def galaxy(*arguments: str) -> None:
-        command = [str(BIN / "ansible-galaxy"), "collection", *arguments]
-        environment = {**place.environment(), "ANSIBLE_COLLECTIONS_PATH": str(collections)}
-        subprocess.run(command, cwd=place.copy, env=environment, check=True, capture_output=True)
-
-    galaxy("build", "--output-path", str(folder))
-    galaxy("install", "--offline", "-p", str(collections), *map(str, folder.glob("*.tar.gz")))
-    return collections
+def installed() -> Path:
+    """The collections folder that is tested, if that is an installed tarball; else one that is made for these tests."""
+    if os.environ.get("HE_TEST_COLLECTIONS"):
+        return Place().tested
+    subprocess.run([sys.executable, "-m", "tests.gates", "build"], cwd=REPO, check=True, capture_output=True)
+    return Place().installed
 
 
 def run(installed: Path, runner: Runner, folder: Path, playbook: str, **variables: Any) -> ansible_runner.Runner:

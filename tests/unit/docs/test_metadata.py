@@ -41,6 +41,12 @@ def test_modules_need_what_is_installed_for_them() -> None:
     assert [line.replace(" ", "") for line in named] == ["python>=3.10", *wanted]
 
 
+def test_an_execution_environment_has_them_and_what_a_part_needs() -> None:
+    files = [REPO / name for name in ("requirements.txt", "meta/ee-requirements.txt")]
+    here, there = ([line for line in file.read_text().splitlines() if line[0] != "#"] for file in files)
+    assert there == [*here, "cryptography>=42.0.0"]
+
+
 def test_kubernetes_core_is_needed_in_one_range() -> None:
     (needed,) = yaml.safe_load((REPO / "requirements.yml").read_text())["collections"]
     assert GALAXY["dependencies"] == {needed["name"]: needed["version"]}

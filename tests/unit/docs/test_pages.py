@@ -8,13 +8,18 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+import yaml
 
 REPO = Path(__file__).resolve().parents[3]
 FOLDERS = ("docs", "recipes", "roles", "molecule", "tests")
-PAGES = sorted({*REPO.glob("*.md"), *(page for folder in FOLDERS for page in (REPO / folder).rglob("*.md"))})
+# The first page of the site stands above all folders there; the site's own build looks at its links.
+HOME = REPO / "docs" / "docsite" / "index.md"
+PAGES = sorted({*REPO.glob("*.md"), *(page for folder in FOLDERS for page in (REPO / folder).rglob("*.md"))} - {HOME})
+GALAXY = yaml.safe_load((REPO / "galaxy.yml").read_text())
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)#\s]+)(?:#[^)]*)?\)")
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 MAKE = re.compile(r"(?:^|`)(?:\$ )?make(?P<targets>(?: [a-z][a-z0-9-]*)+)", re.MULTILINE)
@@ -23,6 +28,17 @@ FILE = re.compile(r"`(?P<path>[\w.-]+/[\w./-]+\.(?:py|yml|yaml|md|toml))`")
 
 def name_of(page: Path) -> str:
     return str(page.relative_to(REPO))
+
+
+def links(page: Path) -> list[str]:
+    return [found["target"] for found in LINK.finditer(CODE.sub("", page.read_text()))]
+
+
+def in_tarball(place: Path) -> bool:
+    """Whether a file or folder is packed: ansible-galaxy matches it and the folders above with build_ignore."""
+    path = place.resolve().relative_to(REPO)
+    ways = [str(way) for way in (path, *path.parents)]
+    return not any(fnmatch(way, pattern) for way in ways for pattern in GALAXY["build_ignore"])
 
 
 def make_targets() -> set[str]:
@@ -38,9 +54,19 @@ def test_there_are_pages() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page: Path) -> None:
-    targets = [found["target"] for found in LINK.finditer(CODE.sub("", page.read_text()))]
-    missing = [target for target in targets if "://" not in target and not (page.parent / target).exists()]
-    assert missing == []
+    here = f"{GALAXY['repository']}/blob/main"
+    places = [
+        REPO / target.removeprefix(f"{here}/") if target.startswith(here) else page.parent / target
+        for target in links(page)
+        if target.startswith(here) or "://" not in target
+    ]
+    assert [place for place in places if not place.exists()] == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if in_tarball(page)], ids=name_of)
+def test_links_of_the_tarball_lead_into_it(page: Path) -> None:
+    relative = [page.parent / target for target in links(page) if "://" not in target]
+    assert [place for place in relative if not in_tarball(place)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

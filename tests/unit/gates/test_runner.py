@@ -13,6 +13,7 @@ import pytest
 
 from tests.gates.place import Place
 from tests.gates.runner import Command, Step, run
+from tests.gates.steps import STEPS
 
 REPORT = '<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1"/></testsuites>'
 
@@ -58,3 +59,14 @@ def test_commands_see_no_foreign_settings(place: Place, monkeypatch: pytest.Monk
     env = place.environment()
     assert not set(foreign) & set(env)
     assert env["HE_TEST_KUBECONFIG"] == "/elsewhere"
+
+
+def test_plays_run_from_the_collections_that_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("HE_TEST_COLLECTIONS", raising=False)
+    assert Place().tested == Place().collections
+    monkeypatch.setenv("HE_TEST_COLLECTIONS", str(tmp_path))
+    assert Place().tested == tmp_path
+    (integration,) = STEPS["integration"].commands(Place())
+    assert f"pythonpath={tmp_path} ." in integration.argv
+    (molecule,) = STEPS["molecule"].commands(Place())
+    assert molecule.env["ANSIBLE_COLLECTIONS_PATH"] == str(tmp_path)

@@ -1,0 +1,133 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The gates about what leaves this repository: documentation, tarball, execution environment, a release of all."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from tests.gates import collection_copy
+from tests.gates.place import REPO, Place
+from tests.gates.runner import Command, StepError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# As meta/ee-requirements.txt and bindep.txt have them; PyYAML ansible-builder leaves to ansible-core.
+EE_PACKAGES = {"kubernetes", "jinja2", "cryptography", "git", "buildah"}
+
+
+def copy_first(place: Place) -> dict[str, str]:
+    """An environment in which the collection is its copy."""
+    return {"ANSIBLE_COLLECTIONS_PATH": f"{place.build}:{place.collections}"}
+
+
+def docs_lint(place: Place) -> Iterator[Command]:
+    """Documentation of modules and roles is complete, and its references lead somewhere."""
+    collection_copy.refresh(place)
+    command = ["antsibull-docs", "lint-collection-docs", "--plugin-docs", "--skip-rstcheck", "."]
+    references = ["--validate-collection-refs", "dependent"]
+    yield from _with_tools(place, Command([*command, *references], cwd=place.copy, env=copy_first(place)))
+
+
+def docs_site(place: Place) -> Iterator[Command]:
+    """Guides and reference as HTML, of the repository and of a fresh copy."""
+    collection_copy.refresh(place)
+    yield from site(place)
+
+
+def build(place: Place) -> Iterator[Command]:
+    """The tarball, and the tarball installed."""
+    collection_copy.refresh(place)
+    yield from pack(place)
+    shutil.rmtree(place.installed, ignore_errors=True)
+    slice_ = Path("ansible_collections", "kubernetes")
+    shutil.copytree(place.collections / slice_, place.installed / slice_)
+    yield Command(
+        ["ansible-galaxy", "collection", "install", str(tarball(place)), "--offline", "-p", str(place.installed)],
+        env={"ANSIBLE_COLLECTIONS_PATH": str(place.installed)},
+    )
+
+
+def galaxy_importer(place: Place) -> Iterator[Command]:
+    """The tarball as Galaxy imports it."""
+    collection_copy.refresh(place)
+    yield from pack(place)
+    yield from import_(place)
+
+
+def execution_environment(place: Place) -> Iterator[Command]:
+    """The context of an image, and what the collection says that an image needs."""
+    collection_copy.refresh(place)
+    yield from pack(place)
+    yield from context(place)
+
+
+def tarball(place: Place) -> Path:
+    """The packed collection."""
+    (packed,) = place.dist.glob("*.tar.gz")
+    return packed
+
+
+def _with_tools(place: Place, *commands: Command) -> Iterator[Command]:
+    """The same commands in the environment for publishing, which is made where it is missing."""
+    yield Command([sys.executable, "tests/bootstrap.py", "publish"])
+    for command in commands:
+        yield replace(command, env={**place.publishing.environment(), **command.env})
+
+
+def pack(place: Place) -> Iterator[Command]:
+    """The tarball of the copy as it is."""
+    shutil.rmtree(place.dist, ignore_errors=True)
+    yield Command(["ansible-galaxy", "collection", "build", "--output-path", str(place.dist)], cwd=place.copy)
+
+
+def import_(place: Place) -> Iterator[Command]:
+    """Import the tarball."""
+    yield from _with_tools(place, Command(["python", "-m", "tests.gates.galaxy", str(tarball(place))]))
+
+
+def site(place: Place) -> Iterator[Command]:
+    """The site, with the reference of the copy as it is."""
+    source = place.site.with_name("source")
+    shutil.rmtree(place.site, ignore_errors=True)
+    options = ["--use-current", "--squash-hierarchy", "--fail-on-error", "--no-add-antsibull-docs-version"]
+    reference = ["--dest-dir", str(source / "reference"), "hardware.enablement"]
+    yield from _with_tools(
+        place,
+        Command(["python", "-m", "docs.docsite", str(source)]),
+        Command(["antsibull-docs", "collection", *options, *reference], env=copy_first(place)),
+        # Warnings are errors.
+        Command(["sphinx-build", "-q", "-W", "--keep-going", "-c", "docs/docsite", str(source), str(place.site)]),
+    )
+
+
+def context(place: Place) -> Iterator[Command]:
+    """As docs/admin/execution-environment.yml says, but with the tarball in place of what Galaxy has."""
+    definition: dict[str, Any] = yaml.safe_load((REPO / "docs/admin/execution-environment.yml").read_text())
+    packed = tarball(place)
+    definition["dependencies"]["galaxy"]["collections"] = [{"name": f"collections/{packed.name}", "type": "file"}]
+    definition["additional_build_files"] = [{"src": str(packed), "dest": "collections"}]
+    place.image.mkdir(parents=True, exist_ok=True)
+    file = place.image / "execution-environment.yml"
+    file.write_text(yaml.safe_dump(definition, sort_keys=False))
+    options = ["-f", str(file), "-c", str(place.image / "context"), "--output-filename", "Containerfile"]
+    needed = [place.image / "pip.txt", place.image / "bindep.txt"]
+    yield from _with_tools(
+        place,
+        Command(["ansible-builder", "create", *options]),
+        Command(
+            ["ansible-builder", "introspect", str(place.build)]
+            + ["--write-pip", str(needed[0]), "--write-bindep", str(needed[1])]
+        ),
+    )
+    said = "\n".join(file.read_text().lower() for file in needed)
+    if missing := sorted(name for name in EE_PACKAGES if f"\n{name}" not in f"\n{said}"):
+        raise StepError(f"An execution environment would lack {', '.join(missing)}: see meta/execution-environment.yml")
