@@ -11,7 +11,7 @@ _galaxy = yaml.safe_load((Path(__file__).parents[2] / "galaxy.yml").read_text(en
 
 project = f"{_galaxy['namespace']}.{_galaxy['name']}"
 version = release = _galaxy["version"]
-copyright = "hardware.enablement contributors"  # noqa: A001
+project_copyright = "hardware.enablement contributors"
 title = html_title = html_short_title = f"{project} {version}"
 
 extensions = ["myst_parser", "sphinx.ext.intersphinx", "sphinx_antsibull_ext"]
@@ -22,8 +22,10 @@ default_role = "any"
 highlight_language = "YAML+Jinja"
 
 html_theme = "sphinx_ansible_theme"
+html_static_path = ["static"]
+html_css_files = ["narrow.css"]
 html_show_sphinx = False
-html_use_opensearch = ""
+html_copy_source = False
 html_theme_options = {
     "collapse_navigation": True,
     "navigation_depth": 3,
