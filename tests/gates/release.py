@@ -57,7 +57,7 @@ def adopt(made: Path, kept: Path) -> None:
         shutil.copy(made, kept)
         return
     shutil.rmtree(kept)
-    shutil.copytree(made, kept, ignore=shutil.ignore_patterns(".plugin-cache.yaml"))
+    shutil.copytree(made, kept)
 
 
 def version_to_release(repository: Path, env: Mapping[str, str]) -> str:

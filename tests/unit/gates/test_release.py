@@ -49,8 +49,8 @@ def test_a_version_with_a_tag_is_refused(repository: Path) -> None:
 
 def test_what_was_made_takes_the_place_of_what_was_kept(tmp_path: Path) -> None:
     made, kept = tmp_path / "made", tmp_path / "kept"
-    for folder, file in ((made, "changelog.yaml"), (made, ".plugin-cache.yaml"), (kept, "fragment.yml")):
-        folder.mkdir(exist_ok=True)
+    for folder, file in ((made, "changelog.yaml"), (kept, "fragment.yml")):
+        folder.mkdir()
         (folder / file).touch()
     adopt(made, kept)
     assert [file.name for file in kept.iterdir()] == ["changelog.yaml"]
