@@ -161,7 +161,7 @@ def make_site(cluster: Cluster, name: str, folder: Path) -> Iterator[Site]:
         auths = json.loads(registry.dockerconfig())["auths"]
         secret.write_text(json.dumps({"auths": {**auths, proxy.address: registry.credentials.entry}}))
         allow(cluster, secret, NAMESPACE, BUILDS)
-        cluster.kubectl("label", "namespace", BUILDS, "pod-security.kubernetes.io/enforce=restricted")
+        cluster.kubectl("label", "namespace", BUILDS, "pod-security.kubernetes.io/enforce=restricted", "--overwrite")
         runner = Runner(cluster, USER, folder)
         here = {"kubernetes.io/hostname": cluster.workers[0]}
         yield Site(cluster, registry, images, proxy, runner, prebuilt, built, secret, here)

@@ -176,6 +176,8 @@ def test_a_buildconfig_makes_the_same_image_as_a_job(site: Site, tmp_path: Path)
         (node,) = openshift.add_nodes(1, profile="cpu-only", kernel=site.built, os="debian:12")
         openshift.kubectl("label", "node", node, "kmod=wanted")
         allow(openshift, site.config, NAMESPACE)
+        # OpenShift itself makes it in every namespace.
+        openshift.kubectl("create", "serviceaccount", "builder", "-n", NAMESPACE)
         # By buildah, too: nothing is simulated in the builds of this namespace.
         openshift.kubectl("annotate", "namespace", NAMESPACE, "play.hardware-enablement.test/play=buildah")
         other = replace(site, cluster=openshift, runner=Runner(openshift, USER, tmp_path), builds_on={})
