@@ -4,7 +4,7 @@
 """From answers to what they say: the one place where it is decided what an answer of an API server is. Pure.
 
 A login page with status 200 is none, nor is JSON that ends early, a list in the place of an object or text in the place
-of its labels. Who gets an object from here may rely on its metadata and its shape (shapes.py)."""
+of its labels. Who gets an object from here may rely on its metadata and its shape (object_shapes.py)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.shapes import (
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.object_shapes import (
     METADATA,
     misfit,
     named,
