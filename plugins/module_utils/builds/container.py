@@ -275,7 +275,9 @@ class _Work:
             # Who is asked by nodes or by OpenShift is not known to answer here; and asking begins an upload.
             asked_here = self.params.get("lookup_from") in (None, "controller") and not is_internal(target)
             if asked_here and not self.context.check_mode:
-                self.access.may_push(target, settings.namespace, names)
+                # A builder may name others, such as an entitlement to packages.
+                pushing = [name for name in names if name == settings.push_secret]
+                self.access.may_push(target, settings.namespace, pushing)
 
         foresight = Foresight(self.client, settings.namespace, secrets, may_push)
         guard, clock = self.guard.before_write, self.context.clock
