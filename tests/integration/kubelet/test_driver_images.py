@@ -31,7 +31,17 @@ from tests.cluster.images import ensure_image
 from tests.cluster.images.build_host import make_build_host
 from tests.cluster.pki import Authority
 from tests.integration.kubelet.bench import wait_until
-from tests.integration.kubelet.kmod_site import BUILDS, NAMESPACE, NO_HEADERS, USER, Site, allow, look_into, make_site
+from tests.integration.kubelet.kmod_site import (
+    BUILDS,
+    NAMESPACE,
+    NO_HEADERS,
+    USER,
+    Made,
+    Site,
+    allow,
+    look_into,
+    make_site,
+)
 from tests.integration.plays import REPO, Runner
 
 pytestmark = pytest.mark.kubelet
@@ -129,13 +139,15 @@ def test_a_base_image_that_changed_is_built_on_once_and_a_failure_takes_nothing_
     assert site.record()[site.built] == before
 
 
-def test_a_wrong_ca_is_trouble_of_the_base_image_and_the_right_one_builds_at_once(site: Site, tmp_path: Path) -> None:
-    by_job, before = look_into(site, "drivers/simple-kmod"), site.record()[site.built]
+def test_a_wrong_ca_is_trouble_of_the_base_image_and_the_right_one_builds_at_once(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_job, before = made_by_job(site), site.record()[site.built]
     wrong = Authority(tmp_path, "other").certificate_file.read_text()
     # The machine that runs Ansible trusts the registry by itself; builds trust whom they are told.
     trusted = tmp_path / "system.pem"
     trusted.write_text(site.registry.ca)
-    site.runner.settings["SSL_CERT_FILE"] = str(trusted)
+    monkeypatch.setitem(site.runner.settings, "SSL_CERT_FILE", str(trusted))
     played = site.play("drivers/by-right-ca", registry_ca=wrong)
     entry = site.record()[site.built]
     assert "the base image cannot be pulled: " in played.output
@@ -170,7 +182,7 @@ def test_secrets_of_a_build_are_there_while_it_builds_and_nowhere_else(site: Sit
 
 
 def test_a_buildconfig_makes_the_same_image_as_a_job(site: Site, tmp_path: Path) -> None:
-    by_job = look_into(site, "drivers/simple-kmod")
+    by_job = made_by_job(site)
     with Cluster.up("test-driver-images-openshift", openshift=True) as openshift:
         use_registry(openshift.folder, site.registry)
         (node,) = openshift.add_nodes(1, profile="cpu-only", kernel=site.built, os="debian:12")
@@ -187,13 +199,15 @@ def test_a_buildconfig_makes_the_same_image_as_a_job(site: Site, tmp_path: Path)
         assert look_into(other, "drivers/by-buildconfig") == by_job
 
 
-def test_a_host_and_an_ordinary_pod_make_the_same_image_as_a_job(site: Site, tmp_path: Path) -> None:
-    by_job = look_into(site, "drivers/simple-kmod")
+def test_a_host_and_an_ordinary_pod_make_the_same_image_as_a_job(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_job = made_by_job(site)
     site.play("drivers/by-pod", builder="restricted", build_namespace=BUILDS)
     assert look_into(site, "drivers/by-pod") == by_job
 
     programs = make_build_host(tmp_path / "host")
-    site.runner.settings["PATH"] = f"{programs}:{site.runner.environment()['PATH']}"
+    monkeypatch.setitem(site.runner.settings, "PATH", f"{programs}:{site.runner.environment()['PATH']}")
     played = site.play("drivers/by-host", builder="controller", build_auth_file=str(site.config))
     assert look_into(site, "drivers/by-host") == by_job, played.output
 
@@ -235,6 +249,12 @@ def test_an_air_gap(site: Site) -> None:
         found = lookup.find(reference, "amd64")
         assert found is not None
         assert found.digest == site.images.digest("drivers/prebuilt", site.prebuilt)
+
+
+def made_by_job(site: Site) -> Made:
+    """What the Job has built, which is found again where a test before has recorded another image."""
+    site.play()
+    return look_into(site, "drivers/simple-kmod")
 
 
 @contextmanager

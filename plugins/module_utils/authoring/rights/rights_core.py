@@ -15,10 +15,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.authoring.righ
     cluster_roles,
     namespaced_roles,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import OWNERSHIP
 from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import Right
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.api_types import ApiTypes
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.check import check
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.trial import Made
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.instances import default_namespace
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up, settled
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
@@ -32,7 +34,7 @@ def run(params: Mapping[str, Any], bundles: Mapping[str, Mapping[str, str]], typ
     """The roles for recipes. bundles: recipe -> its files. types: what a cluster would serve."""
     _refuse(params, list(bundles))
     rights: list[Right] = []
-    namespace = ""
+    namespace: Obj = {}
     for recipe, bundle in bundles.items():
         found, namespace = _rights_of(recipe, bundle, params, types)
         rights += found
@@ -62,7 +64,8 @@ def _refuse(params: Mapping[str, Any], recipes: Sequence[str]) -> None:
 
 def _rights_of(
     name: str, bundle: Mapping[str, str], params: Mapping[str, Any], types: ApiTypes
-) -> tuple[list[Right], str]:
+) -> tuple[list[Right], Obj]:
+    """The rights, and the namespace of the operands."""
     everything = bool(params["any_options"])
     checked = check(
         bundle,
@@ -87,4 +90,19 @@ def _rights_of(
     else:
         recipe = settled(recipe, resolve(recipe, params["options"], complete=False))
         with_builds = any(is_looked_up(state) for state in recipe.states.values())
-    return needed_rights(recipe, objects, types, namespace, with_builds=with_builds), namespace
+    rights = needed_rights(recipe, objects, types, namespace, with_builds=with_builds)
+    return rights, _as_it_has_to_be(namespace, objects)
+
+
+def _as_it_has_to_be(namespace: str, objects: Sequence[Made]) -> Obj:
+    """A Namespace with what the recipe says of it and without our marks: it belongs to who makes it beforehand."""
+    manifests = [made.manifest for made in objects if made.manifest["kind"] == "Namespace"]
+    labels = {
+        name: value
+        for manifest in manifests
+        if manifest["metadata"]["name"] == namespace
+        for name, value in (manifest["metadata"].get("labels") or {}).items()
+        if name not in OWNERSHIP
+    }
+    metadata: Obj = {"name": namespace, "labels": labels} if labels else {"name": namespace}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}

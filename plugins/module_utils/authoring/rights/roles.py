@@ -34,17 +34,19 @@ def cluster_roles(rights: Sequence[Right], name: str) -> list[Obj]:
     return found
 
 
-def namespaced_roles(rights: Sequence[Right], name: str, namespace: str) -> list[Obj]:
-    """The namespaces, and in each a Role; a ClusterRole for the rest only. NAME-viewer looks, NAME-runner writes."""
-    found: list[Obj] = [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
-        for space in dict.fromkeys((namespace, LOCK_NAMESPACE))
-    ]
+def namespaced_roles(rights: Sequence[Right], name: str, namespace: Obj) -> list[Obj]:
+    """The namespaces, and in each a Role; a ClusterRole for the rest only. NAME-viewer looks, NAME-runner writes.
+
+    namespace: that of the operands, as the recipe wants it, since a run uses no other one that is there.
+    """
+    operands = namespace["metadata"]["name"]
+    locks: Obj = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": LOCK_NAMESPACE}}
+    found: list[Obj] = [namespace] if operands == LOCK_NAMESPACE else [namespace, locks]
     for role, chosen in _roles(rights):
         existing = [_on_existing(right) for right in chosen]
         by_scope = {scope: [each for each in existing if each.scope == scope] for scope in (CLUSTER, OPERANDS, LOCKS)}
         found.append(_manifest("ClusterRole", f"{name}-{role}", "", rules(by_scope[CLUSTER])))
-        found.append(_manifest("Role", f"{name}-{role}", namespace, rules(by_scope[OPERANDS])))
+        found.append(_manifest("Role", f"{name}-{role}", operands, rules(by_scope[OPERANDS])))
         found.append(_manifest("Role", f"{name}-{role}", LOCK_NAMESPACE, rules(by_scope[LOCKS])))
     return found
 
