@@ -169,22 +169,27 @@ def shape_of(api_version: str, kind: str) -> dict[str, Any]:
 def misfit(value: Any, shape: Any, path: str = "") -> str:
     """What of a value is not as its shape wants ("status.phase is a list, where text is due"), "" for nothing."""
     if isinstance(shape, Written):
-        return "" if type(value) is str and shape.matches(value) else f"{path} is not {shape.what}"
+        return "" if _is_a(value, str) and shape.matches(value) else f"{path} is not {shape.what}"
     if isinstance(shape, Mapping):
         return _of_mapping(value, shape, path)
     if isinstance(shape, list):
-        if type(value) is not list:
+        if not _is_a(value, list):
             return _wrong(value, list, path)
         return next(filter(None, (misfit(item, shape[0], f"{path}[{at}]") for at, item in enumerate(value))), "")
-    return "" if type(value) is shape else _wrong(value, shape, path)
+    return "" if _is_a(value, shape) else _wrong(value, shape, path)
+
+
+def _is_a(value: Any, wanted: type) -> bool:
+    """Whether a value of JSON is of a type; true is no number."""
+    return isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
 
 
 def _of_mapping(value: Any, shape: Mapping[str, Any], path: str) -> str:
-    if type(value) is not dict:
+    if not _is_a(value, dict):
         return _wrong(value, dict, path)
     if EACH in shape:
         each = shape[EACH]
-        if each is str and all(type(entry) is str for entry in value.values()):
+        if each is str and all(_is_a(entry, str) for entry in value.values()):
             return ""
         return next(filter(None, (misfit(entry, each, f"{path}.{name}") for name, entry in value.items())), "")
     for name, below in shape.items():

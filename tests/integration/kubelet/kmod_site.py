@@ -164,8 +164,10 @@ def make_site(cluster: Cluster, name: str, folder: Path) -> Iterator[Site]:
         cluster.kubectl("label", "namespace", BUILDS, "pod-security.kubernetes.io/enforce=restricted", "--overwrite")
         runner = Runner(cluster, USER, folder)
         here = {"kubernetes.io/hostname": cluster.workers[0]}
-        yield Site(cluster, registry, images, proxy, runner, prebuilt, built, secret, here)
-        _leave(cluster)
+        try:
+            yield Site(cluster, registry, images, proxy, runner, prebuilt, built, secret, here)
+        finally:
+            _leave(cluster)
     Registry.remove(place)
 
 

@@ -146,9 +146,11 @@ def serving() -> Iterator[FakeServer]:
     fake.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
-    yield fake
-    server.shutdown()
-    server.server_close()
+    try:
+        yield fake
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.fixture
