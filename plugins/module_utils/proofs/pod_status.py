@@ -169,6 +169,9 @@ def last_line(text: str) -> str:
 def judge(pod: Obj) -> Verdict:
     """Why a pod is not ready yet: pending, or trouble with the reason that the cluster gives."""
     status = pod.get("status") or {}
+    if pod["metadata"].get("deletionTimestamp"):
+        # How it ends, Failed where its init containers were not done, says nothing of the one that comes.
+        return Verdict(Outcome.PENDING, "Terminating", f"{name(pod)} is being replaced")
     scheduled = condition(pod, "PodScheduled")
     if scheduled and scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
         why = _PREEMPTION.sub("", scheduled.get("message") or "") or "no reason given"
@@ -188,8 +191,6 @@ def judge(pod: Obj) -> Verdict:
     if status.get("phase") == "Failed":
         why = status.get("reason") or "Failed"
         return Verdict(Outcome.TROUBLE, why, f"{name(pod)} failed: {status.get('message') or why}", since)
-    if pod["metadata"].get("deletionTimestamp"):
-        return Verdict(Outcome.PENDING, "Terminating", f"{name(pod)} is being replaced")
     for container in statuses(pod):
         waiting = (container.get("state") or {}).get("waiting") or {}
         ended = (container.get("lastState") or {}).get("terminated") or {}

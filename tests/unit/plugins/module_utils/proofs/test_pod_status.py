@@ -41,3 +41,15 @@ def test_what_the_scheduler_says_about_preemption_is_left_out() -> None:
     for more in (tail, "preemption: not eligible"):
         pod["status"] = {"phase": "Pending", "conditions": [{**unschedulable, "message": text + more}]}
         assert judge(pod).message.endswith("1 node(s) had untolerated taint {a: b}")
+
+
+def test_a_pod_that_is_going_is_replaced_however_it_ends() -> None:
+    for status in (
+        {"phase": "Failed"},
+        {"containerStatuses": [{"name": "main", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]},
+    ):
+        pod = world.pod("daemon", ready=False)
+        pod["status"] = status
+        assert judge(pod).outcome is Outcome.TROUBLE
+        pod["metadata"]["deletionTimestamp"] = LATE
+        assert (judge(pod).outcome, judge(pod).reason) == (Outcome.PENDING, "Terminating")
