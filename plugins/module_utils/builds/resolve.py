@@ -82,11 +82,13 @@ class Search:
     def _settled(self, found: Found) -> Found:
         """What the nodes run already, where it was made from the same inputs and is still there.
 
-        Whoever shares the registry may have pushed the tag anew: that is the same driver under another digest.
+        Whoever shares the registry may have pushed the tag anew: that is the same driver under another digest. One
+        that lies elsewhere is not: a person has named another repository since.
         """
         image = str(self.known.get("image") or "")
         expected = self.wanted.inputs.hash if self.wanted.inputs else ""
-        if not image or image == found.reference or self.known.get("inputs") != expected:
+        elsewhere = image.partition("@")[0] != found.reference.partition("@")[0]
+        if elsewhere or image == found.reference or self.known.get("inputs") != expected:
             return found
         try:
             return self.find(image, self.wanted.arch) or found

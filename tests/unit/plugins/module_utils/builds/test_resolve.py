@@ -69,11 +69,13 @@ def test_then_one_that_was_built_from_the_same() -> None:
     [
         ({"image": "own.example/driver@sha256:0", "inputs": INPUTS.hash}, True),
         ({"image": "own.example/driver@sha256:0", "inputs": "other"}, False),
-        ({"image": "own.example/gone@sha256:0", "inputs": INPUTS.hash}, False),
+        ({"image": "own.example/driver@sha256:gone", "inputs": INPUTS.hash}, False),
+        # A person has named another repository since.
+        ({"image": "own.example/before@sha256:0", "inputs": INPUTS.hash}, False),
     ],
 )
 def test_what_runs_and_was_made_from_the_same_stays_while_it_is_there(known: dict[str, str], kept: bool) -> None:
-    registry = Registry({TARGET: OURS, "own.example/driver@sha256:0": OURS})
+    registry = Registry({name: OURS for name in (TARGET, "own.example/driver@sha256:0", "own.example/before@sha256:0")})
     found = Search(WANTED, registry.find, known).result()
     assert found.source is Source.BUILT_BEFORE
     assert found.image == (known["image"] if kept else "own.example/driver@sha256:1")
