@@ -75,7 +75,7 @@ def test_then_one_that_was_built_from_the_same() -> None:
     ],
 )
 def test_what_runs_and_was_made_from_the_same_stays_while_it_is_there(known: dict[str, str], kept: bool) -> None:
-    registry = Registry({name: OURS for name in (TARGET, "own.example/driver@sha256:0", "own.example/before@sha256:0")})
+    registry = Registry(dict.fromkeys((TARGET, "own.example/driver@sha256:0", "own.example/before@sha256:0"), OURS))
     found = Search(WANTED, registry.find, known).result()
     assert found.source is Source.BUILT_BEFORE
     assert found.image == (known["image"] if kept else "own.example/driver@sha256:1")
