@@ -216,24 +216,34 @@ class Client(Reader):
     def parallel(self, calls: Sequence[Callable[[], T]], workers: int = 4) -> list[T | ApiError]:
         """The calls' results in order; an ApiError is a result, anything else is raised.
 
-        Once as many calls in a row as there are workers had no answer although they were repeated, calls that have not
-        begun get that error too: waiting for each would take minutes.
+        After a call without an answer, although it was repeated, no other one begins before those under way have ended
+        or one was answered. Once as many in a row as there are workers had none, the rest get that error too: waiting
+        for each would take minutes.
         """
         silent: list[ApiError] = []
-        lock = threading.Lock()
+        under_way = 0
+        changed = threading.Condition()
 
         def run(call: Callable[[], T]) -> T | ApiError:
-            if len(silent) >= workers:
-                return silent[-1]
+            nonlocal under_way
+            with changed:
+                changed.wait_for(lambda: not silent or not under_way)
+                if len(silent) >= workers:
+                    return silent[-1]
+                under_way += 1
+            found: T | ApiError | None = None
             try:
-                found: T | ApiError = call()
+                found = call()
             except ApiError as error:
                 found = error
-            with lock:
-                if not isinstance(found, Unreachable):
-                    silent.clear()
-                elif not found.status or found.attempts > 1:
-                    silent.append(found)
+            finally:
+                with changed:
+                    under_way -= 1
+                    if not isinstance(found, Unreachable):
+                        silent.clear()
+                    elif not found.status or found.attempts > 1:
+                        silent.append(found)
+                    changed.notify_all()
             return found
 
         if len(calls) < 2 or workers < 2:
