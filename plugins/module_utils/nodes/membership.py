@@ -32,7 +32,8 @@ def stray_selectors(mark: str, any_of: Sequence[LabelSet], chosen: Mapping[str, 
     has several labels of the hardware, also others."""
     hardware = [{name: value for name, value in labels.items() if name not in chosen} for labels in any_of]
     lost = [_without(*next(iter(labels.items()))) for labels in hardware if len(labels) == 1]
-    return [",".join([mark, *lost]), *(f"{mark},{_without(name, value)}" for name, value in sorted(chosen.items()))]
+    vanished = [",".join([mark, *lost])] if all(hardware) else []
+    return [*vanished, *(f"{mark},{_without(name, value)}" for name, value in sorted(chosen.items()))]
 
 
 def _without(name: str, value: str | None) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils.nodes.system import FEATURES
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils.recipes.filters import string
@@ -62,6 +63,21 @@ def _proofs(recipe: Recipe, enabled: Enabled, name: str) -> list[Proof]:
 def chosen_labels(options: Mapping[str, Any]) -> dict[str, str]:
     """The labels of the user's node_selector, all of which a node has to have."""
     return {str(name): string(value) for name, value in options["node_selector"].items()}
+
+
+def labels_of_persons(options: Mapping[str, Any]) -> dict[str, str]:
+    """The labels whose absence is a person's word: those of chosen_labels, and of the user's hardware_labels what Node
+    Feature Discovery does not write, where each of the label sets has such a one."""
+    sets = [
+        {
+            str(name): string(value)
+            for name, value in labels.items()
+            if value is not None and not str(name).startswith(FEATURES)
+        }
+        for labels in options["hardware_labels"]
+    ]
+    named = {name: value for labels in sets for name, value in labels.items()} if all(sets) else {}
+    return {**named, **chosen_labels(options)}
 
 
 def node_label_sets(recipe: Recipe, options: Mapping[str, Any]) -> tuple[dict[str, str | None], ...]:

@@ -28,13 +28,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils.nodes.membersh
 )
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import seconds
 from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Vanished
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import chosen_labels
+from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import labels_of_persons
 from ansible_collections.hardware.enablement.plugins.module_utils.states.holders import find_holders, in_words
 from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared
 
 Obj = dict[str, Any]
 
-_LEFT_OUT = "option node_selector leaves it out"
+_LEFT_OUT = "the options leave it out (node_selector, hardware_labels)"
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def find_strays(
     client: Client, prepared: Prepared, params: Mapping[str, Any], matching: frozenset[str], clock: Callable[[], float]
 ) -> Strays:
     """matching: names of the nodes that have the hardware. Raises InvalidInput where one of these is to be released."""
-    selector, chosen = prepared.selector, chosen_labels(prepared.options)
+    selector, chosen = prepared.selector, labels_of_persons(prepared.options)
     _refuse_to_release(matching.intersection(params["release_nodes"]))
     watched = stray_selectors(fact_label(prepared.recipe.name, KERNEL), selector, chosen)
     kind = client.kind("v1", "Node")
@@ -99,7 +99,7 @@ def refuse_left_out_in_use(client: Client, prepared: Prepared, strays: Strays) -
     held = find_holders(client, prepared, {name for name, why in strays.leaving.items() if why == _LEFT_OUT})
     if held:
         raise EnablementError(
-            f"option node_selector leaves out {', '.join(held)}, where devices are in use",
+            f"the options leave out {', '.join(held)}, where devices are in use (node_selector, hardware_labels)",
             where=in_words(pod for pods in held.values() for pod in pods),
             why="what these devices need would be taken off the node",
             todo="end these pods first, or name the nodes in release_nodes (hardware_enablement_release_nodes)",

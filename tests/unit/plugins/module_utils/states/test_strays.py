@@ -101,10 +101,17 @@ def test_the_api_server_is_asked_for_strays_alone() -> None:
 
 def test_whom_the_options_leave_out_leaves_unless_devices_are_in_use() -> None:
     strays, world = find({"gpu": "yes"}, held=True, options={"node_selector": {"zone": "a"}})
-    assert strays.leaving == {"n": "option node_selector leaves it out"}
+    assert strays.leaving == {"n": "the options leave it out (node_selector, hardware_labels)"}
     prepared = Prepared(RECIPE, resolve(RECIPE, {}), "toy", "applyset")
-    with pytest.raises(EnablementError, match=r"leaves out n, where devices are in use \(pod a/p"):
+    with pytest.raises(
+        EnablementError, match=r"leave out n, where devices are in use \(node_selector, hardware_labels\) \(pod a/p"
+    ):
         refuse_left_out_in_use(cast(Client, world), prepared, strays)
+    # A label of hardware_labels that a person sets is that person's word; one of Node Feature Discovery is none.
+    for name, leaves in (("site", True), ("feature.node.kubernetes.io/site", False)):
+        strays, world = find({"gpu": "yes"}, held=True, options={"hardware_labels": [{name: "a"}]})
+        assert ("n" in strays.leaving) is leaves
+        assert world.asked == [f"{MARK},{name}!=a"]
     released, world = find({"gpu": "yes"}, held=True, options={"node_selector": {"zone": "a"}}, release_nodes=["n"])
     refuse_left_out_in_use(cast(Client, world), prepared, released)
 
