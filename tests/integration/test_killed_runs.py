@@ -133,6 +133,9 @@ def test_every_killed_run_is_repaired(cluster: Cluster, runner: Runner) -> None:
         site.kill(killed, at, **variables)
         repair = ("enable", "disable")[chance(number, "repair", 2)]
         print(f"{killed} killed at request {at} of {site.requests[killed]}, then {repair}")
+        # A namespace that is going takes nothing new: the run says so, and that it has to be waited for.
+        phase = ("get", "namespace", NAME, "--ignore-not-found", "-o", "jsonpath={.status.phase}")
+        sight.eventually(lambda: cluster.kubectl(*phase) != "Terminating")
         runner.play(repair, **RECIPE).check()
         site.judge(repair)
         enabled = repair == "enable"
