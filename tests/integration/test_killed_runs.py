@@ -124,6 +124,7 @@ def test_every_killed_run_is_repaired(cluster: Cluster, runner: Runner) -> None:
     site.count("disable")
     site.judge("disable")
     enabled = False
+    phase = ("get", "namespace", NAME, "--ignore-not-found", "-o", "jsonpath={.status.phase}")
     for number in range(KILLS):
         killed = ("enable", "disable")[chance(number, "killed", 2)] if enabled else "enable"
         at = 1 + chance(number, "at", site.requests[killed])
@@ -134,7 +135,6 @@ def test_every_killed_run_is_repaired(cluster: Cluster, runner: Runner) -> None:
         repair = ("enable", "disable")[chance(number, "repair", 2)]
         print(f"{killed} killed at request {at} of {site.requests[killed]}, then {repair}")
         # A namespace that is going takes nothing new: the run says so, and that it has to be waited for.
-        phase = ("get", "namespace", NAME, "--ignore-not-found", "-o", "jsonpath={.status.phase}")
         sight.eventually(lambda: cluster.kubectl(*phase) != "Terminating")
         runner.play(repair, **RECIPE).check()
         site.judge(repair)
