@@ -32,8 +32,8 @@ class Manifests:
 
 def render(recipe_folder: Path, kubeconfig: Path) -> dict[str, list[Obj]]:
     """State -> its objects, of those states that have any; namespaces first, as kubectl needs them."""
-    prepared = prepare({"recipe": recipe_folder.name, "bundle": read_bundle(recipe_folder)}, RunContext())
     client = connect({"kubeconfig": str(kubeconfig)})
+    prepared = prepare({"recipe": recipe_folder.name, "bundle": read_bundle(recipe_folder)}, RunContext(), client)
     facts = render_facts(prepared, client, *discovery_of(client, prepared, None), None)
     rendered = {name: render_state(prepared.recipe, name, facts).objects for name in prepared.recipe.states}
     return {

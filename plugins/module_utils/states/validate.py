@@ -96,7 +96,7 @@ def prove(
     refused: list[EnablementError] = []
     released = _insist(partial(_release, desired, guard, context), refused) or {}
     if write:
-        _insist(partial(_clear_validators, desired, guard, loop.snapshot.nodes if known else None), refused)
+        _insist(partial(_clear_validators, desired, guard, loop if known else None), refused)
     report["rivals"] = _insist(lambda: desired.rival_plugins, refused) or []
     if report["rivals"]:
         served = f"{', '.join(recipe.resources)} is served by another device plugin, too"
@@ -250,14 +250,15 @@ def _as_they_are_now(plans: Sequence[StatePlan], desired: Desired, loop: Loop) -
     return [replace(plan, rows=grouping.coarse(finest, per[plan.name])) for plan in plans], finest
 
 
-def _clear_validators(desired: Desired, guard: Guard, nodes: Mapping[str, Any] | None) -> None:
-    """Remove the pods that have done their work, also those of a run that was killed, and those of nodes that left;
-    failed ones keep their logs. nodes: those that are there, None where that is not known."""
+def _clear_validators(desired: Desired, guard: Guard, loop: Loop | None) -> None:
+    """Remove the pods that have done their work, also those of a run that was killed, and those that nobody waits for:
+    of nodes that left, also where another one has their name now; failed ones keep their logs. loop: None where it is
+    not known which nodes there are."""
     client, namespace, finished = desired.client, desired.prepared.namespace, "Succeeded"
     kind, labels = client.kind("v1", "Pod"), f"{RECIPE_LABEL}={desired.recipe.name},{VALIDATION_LABEL}"
     found = client.list(kind, namespace=namespace, labels=labels).items
     done = [pod for pod in found if (pod.get("status") or {}).get("phase") == finished]
-    left = [pod for pod in found if nodes is not None and pod not in done and node_of(pod) not in nodes]
+    left = [pod for pod in found if loop and pod not in done and not _is_awaited(pod, loop)]
     if done or left:
         guard.before_write()
     if done:
@@ -268,6 +269,15 @@ def _clear_validators(desired: Desired, guard: Guard, nodes: Mapping[str, Any] |
     for answer in client.parallel(calls, workers=WORKERS):
         if isinstance(answer, ApiError):
             raise answer
+
+
+def _is_awaited(pod: Obj, loop: Loop) -> bool:
+    """Whether a validation pod is on a node that is there, and its state is not proven there without it."""
+    node, state = node_of(pod), pod["metadata"]["labels"][VALIDATION_LABEL]
+    if node not in loop.snapshot.nodes or (pod.get("status") or {}).get("phase") == "Failed":
+        return node in loop.snapshot.nodes
+    result = loop.results.get((node, state))
+    return result is None or result.phase is not Phase.READY
 
 
 def _result(

@@ -112,10 +112,12 @@ def test_a_record_that_cannot_be_written_fails_the_run_and_keeps_its_results(fak
 def test_pods_of_nodes_that_left_are_removed_and_failed_ones_of_others_keep_their_logs(fake: FakeServer) -> None:
     node = gpu_node("n1", READY)
     cluster = ScriptedCluster(fake, node)
-    for name, place, phase in (("a", "n1", "Failed"), ("b", "gone", "Running"), ("c", "gone", "Pending")):
+    # d was for a node that has left, and another one has its name and is proven.
+    pods = (("a", "n1", "Failed"), ("b", "gone", "Running"), ("c", "gone", "Pending"), ("d", "n1", "Running"))
+    for name, place, phase in pods:
         cluster.put("pods", world.validator(name, "plugin", place, phase))
     prove(fake, [node])
-    assert sorted(cluster.deleted) == ["b", "c"]
+    assert sorted(cluster.deleted) == ["b", "c", "d"]
 
 
 def test_a_node_that_left_is_named_and_counts_nowhere(fake: FakeServer) -> None:
