@@ -84,6 +84,9 @@ def nothing(bed: Bed) -> Contender:
 def _apply_command(bed: Bed, recipe_folder: Path, states: Sequence[str]) -> list[str]:
     place = {"recipe": recipe_folder.name, "recipe_dir": str(recipe_folder.parent)}
     tasks = [{"name": state, "hardware.enablement.state_apply": {**place, "states": [state]}} for state in states]
+    # As in every playbook of several tasks: they share the lock, and the last one gives it back.
+    lock = {"recipe": recipe_folder.name, "state": "absent"}
+    tasks.append({"name": "lock", "hardware.enablement.run_lock": lock, "changed_when": False})
     return bed.runner.command(write_playbook(bed.folder / "state-apply.yml", tasks))
 
 
