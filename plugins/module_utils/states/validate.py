@@ -274,8 +274,11 @@ def _clear_validators(desired: Desired, guard: Guard, loop: Loop | None) -> None
 def _is_awaited(pod: Obj, loop: Loop) -> bool:
     """Whether a validation pod is on a node that is there, and its state is not proven there without it."""
     node, state = node_of(pod), pod["metadata"]["labels"][VALIDATION_LABEL]
-    if node not in loop.snapshot.nodes or (pod.get("status") or {}).get("phase") == "Failed":
-        return node in loop.snapshot.nodes
+    if node not in loop.snapshot.nodes:
+        return False
+    if (pod.get("status") or {}).get("phase") == "Failed":
+        # Its log is what a person reads.
+        return True
     result = loop.results.get((node, state))
     return result is None or result.phase is not Phase.READY
 
