@@ -126,6 +126,7 @@ class _Application:
         self.wanted: list[Obj] = [item.manifest for name in self.names for item in self.rendered[name].objects]
         self.members = members_of({name: item.objects for name, item in self.rendered.items()})
         self.guard = Guard(self.client, self.recipe.name, context)
+        self._begun = False
 
     def run(self) -> Obj:
         """Plan; where something differs and this is no check: lock, plan again, write what can be written now. Then
@@ -147,13 +148,11 @@ class _Application:
             check_recipe(self.recipe, replace(self.desired.facts, resolved=None))
         if planned.differing and not self.context.check_mode:
             refuse_missing_rights(self.client, self.desired, planned.changes, proves=bool(self.proven))
-            self.guard.before_write()
-            record = store.read(self.client, self.recipe.name)
-            planned = self._plan(record)
-            self._remember(record, planned)
-            staged = divide(planned.changes, self.members, self.desired.order)
-            planned = replace(planned, changes=execute(self.client, staged.now, guard=self.guard.before_write))
-            later = self._later(staged)
+            staged = self._divide(planned)
+            if staged.needs_lock:
+                staged = self._divide(self._begin())
+            planned = replace(planned, changes=execute(self.client, staged.now, guard=self._before_write))
+            later = LaterChanges(self.client, staged, self._plan_stage, self._before_write, self.context.clock)
         if self.proven:
             report = validate.prove(self.desired, self.proven, self.params, self.context, self.guard, later)
             return self._with_report(self._result(planned, later), report)
@@ -200,9 +199,24 @@ class _Application:
         found = [obj for obj in self.wanted if acts(obj)]
         return {key_of(obj) for obj in found if self.members[key_of(obj)].state in waiting}
 
-    def _later(self, staged: Staged) -> LaterChanges:
-        guard = self.guard.before_write
-        return LaterChanges(self.client, staged, self._plan_stage, guard, self.context.clock)
+    def _divide(self, planned: Planned) -> Staged:
+        return divide(planned.changes, self.members, self.desired.order)
+
+    def _before_write(self) -> None:
+        """Take the lock, or look whether it is still this run's. What only waits to be made needs no lock yet."""
+        if self._begun:
+            self.guard.before_write()
+        else:
+            self._begin()
+
+    def _begin(self) -> Planned:
+        """Take the lock, plan again, and write the record before anything that it has to find again is created."""
+        self.guard.before_write()
+        self._begun = True
+        record = store.read(self.client, self.recipe.name)
+        planned = self._plan(record)
+        self._remember(record, planned)
+        return planned
 
     def _plan_stage(self, stage: Stage) -> list[Change]:
         """Plan a stage when its turn has come: what it requires may have brought kinds, namespaces and defaults."""
@@ -232,7 +246,6 @@ class _Application:
         return {state.per for state in self.recipe.states.values() if state.per}
 
     def _remember(self, record: Mapping[str, Any] | None, planned: Planned) -> None:
-        """Write the record before anything that it has to find again is created."""
         store.ensure_definition(self.client)
         kinds = record_spec.state_kinds(record)
         for name in self.names:

@@ -82,6 +82,7 @@ class LaterChanges:
 
     def _make(self, stage: Stage, walker: Walker) -> None:
         try:
+            self._guard()
             changes = stage.changes if stage.deletes else self._plan_again(stage)
             self.done += execute(self._client, changes, guard=self._guard)
         except (UnknownKind, Unreachable) as error:

@@ -65,6 +65,12 @@ class Staged:
     now: tuple[Change, ...]
     later: tuple[Stage, ...] = ()
 
+    @property
+    def needs_lock(self) -> bool:
+        """Whether something is written now, or what is to be deleted has to stay as planned. What only waits to be made
+        is planned again when its turn comes."""
+        return any(change.action != "unchanged" for change in self.now) or any(stage.deletes for stage in self.later)
+
 
 @dataclass(frozen=True)
 class Membership:

@@ -73,6 +73,20 @@ def test_a_refusal_is_the_result_of_a_state_that_proves_nothing() -> None:
     assert (verdict.reason, verdict.heals) == ("ApplyRefused", False)
 
 
+def test_a_change_is_planned_again_under_the_lock() -> None:
+    order: list[str] = []
+
+    def plan(_stage: Stage) -> Sequence[Change]:
+        order.append("plan")
+        return ()
+
+    staged = Staged((), (Stage("server", "", (), ()),))
+    later = LaterChanges(cast(Client, None), staged, plan, lambda: order.append("lock"), lambda: NOW)
+    assert order == []
+    later.make_due(Walker([], Settings("toy", "toy"), Snapshot(), NOW))
+    assert order == ["lock", "plan"]
+
+
 def test_what_has_no_answer_now_is_tried_again_and_not_refused() -> None:
     now = NOW
     answers: list[object] = [Unreachable("No answer", where="x"), UnknownKind("no such kind", where="x"), ()]

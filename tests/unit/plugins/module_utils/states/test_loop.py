@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -97,6 +97,16 @@ class Bed:
             node: result.phase for (node, state), result in self.loop.results.items() if state == self.plans[0].name
         }
 
+    def once_proven(self, name: str, happens: Callable[[], None]) -> None:
+        """Call this at the first patch of a node."""
+        waiting = [happens]
+
+        def look(asked: Asked) -> None:
+            if waiting and asked.method == "PATCH" and asked.path.split("?")[0].endswith(f"/{name}"):
+                waiting.pop()()
+
+        self.cluster.refuse = look
+
     def refuse(self, name: str, *answers: Answer) -> None:
         """Give these answers to the patches of a node, then none any more; the last one for ever where it is alone."""
         left = list(answers)
@@ -143,7 +153,12 @@ def test_a_node_that_answers_404_to_its_patch_has_left(fake: FakeServer) -> None
 
 
 def test_another_node_of_the_same_name_is_taken_in_and_has_nothing_of_the_first_one(fake: FakeServer) -> None:
-    bed = Bed(fake, gpu_node("n1", WAITING, labels={"hardware-enablement.io/demo.plugin": "stale"}))
+    # The run waits for the second node until the first is proven: its leaving and its coming may be seen one by one.
+    bed = Bed(
+        fake,
+        gpu_node("n1", WAITING, labels={"hardware-enablement.io/demo.plugin": "stale"}),
+        gpu_node("n2", WAITING),
+    )
     new = gpu_node("n1", READY, boot="boot-2")
     new["metadata"]["uid"] = "uid-of-another"
 
@@ -152,7 +167,8 @@ def test_another_node_of_the_same_name_is_taken_in_and_has_nothing_of_the_first_
         bed.cluster.put("nodes", new)
 
     bed.cluster.on_watch = replace_it
-    assert bed.run() == {"n1": Phase.READY}
+    bed.once_proven("n1", lambda: bed.cluster.put("nodes", gpu_node("n2", READY)))
+    assert bed.run() == {"n1": Phase.READY, "n2": Phase.READY}
     assert bed.loop.left == []
     assert bed.cluster.labels("n1") == {"demo": "ready", "demo.plugin": "ready"}
 
@@ -160,12 +176,7 @@ def test_another_node_of_the_same_name_is_taken_in_and_has_nothing_of_the_first_
 def test_a_node_that_comes_is_proven_too(fake: FakeServer) -> None:
     bed = Bed(fake, gpu_node("n1", WAITING))
     bed.cluster.on_watch = lambda: bed.cluster.put("nodes", gpu_node("n2", READY))
-
-    def go_on(asked: Asked) -> None:
-        if asked.method == "PATCH" and bed.cluster.objects["nodes"]["n1"]["status"]["allocatable"] == WAITING:
-            bed.cluster.put("nodes", gpu_node("n1", READY))
-
-    bed.cluster.refuse = go_on
+    bed.once_proven("n2", lambda: bed.cluster.put("nodes", gpu_node("n1", READY)))
     assert bed.run() == {"n1": Phase.READY, "n2": Phase.READY}
     assert bed.cluster.labels("n2")["demo"] == "ready"
 

@@ -104,3 +104,12 @@ def test_what_stands_on_something_that_is_replaced_keeps_its_version_until_that_
     ]
     assert {key.kind for stage in waiting for key in stage.keys} <= {"DaemonSet"}
     assert "new" in [item.key.name for item in staged.now]
+
+
+def test_the_lock_is_for_what_is_written_now_and_for_what_goes() -> None:
+    objects = {"plugin": [RenderedObject(obj("Deployment", "operator"), "", "f")]}
+    same, waits = change(obj("ConfigMap", "same"), "unchanged"), change(objects["plugin"][0].manifest)
+    members = members_of(objects)
+    assert not divide([same, waits], members, ORDER).needs_lock
+    assert divide([waits, change(obj("ConfigMap", "new"))], members, ORDER).needs_lock
+    assert divide([same, change(obj("DaemonSet", "hook", state="host"), "delete")], members, ORDER).needs_lock
