@@ -152,6 +152,11 @@ def add_node(cluster: Cluster, prefix: str, kernel: str, release: str = "") -> N
     cluster.kubectl("label", "node", node, "kmod=wanted")
 
 
+def make_builder(cluster: Cluster) -> None:
+    """The ServiceAccount of builds, which OpenShift makes in every namespace."""
+    cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", {"metadata": {"name": "builder"}})
+
+
 def kernel_of(build: Obj) -> str:
     """The kernel that a Build is for."""
     args = build["spec"]["strategy"]["dockerStrategy"]["buildArgs"]
@@ -188,13 +193,23 @@ def site(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Iter
         for name in ("push", "pull"):
             secret = {"metadata": {"name": name}, "type": "kubernetes.io/dockerconfigjson", "stringData": config}
             cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", secret)
-        # What OpenShift makes in every namespace.
-        account = {"metadata": {"name": "builder"}}
-        cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", account)
+        make_builder(cluster)
         entitlement = {"metadata": {"name": "etc-pki-entitlement"}, "stringData": {"entitlement-key.pem": ENTITLEMENT}}
         cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", entitlement)
         yield Site(cluster, registry, images, Runner(cluster, "runner", tmp_path_factory.mktemp("runner")))
     Registry.remove(folder)
+
+
+def test_what_a_build_misses_is_said_before_anything_is_made_for_it(site: Site) -> None:
+    played = site.play(hardware_enablement_push_secret="nope")
+    assert played.code != 0
+    assert f"Secret {NAMESPACE}/nope does not exist" in played.output
+    site.cluster.kubectl("delete", "serviceaccount", "builder", "-n", NAMESPACE)
+    played = site.play()
+    make_builder(site.cluster)
+    assert played.code != 0
+    assert f"ServiceAccount {NAMESPACE}/builder does not exist, where it would run" in played.output
+    assert site.listed("builds,buildconfigs,configmaps") == []
 
 
 def test_a_run_that_is_killed_leaves_its_builds_to_the_next_one(site: Site) -> None:
