@@ -1,12 +1,14 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make a virtual environment: the one that everything here runs in, or one of its own for another purpose.
+"""Make a virtual environment: the one that everything here runs in, or one of its own for another
+purpose.
 
-Needs nothing but the standard library, so that any Python of a fresh machine can start it. The environment is made
-from pinned packages and carries a stamp with the hash of all that went into it: as long as the stamp fits, nothing is
-done and no network is touched. It also holds the collections path, with kubernetes.core (taken out of a wheel, since
-that is reachable wherever Python packages are) and with a link to this repository as hardware.enablement.
+Needs nothing but the standard library, so that any Python of a fresh machine can start it. The
+environment is made from pinned packages and carries a stamp with the hash of all that went into it:
+as long as the stamp fits, nothing is done and no network is touched. It also holds the collections
+path, with kubernetes.core (taken out of a wheel, since that is reachable wherever Python packages
+are) and with a link to this repository as hardware.enablement.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ SLICE = "ansible_collections/kubernetes/"
 
 @dataclass(frozen=True)
 class Purpose:
-    """What an environment has: oldest and newest Python (by the support matrix of its ansible-core), packages."""
+    """What an environment has: oldest and newest Python (by the support matrix of its
+    ansible-core), packages."""
 
     pythons: tuple[tuple[int, int], tuple[int, int]]
     files: tuple[str, ...]
@@ -43,7 +46,9 @@ PURPOSES = {
     # It only runs the collection and its tests, so it gets no linters.
     "core-2.16": Purpose(((3, 10), (3, 12)), ("ansible-2.16.txt", "run.txt", "test.txt")),
     # galaxy-importer wants older versions of what others here need.
-    "publish": Purpose(((3, 11), (3, 13)), ("ansible.txt", "publish.txt"), "constraints-publish.txt"),
+    "publish": Purpose(
+        ((3, 11), (3, 13)), ("ansible.txt", "publish.txt"), "constraints-publish.txt"
+    ),
 }
 
 
@@ -75,7 +80,11 @@ def _options() -> argparse.Namespace:
     cache = os.environ.get("HE_CACHE") or "~/.cache/hardware-enablement"
     parser.add_argument("purpose", nargs="?", choices=sorted(PURPOSES), default=DEFAULT)
     parser.add_argument("--cache", type=Path, default=Path(cache).expanduser())
-    parser.add_argument("--renew-constraints", action="store_true", help="newest versions of what is not pinned itself")
+    parser.add_argument(
+        "--renew-constraints",
+        action="store_true",
+        help="newest versions of what is not pinned itself",
+    )
     return parser.parse_args()
 
 
@@ -95,7 +104,8 @@ def _fitting_python(name: str, purpose: Purpose) -> str:
 
 
 def _real_interpreter(candidate: str) -> tuple[str, tuple[int, int]] | None:
-    """Path and (major, minor) of an interpreter, or None if it does not start (a shim of a missing version does not).
+    """Path and (major, minor) of an interpreter, or None if it does not start (a shim of a missing
+    version does not).
 
     Asks for the base interpreter: an environment made from another environment would break with it.
     """
@@ -104,7 +114,9 @@ def _real_interpreter(candidate: str) -> tuple[str, tuple[int, int]] | None:
         "print(base, *sys.version_info[:2], sep='\\n')"
     )
     try:
-        answer = subprocess.run([candidate, "-I", "-c", code], capture_output=True, text=True, check=True).stdout
+        answer = subprocess.run(
+            [candidate, "-I", "-c", code], capture_output=True, text=True, check=True
+        ).stdout
     except (OSError, subprocess.CalledProcessError):
         return None
     path, major, minor = answer.split("\n")[:3]
@@ -112,7 +124,8 @@ def _real_interpreter(candidate: str) -> tuple[str, tuple[int, int]] | None:
 
 
 def _stamp(venv: Path, python: str, files: list[Path]) -> str:
-    """Hash of all that the environment depends on; its place counts because scripts in it carry their path."""
+    """Hash of all that the environment depends on; its place counts because scripts in it carry
+    their path."""
     digest = hashlib.sha256(f"{venv}\n{python}\n".encode())
     for file in [*files, Path(__file__)]:
         digest.update(file.read_bytes())
@@ -120,13 +133,15 @@ def _stamp(venv: Path, python: str, files: list[Path]) -> str:
 
 
 def _renew_constraints(venv: Path, python: str, files: list[Path], constraints: Path) -> None:
-    """Write down what pip chooses without constraints, below the comment lines at the top of the file."""
+    """Write down what pip chooses without constraints, below the comment lines at the top of the
+    file."""
     comments = [line for line in constraints.read_text().splitlines() if line.startswith("#")]
     constraints.write_text("\n".join(comments) + "\n")
     _make(venv, python, files, constraints)
     freeze = [str(venv / "bin" / "python"), "-m", "pip", "freeze"]
     frozen = subprocess.run(freeze, capture_output=True, text=True, check=True).stdout.splitlines()
-    # These differ between the supported versions of ansible-core, whose own requirement files name them.
+    # These differ between the supported versions of ansible-core, whose own requirement files name
+    # them.
     frozen = [line for line in frozen if line.split("==")[0] not in ("ansible-core", "resolvelib")]
     constraints.write_text("\n".join([*comments, *frozen]) + "\n")
 
@@ -150,18 +165,30 @@ def _pip(venv: Path, *arguments: str) -> None:
     try:
         subprocess.run(command, check=True)
     except subprocess.CalledProcessError as error:
-        raise SystemExit(f"pip could not do its part (exit code {error.returncode}), see above: {arguments}") from None
+        raise SystemExit(
+            f"pip could not do its part (exit code {error.returncode}), see above: {arguments}"
+        ) from None
 
 
 def _slice_kubernetes_core(venv: Path, cache: Path) -> None:
-    """Unpack kubernetes.core into the environment's collections path; the slice stays in the cache for other venvs."""
+    """Unpack kubernetes.core into the environment's collections path; the slice stays in the cache
+    for other venvs."""
     key = hashlib.sha256(COLLECTIONS_WHEEL.read_bytes()).hexdigest()[:16]
     cached = cache / "collections" / f"kubernetes.core-{key}"
     if not cached.is_dir():
         work = cached.with_name(f"{cached.name}.{os.getpid()}")
         work.mkdir(parents=True)
         try:
-            _pip(venv, "download", "--quiet", "--no-deps", "-r", str(COLLECTIONS_WHEEL), "-d", str(work))
+            _pip(
+                venv,
+                "download",
+                "--quiet",
+                "--no-deps",
+                "-r",
+                str(COLLECTIONS_WHEEL),
+                "-d",
+                str(work),
+            )
             _unpack(next(work.glob("*.whl")), work / "slice")
             if not cached.is_dir():  # another run of this script may have been quicker
                 (work / "slice" / "ansible_collections" / "kubernetes").rename(cached)

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A command on a pseudo-terminal, and what a person would see there: text, wrapped lines, and the two sequences that
-progress is drawn with. Colours are left out, any other sequence is an error."""
+"""A command on a pseudo-terminal, and what a person would see there: text, wrapped lines, and the
+two sequences that progress is drawn with. Colours are left out, any other sequence is an error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Picture:
-    """The rows of an endless terminal of some columns. highest: the most rows that were ever cleared to be redrawn."""
+    """The rows of an endless terminal of some columns. highest: the most rows that were ever
+    cleared to be redrawn."""
 
     def __init__(self, columns: int) -> None:
         self.columns = columns

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lay out the guides for Sphinx, in the folders that they have in the repository.
 
-Usage: python -m docs.docsite FOLDER. The reference is written beside them by antsibull-docs: see `make docs-site`."""
+Usage: python -m docs.docsite FOLDER. The reference is written beside them by antsibull-docs: see
+`make docs-site`."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ REPO = Path(__file__).resolve().parents[2]
 # Relative links, without those to a place in the same page.
 LINK = re.compile(r"(?<=\]\()(?P<target>[^)#\s:]+)(?=[)#])")
 
-# What pages of modules refer to in Ansible's own documentation. Sphinx would fetch the list of its places to know them.
+# What pages of modules refer to in Ansible's own documentation. Sphinx would fetch the list of its
+# places to know them.
 ANSIBLE = {
     "action_plugins": "plugins/action.html#action-plugins Action plugins",
     "common_return_values": "reference_appendices/common_return_values.html#common-return-values Return values",
@@ -51,10 +53,13 @@ def with_addresses(text: str, page: Path, shown: set[Path], repository: str) -> 
 
 
 def lay_out(folder: Path) -> None:
-    """Make the folder anew, with the guides, their pictures, the first page, and room for the reference."""
+    """Make the folder anew, with the guides, their pictures, the first page, and room for the
+    reference."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "reference").mkdir(parents=True)
-    repository: str = yaml.safe_load((REPO / "galaxy.yml").read_text(encoding="utf-8"))["repository"]
+    repository: str = yaml.safe_load((REPO / "galaxy.yml").read_text(encoding="utf-8"))[
+        "repository"
+    ]
     pictures = [picture.relative_to(REPO) for picture in REPO.glob("docs/pictures/*.svg")]
     shown = {*pages(), *pictures}
     for page in pages():

@@ -17,7 +17,9 @@ title = html_title = html_short_title = f"{project} {version}"
 extensions = ["myst_parser", "sphinx.ext.intersphinx", "sphinx_antsibull_ext"]
 exclude_patterns = ["reference/environment_variables.rst"]
 myst_heading_anchors = 4
-intersphinx_mapping = {"ansible": ("https://docs.ansible.com/projects/ansible/latest/", "ansible.inv")}
+intersphinx_mapping = {
+    "ansible": ("https://docs.ansible.com/projects/ansible/latest/", "ansible.inv")
+}
 default_role = "any"
 highlight_language = "YAML+Jinja"
 

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m docs.pictures` in the root of the repository draws the pictures; --check fails where one is old."""
+"""`python -m docs.pictures` in the root of the repository draws the pictures; --check fails where
+one is old."""
 
 from __future__ import annotations
 
@@ -21,7 +22,10 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     check = parser.parse_args().check
     drawings = {"gate": gate.draw(), "node": node.draw()}
-    drawings |= {f"states-{path.parent.name}": states.draw(path) for path in sorted(RECIPES.glob("*/recipe.yml"))}
+    drawings |= {
+        f"states-{path.parent.name}": states.draw(path)
+        for path in sorted(RECIPES.glob("*/recipe.yml"))
+    }
     code = 0
     for name, drawing in drawings.items():
         file = HERE / f"{name}.svg"

@@ -32,7 +32,9 @@ def draw() -> Drawing:
     picture.text(464, 204, "proven again", 12, colour=GREY, anchor="start")
     picture.arrow([(750, stale.bottom), (750, 300), (degraded.right + 1, 300)])
     picture.text(742, 262, "the new proof fails", 12, colour=GREY, anchor="end")
-    picture.arrow([(degraded.x, 300), (none.middle, 300), (none.middle, none.bottom + 1)], dashed=True)
+    picture.arrow(
+        [(degraded.x, 300), (none.middle, 300), (none.middle, none.bottom + 1)], dashed=True
+    )
     _words(picture, 230, 318, "on_regress: withdraw, disable,", "or the hardware is gone")
     picture.text(
         430,
@@ -43,6 +45,8 @@ def draw() -> Drawing:
     return picture
 
 
-def _words(picture: Drawing, x: float, y: float, first: str, second: str, anchor: str = "middle") -> None:
+def _words(
+    picture: Drawing, x: float, y: float, first: str, second: str, anchor: str = "middle"
+) -> None:
     picture.text(x, y, first, 12, colour=GREY, anchor=anchor)
     picture.text(x, y + 16, second, 12, colour=GREY, anchor=anchor)

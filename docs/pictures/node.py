@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The life of one node, from joining the cluster to users' pods: who does what, and what the node then carries."""
+"""The life of one node, from joining the cluster to users' pods: who does what, and what the node
+then carries."""
 
 from __future__ import annotations
 
@@ -10,9 +11,15 @@ from docs.pictures.svg import BLUE, GREEN, GREY, YELLOW, Box, Drawing
 RUN, CLUSTER = 0, 1
 LANES = ("the run (Ansible)", "the cluster", "what is new on the node")
 FILLS = (BLUE, GREEN, YELLOW)
-# Who acts, what happens in one or two more lines, and what the node carries afterwards. Gates without their prefix.
+# Who acts, what happens in one or two more lines, and what the node carries afterwards. Gates
+# without their prefix.
 STEPS = (
-    (CLUSTER, "NFD labels the new node", ("PCI devices, kernel, OS version",), ("…/pci-0302_10de.present=true",)),
+    (
+        CLUSTER,
+        "NFD labels the new node",
+        ("PCI devices, kernel, OS version",),
+        ("…/pci-0302_10de.present=true",),
+    ),
     (RUN, "applies all states at once", ("all but the driver's pods wait for gates",), ()),
     (CLUSTER, "driver pod of its kernel", ("starts and becomes ready",), ()),
     (RUN, "driver is proven", ("proof: rollout",), ("nvidia-gpu.driver=ready",)),
@@ -23,14 +30,24 @@ STEPS = (
         ("proof of driver and hook",),
         ("nvidia-gpu.runtime_hook=ready", "nvidia-gpu.driver_validation=ready"),
     ),
-    (CLUSTER, "device plugin's pod", ("starts, the kubelet offers devices",), ("allocatable nvidia.com/gpu: 8",)),
+    (
+        CLUSTER,
+        "device plugin's pod",
+        ("starts, the kubelet offers devices",),
+        ("allocatable nvidia.com/gpu: 8",),
+    ),
     (
         RUN,
         "test pod with one device",
         ("proof that what is offered works",),
         ("nvidia-gpu.device_plugin=ready", "nvidia-gpu.device_plugin_validation=ready"),
     ),
-    (CLUSTER, "exporter, feature discovery", ("start side by side",), ("nvidia.com/gpu.product=…",)),
+    (
+        CLUSTER,
+        "exporter, feature discovery",
+        ("start side by side",),
+        ("nvidia.com/gpu.product=…",),
+    ),
     (
         RUN,
         "everything is proven",
@@ -64,7 +81,9 @@ def draw() -> Drawing:
             picture.arrow([(box.right, box.centre), (mark.x - 1, box.centre)], dashed=True)
             picture.box(mark, FILLS[2])
             for index, label in enumerate(carries):
-                picture.text(mark.middle, mark.centre + 5 + 18 * (index - (len(carries) - 1) / 2), label, 13)
+                picture.text(
+                    mark.middle, mark.centre + 5 + 18 * (index - (len(carries) - 1) / 2), label, 13
+                )
         before = box
     return picture
 

@@ -19,7 +19,8 @@ SHADOW = 5
 
 
 def draw(recipe: Path) -> Drawing:
-    """A row for each depth of requirements; states that nothing is required by or of stand beside the last one."""
+    """A row for each depth of requirements; states that nothing is required by or of stand beside
+    the last one."""
     content = yaml.safe_load(recipe.read_text(encoding="utf-8"))
     states: Mapping[str, Mapping[str, Any]] = content["states"]
     rows: dict[int, list[str]] = defaultdict(list)
@@ -31,10 +32,17 @@ def draw(recipe: Path) -> Drawing:
         rows[last].append(name)
     width = EDGE * 2 + max(len(row) for row in rows.values()) * (WIDTH + GAP_X) - GAP_X + SHADOW
     picture = Drawing(
-        width, TOP + (last + 1) * (HEIGHT + GAP_Y) - GAP_Y + EDGE, f"The states of the recipe {content['name']}"
+        width,
+        TOP + (last + 1) * (HEIGHT + GAP_Y) - GAP_Y + EDGE,
+        f"The states of the recipe {content['name']}",
     )
     places = {
-        name: Box(_left(width, len(row)) + column * (WIDTH + GAP_X), TOP + depth * (HEIGHT + GAP_Y), WIDTH, HEIGHT)
+        name: Box(
+            _left(width, len(row)) + column * (WIDTH + GAP_X),
+            TOP + depth * (HEIGHT + GAP_Y),
+            WIDTH,
+            HEIGHT,
+        )
         for depth, row in rows.items()
         for column, name in enumerate(row)
     }
@@ -52,7 +60,9 @@ def _depth(states: Mapping[str, Mapping[str, Any]], name: str) -> int:
 
 
 def _joined(states: Mapping[str, Mapping[str, Any]], name: str) -> bool:
-    return bool(states[name].get("requires")) or any(name in state.get("requires", ()) for state in states.values())
+    return bool(states[name].get("requires")) or any(
+        name in state.get("requires", ()) for state in states.values()
+    )
 
 
 def _left(width: int, count: int) -> float:
@@ -62,7 +72,12 @@ def _left(width: int, count: int) -> float:
 def _edge(picture: Drawing, above: Box, below: Box) -> None:
     bend = below.y - GAP_Y / 2
     picture.arrow(
-        [(above.middle, above.bottom), (above.middle, bend), (below.middle, bend), (below.middle, below.y - 1)]
+        [
+            (above.middle, above.bottom),
+            (above.middle, bend),
+            (below.middle, bend),
+            (below.middle, below.y - 1),
+        ]
     )
 
 
@@ -98,4 +113,11 @@ def _legend(picture: Drawing) -> None:
         picture.box(Box(x, 18, 22, 14), fill)
         picture.text(x + 32, 30, words, 12, colour=GREY, anchor="start")
         x += 150
-    picture.text(x, 30, "arrow: what is below waits, node by node, for what is above", 12, colour=GREY, anchor="start")
+    picture.text(
+        x,
+        30,
+        "arrow: what is below waits, node by node, for what is above",
+        12,
+        colour=GREY,
+        anchor="start",
+    )

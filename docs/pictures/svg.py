@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The few shapes that the pictures of the documentation are made of. Lengths are pixels, y grows downwards."""
+"""The few shapes that the pictures of the documentation are made of. Lengths are pixels, y grows
+downwards."""
 
 from __future__ import annotations
 
@@ -78,7 +79,14 @@ class Drawing:
             f'stroke="{LINE}" stroke-width="1.3"{dash}/>'
         )
 
-    def labelled(self, box: Box, name: str, lines: Sequence[str] = (), fill: str = WHITE, dashed: bool = False) -> None:
+    def labelled(
+        self,
+        box: Box,
+        name: str,
+        lines: Sequence[str] = (),
+        fill: str = WHITE,
+        dashed: bool = False,
+    ) -> None:
         """A box with a bold name and smaller lines below it, as a block in its middle."""
         self.box(box, fill, dashed)
         height = 15 + 16 * len(lines)
@@ -97,7 +105,9 @@ class Drawing:
 
     def line(self, x1: float, y1: float, x2: float, y2: float) -> None:
         """A thin line."""
-        self.parts.append(f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="#d5dbe1"/>')
+        self.parts.append(
+            f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="#d5dbe1"/>'
+        )
 
     def __str__(self) -> str:
         head = (

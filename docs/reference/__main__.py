@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write what docs take from the code, or with --check say what is out of date: tables, and the recipes' JSON Schema.
+"""Write what docs take from the code, or with --check say what is out of date: tables, and the
+recipes' JSON Schema.
 
 Usage: make reference"""
 
@@ -10,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.schema import json_schema
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.schema import json_schema
 from docs.reference import blocks, tables
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -44,7 +45,9 @@ def main() -> int:
         if not check:
             file.write_text(text, encoding="utf-8")
         elif not file.is_file() or file.read_text(encoding="utf-8") != text:
-            sys.stderr.write(f"{file.relative_to(DOCS.parent)} is out of date: run make reference\n")
+            sys.stderr.write(
+                f"{file.relative_to(DOCS.parent)} is out of date: run make reference\n"
+            )
             code = 1
     return code
 

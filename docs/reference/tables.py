@@ -8,18 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.choice import BUILDERS
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.advice import OF_OTHER_STATES, REASONS
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import keys_of
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import WAIT
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
-from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import Key, Record
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.choice import BUILDERS
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.advice import (
+    OF_OTHER_STATES,
+    REASONS,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.catalog import KINDS
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.declaration import keys_of
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.reasons import WAIT
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
+    STANDARD_OPTIONS,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._schema.shapes import Key, Record
 
 
 def proofs() -> list[str]:
     """What each kind of proof holds for."""
-    rows = [(f"`{kind.name}`", kind.holds_when, _repeated(kind.observed)) for kind in KINDS.values()]
+    rows = [
+        (f"`{kind.name}`", kind.holds_when, _repeated(kind.observed)) for kind in KINDS.values()
+    ]
     return _table(("proof", "holds when", "looked at"), rows)
 
 
@@ -28,7 +35,9 @@ def settings() -> list[str]:
     rows = []
     for kind in KINDS.values():
         keys = dict(_flat(keys_of(kind.settings)))
-        rows += [(f"`{kind.name}`", f"`{name}`", _default(key), key.text) for name, key in keys.items()]
+        rows += [
+            (f"`{kind.name}`", f"`{name}`", _default(key), key.text) for name, key in keys.items()
+        ]
         rows += [] if keys else [(f"`{kind.name}`", "none", "", "")]
     return _table(("proof", "setting", "default", "what it is"), rows)
 
@@ -39,7 +48,10 @@ def reasons() -> list[str]:
     passing = ", ".join(f"`{name}`" for name in sorted(REASONS.keys() - own.keys()))
     rows = [(f"`{name}`", own[name].meaning, own[name].todo) for name in sorted(own)]
     rows += [
-        *((f"`{name}.STATE`", reason.meaning, reason.todo) for name, reason in OF_OTHER_STATES.items()),
+        *(
+            (f"`{name}.STATE`", reason.meaning, reason.todo)
+            for name, reason in OF_OTHER_STATES.items()
+        ),
         (passing, "something is under way", WAIT),
     ]
     return _table(("reason", "what it means", "what to do"), rows)

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds import container
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.plugin_utils.face import Face
+from ..module_utils._builds import container
+from ..module_utils._interface import arguments
+from ..plugin_utils._in_process import InProcessAction
 
 
-class ActionModule(Face):
-    """The fast face of driver_container."""
+class ActionModule(InProcessAction):
+    """driver_container in the process of ansible-playbook."""
 
     MODULE = "hardware.enablement.driver_container"
     SPEC = arguments.DRIVER_CONTAINER

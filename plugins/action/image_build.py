@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds import host
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.plugin_utils.face import Face
+from ..module_utils._builds import host
+from ..module_utils._interface import arguments
+from ..plugin_utils._in_process import InProcessAction
 
 
-class ActionModule(Face):
-    """The fast face of image_build."""
+class ActionModule(InProcessAction):
+    """image_build in the process of ansible-playbook."""
 
     MODULE = "hardware.enablement.image_build"
     SPEC = arguments.IMAGE_BUILD

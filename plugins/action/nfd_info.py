@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.states import discover
-from ansible_collections.hardware.enablement.plugins.plugin_utils.face import Face
+from ..module_utils._interface import arguments
+from ..module_utils._states import discover
+from ..plugin_utils._in_process import InProcessAction
 
 
-class ActionModule(Face):
-    """The fast face of nfd_info."""
+class ActionModule(InProcessAction):
+    """nfd_info in the process of ansible-playbook."""
 
     MODULE = "hardware.enablement.nfd_info"
     SPEC = arguments.NFD_INFO

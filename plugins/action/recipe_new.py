@@ -1,17 +1,18 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""recipe_new, which always runs on the controller: that is where recipes are; documented with the module."""
+"""recipe_new, which always runs on the controller: that is where recipes are; documented with the
+module."""
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.authoring import new_core
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.plugin_utils.face import ControllerFace
+from ..module_utils._authoring import new_core
+from ..module_utils._interface import arguments
+from ..plugin_utils._in_process import ControllerAction
 
 
-class ActionModule(ControllerFace):
-    """The only face of recipe_new."""
+class ActionModule(ControllerAction):
+    """recipe_new, which runs nowhere else than in the process of ansible-playbook."""
 
     MODULE = "hardware.enablement.recipe_new"
     SPEC = arguments.RECIPE_NEW

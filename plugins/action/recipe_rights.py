@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""recipe_rights, which always runs on the controller: that is where recipes are; documented with the module."""
+"""recipe_rights, which always runs on the controller: that is where recipes are; documented with
+the module."""
 
 from __future__ import annotations
 
@@ -9,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights import rights_core
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.api_types_file import read_api_types
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
-from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
-from ansible_collections.hardware.enablement.plugins.plugin_utils.face import COLLECTION_RECIPES, ControllerFace
+from ..module_utils._authoring.rights import rights_core
+from ..module_utils._interface import arguments
+from ..module_utils._interface.api_types_file import read_api_types
+from ..module_utils._interface.bundle import read_bundle
+from ..module_utils._states.context import RunContext
+from ..plugin_utils._in_process import COLLECTION_RECIPES, ControllerAction
 
 
 def _run(params: Mapping[str, Any], _context: RunContext) -> dict[str, Any]:
@@ -23,8 +24,8 @@ def _run(params: Mapping[str, Any], _context: RunContext) -> dict[str, Any]:
     return rights_core.run(params, bundles, read_api_types())
 
 
-class ActionModule(ControllerFace):
-    """The only face of recipe_rights."""
+class ActionModule(ControllerAction):
+    """recipe_rights, which runs nowhere else than in the process of ansible-playbook."""
 
     MODULE = "hardware.enablement.recipe_rights"
     SPEC = arguments.RECIPE_RIGHTS

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.certificates import core
-from ansible_collections.hardware.enablement.plugins.plugin_utils.face import Face
+from ..module_utils._interface import arguments
+from ..module_utils._rmd.certificates import renewal
+from ..plugin_utils._in_process import InProcessAction
 
 
-class ActionModule(Face):
-    """The fast face of rmd_certificates."""
+class ActionModule(InProcessAction):
+    """rmd_certificates in the process of ansible-playbook."""
 
     MODULE = "hardware.enablement.rmd_certificates"
     SPEC = arguments.RMD_CERTIFICATES
-    CORE = staticmethod(core.run)
+    CORE = staticmethod(renewal.run)

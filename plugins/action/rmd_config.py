@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd import config
-from ansible_collections.hardware.enablement.plugins.plugin_utils.face import Face
+from ..module_utils._interface import arguments
+from ..module_utils._rmd import config
+from ..plugin_utils._in_process import InProcessAction
 
 
-class ActionModule(Face):
-    """The fast face of rmd_config."""
+class ActionModule(InProcessAction):
+    """rmd_config in the process of ansible-playbook."""
 
     MODULE = "hardware.enablement.rmd_config"
     SPEC = arguments.RMD_CONFIG

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects import core
-from ansible_collections.hardware.enablement.plugins.plugin_utils.face import Face
+from ..module_utils._interface import arguments
+from ..module_utils._rmd.objects import run
+from ..plugin_utils._in_process import InProcessAction
 
 
-class ActionModule(Face):
-    """The fast face of rmd_reconcile."""
+class ActionModule(InProcessAction):
+    """rmd_reconcile in the process of ansible-playbook."""
 
     MODULE = "hardware.enablement.rmd_reconcile"
     SPEC = arguments.RMD_RECONCILE
-    CORE = staticmethod(core.run)
+    CORE = staticmethod(run.run)

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd import workload
-from ansible_collections.hardware.enablement.plugins.plugin_utils.face import Face
+from ..module_utils._interface import arguments
+from ..module_utils._rmd import workload_run
+from ..plugin_utils._in_process import InProcessAction
 
 
-class ActionModule(Face):
-    """The fast face of rmd_workload."""
+class ActionModule(InProcessAction):
+    """rmd_workload in the process of ansible-playbook."""
 
     MODULE = "hardware.enablement.rmd_workload"
     SPEC = arguments.RMD_WORKLOAD
-    CORE = staticmethod(workload.run)
+    CORE = staticmethod(workload_run.run)

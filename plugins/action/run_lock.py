@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.states import lock
-from ansible_collections.hardware.enablement.plugins.plugin_utils.face import Face
+from ..module_utils._interface import arguments
+from ..module_utils._states import run_lock
+from ..plugin_utils._in_process import InProcessAction
 
 
-class ActionModule(Face):
-    """The fast face of run_lock."""
+class ActionModule(InProcessAction):
+    """run_lock in the process of ansible-playbook."""
 
     MODULE = "hardware.enablement.run_lock"
     SPEC = arguments.RUN_LOCK
-    CORE = staticmethod(lock.run)
+    CORE = staticmethod(run_lock.run)

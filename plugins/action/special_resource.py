@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.states import resource
-from ansible_collections.hardware.enablement.plugins.plugin_utils.face import Face
+from ..module_utils._interface import arguments
+from ..module_utils._states import special_resource
+from ..plugin_utils._in_process import InProcessAction
 
 
-class ActionModule(Face):
-    """The fast face of special_resource."""
+class ActionModule(InProcessAction):
+    """special_resource in the process of ansible-playbook."""
 
     MODULE = "hardware.enablement.special_resource"
     SPEC = arguments.SPECIAL_RESOURCE
-    CORE = staticmethod(resource.run)
+    CORE = staticmethod(special_resource.run)

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.states import validate
-from ansible_collections.hardware.enablement.plugins.plugin_utils.face import Face
+from ..module_utils._interface import arguments
+from ..module_utils._states import validate
+from ..plugin_utils._in_process import InProcessAction
 
 
-class ActionModule(Face):
-    """The fast face of state_validate."""
+class ActionModule(InProcessAction):
+    """state_validate in the process of ansible-playbook."""
 
     MODULE = "hardware.enablement.state_validate"
     SPEC = arguments.STATE_VALIDATE

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options that several modules share: how to reach the cluster, which recipe, and what a module supports."""
+"""Options that several modules share: how to reach the cluster, which recipe, and what a module
+supports."""
 
 from __future__ import annotations
 
@@ -52,8 +53,8 @@ requirements:
   - PyYAML >= 5.4.1
 """
 
-    # The options of kubernetes.core, whose code reads them. Written out and not taken over from its fragment: who reads
-    # a tarball alone, as Galaxy does, has no other collection beside it.
+    # The options of kubernetes.core, whose code reads them. Written out and not taken over from its
+    # fragment: who reads a tarball alone, as Galaxy does, has no other collection beside it.
     CONNECTION = r"""
 options:
   kubeconfig:
@@ -212,7 +213,7 @@ options:
 
     RUN = r"""
 options:
-  holder:
+  run_id:
     description:
       - The name of this run in the special resource's lock. Filled in by the action plugin, so that all tasks of one
         C(ansible-playbook) process are one run.

@@ -51,14 +51,17 @@ uid:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
-from ansible_collections.hardware.enablement.plugins.module_utils.states import which_cluster
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
+from ..module_utils._states import which_cluster
 
 
 def main() -> None:
-    """Run the module face."""
-    run_module(AnsibleModule(argument_spec=arguments.CLUSTER_INFO, supports_check_mode=True), which_cluster.run)
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.CLUSTER_INFO, supports_check_mode=True),
+        which_cluster.run,
+    )
 
 
 if __name__ == "__main__":

@@ -266,14 +266,17 @@ orders:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds import container
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
+from ..module_utils._builds import container
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
 
 
 def main() -> None:
-    """Run the module face."""
-    run_module(AnsibleModule(argument_spec=arguments.DRIVER_CONTAINER, supports_check_mode=True), container.run)
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.DRIVER_CONTAINER, supports_check_mode=True),
+        container.run,
+    )
 
 
 if __name__ == "__main__":

@@ -96,14 +96,16 @@ problems:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
-from ansible_collections.hardware.enablement.plugins.module_utils.states import fleet
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
+from ..module_utils._states import fleet
 
 
 def main() -> None:
-    """Run the module face."""
-    run_module(AnsibleModule(argument_spec=arguments.FLEET_REPORT, supports_check_mode=True), fleet.run)
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.FLEET_REPORT, supports_check_mode=True), fleet.run
+    )
 
 
 if __name__ == "__main__":

@@ -160,14 +160,16 @@ reason:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds import host
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
+from ..module_utils._builds import host
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
 
 
 def main() -> None:
-    """Run the module face."""
-    run_module(AnsibleModule(argument_spec=arguments.IMAGE_BUILD, supports_check_mode=True), host.run)
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.IMAGE_BUILD, supports_check_mode=True), host.run
+    )
 
 
 if __name__ == "__main__":

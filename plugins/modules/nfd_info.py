@@ -195,14 +195,16 @@ cluster:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
-from ansible_collections.hardware.enablement.plugins.module_utils.states import discover
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
+from ..module_utils._states import discover
 
 
 def main() -> None:
-    """Run the module face."""
-    run_module(AnsibleModule(argument_spec=arguments.NFD_INFO, supports_check_mode=True), discover.run)
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.NFD_INFO, supports_check_mode=True), discover.run
+    )
 
 
 if __name__ == "__main__":

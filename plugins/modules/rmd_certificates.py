@@ -113,14 +113,17 @@ expires:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.certificates import core
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
+from ..module_utils._rmd.certificates import renewal
 
 
 def main() -> None:
-    """Run the module face."""
-    run_module(AnsibleModule(argument_spec=arguments.RMD_CERTIFICATES, supports_check_mode=True), core.run)
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.RMD_CERTIFICATES, supports_check_mode=True),
+        renewal.run,
+    )
 
 
 if __name__ == "__main__":

@@ -51,14 +51,16 @@ options:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd import config
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
+from ..module_utils._rmd import config
 
 
 def main() -> None:
-    """Run the module face."""
-    run_module(AnsibleModule(argument_spec=arguments.RMD_CONFIG, supports_check_mode=True), config.run)
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.RMD_CONFIG, supports_check_mode=True), config.run
+    )
 
 
 if __name__ == "__main__":

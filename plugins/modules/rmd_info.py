@@ -94,13 +94,13 @@ requests:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd import info
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
+from ..module_utils._rmd import info
 
 
 def main() -> None:
-    """Run the module face."""
+    """Run the module."""
     run_module(AnsibleModule(argument_spec=arguments.RMD_INFO, supports_check_mode=True), info.run)
 
 

@@ -162,14 +162,16 @@ requests:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects import core
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
+from ..module_utils._rmd.objects import run
 
 
 def main() -> None:
-    """Run the module face."""
-    run_module(AnsibleModule(argument_spec=arguments.RMD_RECONCILE, supports_check_mode=True), core.run)
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.RMD_RECONCILE, supports_check_mode=True), run.run
+    )
 
 
 if __name__ == "__main__":

@@ -68,14 +68,16 @@ node_states:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd import release
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
+from ..module_utils._rmd import release
 
 
 def main() -> None:
-    """Run the module face."""
-    run_module(AnsibleModule(argument_spec=arguments.RMD_RELEASE, supports_check_mode=True), release.run)
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.RMD_RELEASE, supports_check_mode=True), release.run
+    )
 
 
 if __name__ == "__main__":

@@ -253,14 +253,17 @@ requests:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd import workload
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
+from ..module_utils._rmd import workload_run
 
 
 def main() -> None:
-    """Run the module face."""
-    run_module(AnsibleModule(argument_spec=arguments.RMD_WORKLOAD, supports_check_mode=True), workload.run)
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.RMD_WORKLOAD, supports_check_mode=True),
+        workload_run.run,
+    )
 
 
 if __name__ == "__main__":

@@ -51,14 +51,16 @@ holder:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
-from ansible_collections.hardware.enablement.plugins.module_utils.states import lock
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
+from ..module_utils._states import run_lock
 
 
 def main() -> None:
-    """Run the module face."""
-    run_module(AnsibleModule(argument_spec=arguments.RUN_LOCK, supports_check_mode=True), lock.run)
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.RUN_LOCK, supports_check_mode=True), run_lock.run
+    )
 
 
 if __name__ == "__main__":

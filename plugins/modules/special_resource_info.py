@@ -56,14 +56,17 @@ resources:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
-from ansible_collections.hardware.enablement.plugins.module_utils.states import resource
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
+from ..module_utils._states import special_resource
 
 
 def main() -> None:
-    """Run the module face."""
-    run_module(AnsibleModule(argument_spec=arguments.SPECIAL_RESOURCE_INFO, supports_check_mode=True), resource.info)
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.SPECIAL_RESOURCE_INFO, supports_check_mode=True),
+        special_resource.info,
+    )
 
 
 if __name__ == "__main__":

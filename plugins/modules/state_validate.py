@@ -180,14 +180,17 @@ nodes:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.module import run_module
-from ansible_collections.hardware.enablement.plugins.module_utils.states import validate
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
+from ..module_utils._states import validate
 
 
 def main() -> None:
-    """Run the module face."""
-    run_module(AnsibleModule(argument_spec=arguments.STATE_VALIDATE, supports_check_mode=True), validate.run)
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.STATE_VALIDATE, supports_check_mode=True),
+        validate.run,
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How fast the collection is, next to kubernetes.core and kubectl. Run as `python -m tests.benchmarks`."""
+"""How fast the collection is, next to kubernetes.core and kubectl. Run as `python -m
+tests.benchmarks`."""
 
 from __future__ import annotations
 

@@ -49,8 +49,16 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer repeats, no 1000 nodes")
-    parser.add_argument("--only", action="append", choices=list(CASES), metavar="NAME", help=f"of {', '.join(CASES)}")
-    parser.add_argument("--write", action="store_true", help=f"also write {DOCUMENT.relative_to(REPO)}")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=list(CASES),
+        metavar="NAME",
+        help=f"of {', '.join(CASES)}",
+    )
+    parser.add_argument(
+        "--write", action="store_true", help=f"also write {DOCUMENT.relative_to(REPO)}"
+    )
     return parser.parse_args()
 
 

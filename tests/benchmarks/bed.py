@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where contenders run: a cluster, a user whose requests are counted, and the way back to an empty cluster."""
+"""Where contenders run: a cluster, a user whose requests are counted, and the way back to an empty
+cluster."""
 
 from __future__ import annotations
 
@@ -24,20 +25,28 @@ USER = "bench"
 
 
 class Bed:
-    """A running cluster on which one user measures. folder: for playbooks, manifests and caches of the contenders."""
+    """A running cluster on which one user measures. folder: for playbooks, manifests and caches of
+    the contenders."""
 
     def __init__(self, cluster: Cluster, folder: Path) -> None:
         self.cluster = cluster
         self.folder = folder
-        cluster.kubectl("create", "clusterrolebinding", USER, "--clusterrole=cluster-admin", f"--user={USER}")
+        cluster.kubectl(
+            "create", "clusterrolebinding", USER, "--clusterrole=cluster-admin", f"--user={USER}"
+        )
         self.runner = Runner(cluster, USER, folder)
         self.kubectl = kubectl()
         (folder / "tmp").mkdir()
 
     def environment(self) -> Mapping[str, str]:
-        """kubernetes.core keeps its discovery cache in TMPDIR: of its own here, warm after the first run."""
+        """kubernetes.core keeps its discovery cache in TMPDIR: of its own here, warm after the
+        first run."""
         kubeconfig = str(self.runner.kubeconfig)
-        return {**self.runner.environment(), "KUBECONFIG": kubeconfig, "TMPDIR": str(self.folder / "tmp")}
+        return {
+            **self.runner.environment(),
+            "KUBECONFIG": kubeconfig,
+            "TMPDIR": str(self.folder / "tmp"),
+        }
 
     def measure(self, command: Sequence[str]) -> Sample:
         """Run a contender once."""
@@ -51,22 +60,35 @@ class Bed:
         return script
 
     def reset(self, manifests: Manifests) -> None:
-        """Take away all that a run has left: these objects, and the collection's record, lock and marks on nodes."""
+        """Take away all that a run has left: these objects, and the collection's record, lock and
+        marks on nodes."""
         delete = ("delete", "--ignore-not-found", "--wait", "--timeout=120s")
         self.cluster.kubectl(*delete, "-f", str(manifests.together))
         self.cluster.kubectl(*delete, "customresourcedefinition", f"specialresources.{DOMAIN}")
         self.cluster.kubectl(*delete, "namespace", DOMAIN.partition(".")[0])
         for node in self.cluster.api.pages("/api/v1/nodes"):
             ours: Obj = {
-                part: {name: None for name in node["metadata"].get(part, {}) if name.startswith(f"{DOMAIN}/")}
+                part: {
+                    name: None
+                    for name in node["metadata"].get(part, {})
+                    if name.startswith(f"{DOMAIN}/")
+                }
                 for part in ("labels", "annotations")
             }
             if any(ours.values()):
-                self.cluster.api.patch(f"/api/v1/nodes/{node['metadata']['name']}", {"metadata": ours})
+                self.cluster.api.patch(
+                    f"/api/v1/nodes/{node['metadata']['name']}", {"metadata": ours}
+                )
 
 
 def write_playbook(file: Path, tasks: Sequence[Obj]) -> Path:
     """A playbook (JSON, which is YAML) for the implicit localhost."""
-    play = {"name": file.stem, "hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": list(tasks)}
+    play = {
+        "name": file.stem,
+        "hosts": "localhost",
+        "connection": "local",
+        "gather_facts": False,
+        "tasks": list(tasks),
+    }
     file.write_text(json.dumps([play]))
     return file

@@ -63,7 +63,13 @@ def floor(effort: Effort) -> Table:
     with _bed(0) as bed:
         contender = contenders.nothing(bed)
         series = Series([bed.measure(contender.command) for _round in range(effort.rounds * 3)])
-    row = [contender.name, seconds(series.median), seconds(series.minimum), seconds(series.cpu), f"{series.memory:.0f}"]
+    row = [
+        contender.name,
+        seconds(series.median),
+        seconds(series.minimum),
+        seconds(series.cpu),
+        f"{series.memory:.0f}",
+    ]
     return Table("The floor", ("", "median s", "(min)", "CPU s", "peak MiB"), [row])
 
 
@@ -123,7 +129,9 @@ def scale(effort: Effort) -> Table:
         "peak MiB",
     )
     rows = []
-    notes = [f"The first run was made once at each size, the second run {max(2, effort.rounds)} times (median)."]
+    notes = [
+        f"The first run was made once at each size, the second run {max(2, effort.rounds)} times (median)."
+    ]
     for size in effort.sizes:
         first, second = _at_size(size, effort)
         asked, again = first.requests, second.requests
@@ -145,7 +153,9 @@ def scale(effort: Effort) -> Table:
         )
         kinds = sorted(asked.by_kind.items(), key=lambda item: -item[1])[:8]
         told = ", ".join(f"{count} {kind}" for kind, count in kinds)
-        notes.append(f"First run at {size} nodes: peak {first.memory_mib:.0f} MiB; most requests: {told}.")
+        notes.append(
+            f"First run at {size} nodes: peak {first.memory_mib:.0f} MiB; most requests: {told}."
+        )
     return Table("enable_gpu by number of nodes (3 kernels)", columns, rows, notes)
 
 
@@ -166,13 +176,18 @@ def rmd(effort: Effort) -> Table:
     )
     rows = []
     for size in (1, 10, 100):
-        with _bed(size) as bed, make_bed(bed.cluster, bed.runner, bed.folder, _names(size)) as daemons:
+        with (
+            _bed(size) as bed,
+            make_bed(bed.cluster, bed.runner, bed.folder, _names(size)) as daemons,
+        ):
             command = contenders.cache(bed, daemons.nodes).command
             first = bed.measure(command)
             asked = sum(len(entries) for entries in daemons.fleet.requests().values())
             mark = daemons.fleet.mark()
             again = Series([_unchanged(bed.measure(command)) for _round in range(effort.rounds)])
-            looks = [seen.method for entries in daemons.fleet.requests(mark).values() for seen in entries]
+            looks = [
+                seen.method for entries in daemons.fleet.requests(mark).values() for seen in entries
+            ]
         if set(looks) != {"GET"}:
             raise RunError(f"a run that should only look did more: {sorted(set(looks))}")
         rows.append(
@@ -223,8 +238,11 @@ def _at_size(size: int, effort: Effort) -> tuple[Sample, Series]:
     return first, Series(second)
 
 
-def _compare(bed: Bed, manifests: Manifests, compared: Sequence[Contender], effort: Effort) -> list[list[str]]:
-    """Round after round instead of contender after contender, so that other load on the machine meets all alike."""
+def _compare(
+    bed: Bed, manifests: Manifests, compared: Sequence[Contender], effort: Effort
+) -> list[list[str]]:
+    """Round after round instead of contender after contender, so that other load on the machine
+    meets all alike."""
     firsts: dict[str, list[Sample]] = {contender.name: [] for contender in compared}
     seconds_: dict[str, list[Sample]] = {contender.name: [] for contender in compared}
     for number in range(effort.rounds):
@@ -233,7 +251,9 @@ def _compare(bed: Bed, manifests: Manifests, compared: Sequence[Contender], effo
             firsts[contender.name].append(bed.measure(contender.command))
             for _round in range(effort.seconds_per_round):
                 sample = bed.measure(contender.command)
-                seconds_[contender.name].append(_unchanged(sample) if contender.converges else sample)
+                seconds_[contender.name].append(
+                    _unchanged(sample) if contender.converges else sample
+                )
             bed.reset(manifests)
     return [_row(name, Series(firsts[name]), Series(seconds_[name])) for name in firsts]
 
@@ -257,13 +277,18 @@ def _row(name: str, first: Series, second: Series) -> list[str]:
 def _unchanged(sample: Sample) -> Sample:
     """The same; RunError if the run has changed something, since then it was no second run."""
     if Played(0, sample.output).changed or sample.requests.writes:
-        raise RunError(f"a run that should change nothing did: {sample.requests.by_kind}\n{sample.output}")
+        raise RunError(
+            f"a run that should change nothing did: {sample.requests.by_kind}\n{sample.output}"
+        )
     return sample
 
 
 @contextmanager
 def _bed(nodes: int) -> Iterator[Bed]:
-    with Cluster.up(f"bench-{os.getpid()}", say=print) as cluster, tempfile.TemporaryDirectory() as folder:
+    with (
+        Cluster.up(f"bench-{os.getpid()}", say=print) as cluster,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         bed = Bed(cluster, Path(folder))
         if nodes:
             add_fleet(cluster, nodes, say=print)

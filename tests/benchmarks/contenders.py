@@ -37,7 +37,7 @@ def ours_as_modules(bed: Bed, recipe_folder: Path, states: Sequence[str]) -> Con
     """The same tasks, but each sent to a Python process as a module."""
     interpreter = f"ansible_python_interpreter={bed.other_interpreter()}"
     command = [*_apply_command(bed, recipe_folder, states), "-e", interpreter]
-    return Contender("state_apply, module face", command, converges=True)
+    return Contender("state_apply, as a module", command, converges=True)
 
 
 def enable(bed: Bed, recipe: str) -> Contender:
@@ -68,10 +68,13 @@ def cache(bed: Bed, nodes: Sequence[str]) -> Contender:
     """rmd_workload: four workloads on each node, in one task."""
     pools = [{"max": 2, "min": 2}, {"max": 2, "min": 2}, {"max": 3, "min": 1}, {"max": 0, "min": 0}]
     workloads = [
-        {"uuid": f"bench-{number}", "core_ids": [str(number + 1)], "cache": pool} for number, pool in enumerate(pools)
+        {"uuid": f"bench-{number}", "core_ids": [str(number + 1)], "cache": pool}
+        for number, pool in enumerate(pools)
     ]
     options = {"workloads": workloads, "nodes": list(nodes)}
-    playbook = write_playbook(bed.folder / "cache.yml", [{"hardware.enablement.rmd_workload": options}])
+    playbook = write_playbook(
+        bed.folder / "cache.yml", [{"hardware.enablement.rmd_workload": options}]
+    )
     return Contender("rmd_workload", bed.runner.command(playbook), converges=True)
 
 
@@ -83,7 +86,10 @@ def nothing(bed: Bed) -> Contender:
 
 def _apply_command(bed: Bed, recipe_folder: Path, states: Sequence[str]) -> list[str]:
     place = {"recipe": recipe_folder.name, "recipe_dir": str(recipe_folder.parent)}
-    tasks = [{"name": state, "hardware.enablement.state_apply": {**place, "states": [state]}} for state in states]
+    tasks = [
+        {"name": state, "hardware.enablement.state_apply": {**place, "states": [state]}}
+        for state in states
+    ]
     # As in every playbook of several tasks: they share the lock, and the last one gives it back.
     lock = {"recipe": recipe_folder.name, "state": "absent"}
     tasks.append({"name": "lock", "hardware.enablement.run_lock": lock, "changed_when": False})
@@ -92,7 +98,10 @@ def _apply_command(bed: Bed, recipe_folder: Path, states: Sequence[str]) -> list
 
 def _k8s_command(bed: Bed, name: str, files: Sequence[Path]) -> list[str]:
     tasks = [
-        {"name": file.stem, "kubernetes.core.k8s": {"state": "present", "apply": True, "src": str(file)}}
+        {
+            "name": file.stem,
+            "kubernetes.core.k8s": {"state": "present", "apply": True, "src": str(file)},
+        }
         for file in files
     ]
     return bed.runner.command(write_playbook(bed.folder / f"{name}.yml", tasks))

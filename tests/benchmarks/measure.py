@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One command: how long it took, the processor time and the memory of all its processes, and what it asked for."""
+"""One command: how long it took, the processor time and the memory of all its processes, and what
+it asked for."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _SAMPLE_EVERY_S = 0.05
 
 @dataclass(frozen=True)
 class Requests:
-    """What a user asked the API server for: "list nodes", "patch nodes (dry run)" and so on, with counts."""
+    """What a user asked the API server for: "list nodes", "patch nodes (dry run)" and so on, with
+    counts."""
 
     by_kind: Mapping[str, int]
 
@@ -40,12 +42,15 @@ class Requests:
 
 
 def _changes(kind: str) -> bool:
-    return kind.split(maxsplit=1)[0] in WRITES and not kind.endswith(("(dry run)", REVIEWS.strip("/")))
+    return kind.split(maxsplit=1)[0] in WRITES and not kind.endswith(
+        ("(dry run)", REVIEWS.strip("/"))
+    )
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One run. cpu_s: user and system time of the process and its descendants; memory_mib: peak of all together.
+    """One run. cpu_s: user and system time of the process and its descendants; memory_mib: peak of
+    all together.
 
     Memory is the proportional set size, so that pages which forked workers share are counted once.
     """
@@ -94,14 +99,24 @@ class RunError(Exception):
 
 
 def measure(
-    command: Sequence[str], environment: Mapping[str, str], directory: Path, *, cluster: Cluster, user: str
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    directory: Path,
+    *,
+    cluster: Cluster,
+    user: str,
 ) -> Sample:
     """Run a command to its end; RunError with its output if it fails."""
     mark = cluster.mark()
     with tempfile.TemporaryFile("w+") as output:
         began = time.monotonic()
         process = subprocess.Popen(
-            command, env=dict(environment), cwd=directory, stdout=output, stderr=subprocess.STDOUT, text=True
+            command,
+            env=dict(environment),
+            cwd=directory,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         memory = _MemoryWatch(process.pid)
         # wait4 instead of wait(): it also tells what this process and its descendants have used.
@@ -113,7 +128,9 @@ def measure(
         text = output.read()
     if process.returncode != 0:
         raise RunError(f"{' '.join(command)} ended with {process.returncode}:\n{text}")
-    return Sample(seconds, usage.ru_utime + usage.ru_stime, peak, requests_of(cluster, user, mark), text)
+    return Sample(
+        seconds, usage.ru_utime + usage.ru_stime, peak, requests_of(cluster, user, mark), text
+    )
 
 
 def requests_of(cluster: Cluster, user: str, since: int) -> Requests:
@@ -121,7 +138,9 @@ def requests_of(cluster: Cluster, user: str, since: int) -> Requests:
     kinds: Counter[str] = Counter()
     for event in cluster.audit(user=user, since=since):
         reference = event.get("objectRef") or {}
-        resource = "/".join(part for part in (reference.get("resource"), reference.get("subresource")) if part)
+        resource = "/".join(
+            part for part in (reference.get("resource"), reference.get("subresource")) if part
+        )
         dry = " (dry run)" if "dryRun=" in event["requestURI"] else ""
         kinds[f"{event['verb']} {resource or 'discovery'}{dry}"] += 1
     return Requests(dict(kinds))

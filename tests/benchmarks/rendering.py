@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The manifests that all contenders apply: a recipe's states as the collection renders them for a cluster."""
+"""The manifests that all contenders apply: a recipe's states as the collection renders them for a
+cluster."""
 
 from __future__ import annotations
 
@@ -11,19 +12,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import render_state
-from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils.states.discover import discovery_of
-from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import prepare, render_facts
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
+    read_bundle,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
+    render_state,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._states.discover import (
+    discovery_of,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.prepare import (
+    prepare,
+    render_facts,
+)
 
 Obj = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Manifests:
-    """The same objects three times: in one file, in a file for each state, in a file for each object."""
+    """The same objects three times: in one file, in a file for each state, in a file for each
+    object."""
 
     together: Path
     by_state: Sequence[Path]
@@ -33,9 +44,13 @@ class Manifests:
 def render(recipe_folder: Path, kubeconfig: Path) -> dict[str, list[Obj]]:
     """State -> its objects, of those states that have any; namespaces first, as kubectl needs them."""
     client = connect({"kubeconfig": str(kubeconfig)})
-    prepared = prepare({"recipe": recipe_folder.name, "bundle": read_bundle(recipe_folder)}, RunContext(), client)
+    prepared = prepare(
+        {"recipe": recipe_folder.name, "bundle": read_bundle(recipe_folder)}, RunContext(), client
+    )
     facts = render_facts(prepared, client, *discovery_of(client, prepared, None), None)
-    rendered = {name: render_state(prepared.recipe, name, facts).objects for name in prepared.recipe.states}
+    rendered = {
+        name: render_state(prepared.recipe, name, facts).objects for name in prepared.recipe.states
+    }
     return {
         name: sorted((item.manifest for item in items), key=lambda obj: obj["kind"] != "Namespace")
         for name, items in rendered.items()

@@ -22,7 +22,10 @@ class Table:
         """For a terminal: first column to the left, figures to the right."""
         lines = [self.columns, *self.rows]
         widths = [max(len(line[index]) for line in lines) for index in range(len(self.columns))]
-        rendered = ["  ".join(_cell(cell, widths, index) for index, cell in enumerate(line)).rstrip() for line in lines]
+        rendered = [
+            "  ".join(_cell(cell, widths, index) for index, cell in enumerate(line)).rstrip()
+            for line in lines
+        ]
         rule = "  ".join("-" * width for width in widths)
         return "\n".join(["", self.title, "", rendered[0], rule, *rendered[1:], "", *self.notes])
 

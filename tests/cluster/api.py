@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A small client of the Kubernetes API for this tool.
 
-The tool judges the collection, so it must not share code with it; and it makes thousands of nodes, so it keeps a few
-connections alive and does nothing but HTTP and JSON on them.
+The tool judges the collection, so it must not share code with it; and it makes thousands of nodes,
+so it keeps a few connections alive and does nothing but HTTP and JSON on them.
 """
 
 from __future__ import annotations
@@ -48,11 +48,17 @@ class Api:
         self.server: str = cluster["server"]
         self.user: str = document["users"][0]["name"]
         context = ssl.create_default_context(cadata=_decoded(cluster["certificate-authority-data"]))
-        with tempfile.NamedTemporaryFile("w") as pair:  # load_cert_chain reads files only; this one is mode 0600
-            pair.write(_decoded(user["client-certificate-data"]) + _decoded(user["client-key-data"]))
+        with tempfile.NamedTemporaryFile(
+            "w"
+        ) as pair:  # load_cert_chain reads files only; this one is mode 0600
+            pair.write(
+                _decoded(user["client-certificate-data"]) + _decoded(user["client-key-data"])
+            )
             pair.flush()
             context.load_cert_chain(pair.name)
-        self._pool = urllib3.PoolManager(ssl_context=context, maxsize=CONNECTIONS, block=True, retries=False)
+        self._pool = urllib3.PoolManager(
+            ssl_context=context, maxsize=CONNECTIONS, block=True, retries=False
+        )
 
     def request(
         self,
@@ -64,25 +70,33 @@ class Api:
         accept: str = "application/json",
         timeout: float = 60,
     ) -> Any:
-        """Send one request and return the decoded JSON (or text); ApiError for any status from 400 on."""
+        """Send one request and return the decoded JSON (or text); ApiError for any status from 400
+        on."""
         headers = {"Accept": accept, "User-Agent": "hardware-enablement-cluster-tool"}
         data = None
         if body is not None:
             data = json.dumps(body).encode()
             headers["Content-Type"] = content_type
         try:
-            answer = self._pool.request(method, self.server + path, body=data, headers=headers, timeout=timeout)
+            answer = self._pool.request(
+                method, self.server + path, body=data, headers=headers, timeout=timeout
+            )
         except urllib3.exceptions.HTTPError as error:
-            raise ApiError(0, f"No answer from {self.server} to {method} {path}: {error}") from error
+            raise ApiError(
+                0, f"No answer from {self.server} to {method} {path}: {error}"
+            ) from error
         is_json = "json" in answer.headers.get("Content-Type", "")
         content = json.loads(answer.data) if is_json else answer.data.decode()
         if answer.status >= 400:
             reason = content.get("message", "") if isinstance(content, dict) else content
-            raise ApiError(answer.status, f"{method} {path} as {self.user} gave {answer.status}: {reason}")
+            raise ApiError(
+                answer.status, f"{method} {path} as {self.user} gave {answer.status}: {reason}"
+            )
         return content
 
     def get(self, path: str) -> Any:
-        """The object or list at this path. Asks again if the server has no time, or has not caught up with itself."""
+        """The object or list at this path. Asks again if the server has no time, or has not caught
+        up with itself."""
         for pause in (0.2, 0.5, 1, 2):
             try:
                 return self.request("GET", path)
@@ -139,7 +153,9 @@ class Api:
         self._pool.clear()
 
 
-def in_parallel(call: Callable[[_T], _R], items: Iterable[_T], *, workers: int = CONNECTIONS) -> list[_R]:
+def in_parallel(
+    call: Callable[[_T], _R], items: Iterable[_T], *, workers: int = CONNECTIONS
+) -> list[_R]:
     """call(item) for each item on a few threads; results in order, the first error is raised."""
     listed: Sequence[_T] = list(items)
     with ThreadPoolExecutor(max_workers=max(1, min(workers, len(listed)))) as executor:

@@ -25,8 +25,8 @@ def position(log: Path) -> int:
 def events(log: Path, api: Api, *, since: int, user: str | None) -> list[Event]:
     """Events after the mark, of one user or of all, complete up to this moment.
 
-    A request's event is written when its answer is sent, so an own request is made and waited for in the log: what was
-    answered before it is there then, too.
+    A request's event is written when its answer is sent, so an own request is made and waited for
+    in the log: what was answered before it is there then, too.
     """
     barrier = f"{_BARRIER}{uuid.uuid4()}"
     api.get(barrier)

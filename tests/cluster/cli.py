@@ -35,20 +35,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line; every command sets `run`, which takes the parsed options."""
-    root = argparse.ArgumentParser(prog="python -m tests.cluster", description="Local Kubernetes clusters for tests.")
+    root = argparse.ArgumentParser(
+        prog="python -m tests.cluster", description="Local Kubernetes clusters for tests."
+    )
     commands = root.add_subparsers(required=True, metavar="COMMAND")
 
-    build = commands.add_parser("build", help="download or build the programs into the cache, if they are not there")
+    build = commands.add_parser(
+        "build", help="download or build the programs into the cache, if they are not there"
+    )
     build.set_defaults(run=lambda _options: ensure_programs(_say) and 0)
 
     up = commands.add_parser("up", help="start a cluster (nothing is done for one that runs)")
     _name(up)
-    up.add_argument("--openshift", action="store_true", help="serve OpenShift's kinds, with plausible objects")
-    up.add_argument("--no-monitoring-crds", action="store_true", help="serve no ServiceMonitor, PodMonitor, ...")
+    up.add_argument(
+        "--openshift", action="store_true", help="serve OpenShift's kinds, with plausible objects"
+    )
+    up.add_argument(
+        "--no-monitoring-crds", action="store_true", help="serve no ServiceMonitor, PodMonitor, ..."
+    )
     labels = up.add_mutually_exclusive_group()
-    labels.add_argument("--no-nfd", action="store_true", help="no NFD master: the simulation labels simulated nodes")
     labels.add_argument(
-        "--kubelets", type=int, default=0, metavar="N", help="real nodes NAME-worker-1 to N (needs root)"
+        "--no-nfd", action="store_true", help="no NFD master: the simulation labels simulated nodes"
+    )
+    labels.add_argument(
+        "--kubelets",
+        type=int,
+        default=0,
+        metavar="N",
+        help="real nodes NAME-worker-1 to N (needs root)",
     )
     up.set_defaults(run=_up)
 
@@ -59,10 +73,14 @@ def parser() -> argparse.ArgumentParser:
     status = commands.add_parser("status", help="a table of all clusters and their programs")
     status.set_defaults(run=lambda _options: print(status_table()))
 
-    kubeconfig = commands.add_parser("kubeconfig", help="path of a kubeconfig: the admin's, or one made for a user")
+    kubeconfig = commands.add_parser(
+        "kubeconfig", help="path of a kubeconfig: the admin's, or one made for a user"
+    )
     _name(kubeconfig)
     kubeconfig.add_argument("--user", help="make one for this user")
-    kubeconfig.add_argument("--group", action="append", default=[], help="a group of that user (repeatable)")
+    kubeconfig.add_argument(
+        "--group", action="append", default=[], help="a group of that user (repeatable)"
+    )
     kubeconfig.set_defaults(run=_kubeconfig)
 
     _add_nodes_commands(commands.add_parser("nodes", help="add, change and remove simulated nodes"))
@@ -81,12 +99,16 @@ def _add_nodes_commands(nodes: argparse.ArgumentParser) -> None:
     named = argparse.ArgumentParser(add_help=False)
     named.add_argument("--name", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
-    add = commands.add_parser("add", help="add nodes and wait until they are Ready and labelled", parents=[named])
+    add = commands.add_parser(
+        "add", help="add nodes and wait until they are Ready and labelled", parents=[named]
+    )
     add.add_argument("--count", type=_positive, default=1)
     add.add_argument("--profile", choices=profile_names(), default="gpu-h100")
     add.add_argument("--kernel", default=DEFAULT_KERNEL)
     add.add_argument("--os", default=DEFAULT_OS, help="ID:VERSION, like ubuntu:24.04 or rhel:9.6")
-    add.add_argument("--prefix", help="names are PREFIX-1, PREFIX-2, ... (default: the profile's name)")
+    add.add_argument(
+        "--prefix", help="names are PREFIX-1, PREFIX-2, ... (default: the profile's name)"
+    )
     add.add_argument("--runtime", choices=sorted(RUNTIMES), default="containerd")
     add.add_argument("--timeout", type=float, default=180, metavar="SECONDS")
     add.set_defaults(run=_nodes_add)
@@ -96,12 +118,20 @@ def _add_nodes_commands(nodes: argparse.ArgumentParser) -> None:
     )
     upgrade.add_argument("node")
     upgrade.add_argument("--kernel", required=True)
-    upgrade.add_argument("--label-delay", type=float, default=0, metavar="SECONDS", help="when NFD notices (default 0)")
+    upgrade.add_argument(
+        "--label-delay",
+        type=float,
+        default=0,
+        metavar="SECONDS",
+        help="when NFD notices (default 0)",
+    )
     upgrade.set_defaults(run=_nodes_upgrade)
 
     remove = commands.add_parser("remove", help="take nodes away", parents=[named])
     remove.add_argument("node", nargs="+")
-    remove.set_defaults(run=lambda options: Cluster.attach(options.name).remove_nodes(*options.node))
+    remove.set_defaults(
+        run=lambda options: Cluster.attach(options.name).remove_nodes(*options.node)
+    )
 
     for word, ready in (("ready", True), ("not-ready", False)):
         text = f"make nodes {'Ready again' if ready else 'NotReady'}"
@@ -123,7 +153,9 @@ def _up(options: argparse.Namespace) -> None:
 
 def _kubeconfig(options: argparse.Namespace) -> None:
     cluster = Cluster.attach(options.name)
-    print(cluster.kubeconfig_for(options.user, options.group) if options.user else cluster.kubeconfig)
+    print(
+        cluster.kubeconfig_for(options.user, options.group) if options.user else cluster.kubeconfig
+    )
 
 
 def _nodes_add(options: argparse.Namespace) -> None:
@@ -154,7 +186,9 @@ def _nodes_ready(options: argparse.Namespace) -> None:
 
 
 def _name(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--name", default=DEFAULT_NAME, help=f"the cluster's name (default: {DEFAULT_NAME})")
+    command.add_argument(
+        "--name", default=DEFAULT_NAME, help=f"the cluster's name (default: {DEFAULT_NAME})"
+    )
 
 
 def _positive(text: str) -> int:

@@ -43,8 +43,8 @@ def _quiet(_line: str) -> None:
 class Cluster:
     """A running local cluster.
 
-    Make one with `Cluster.up(name)` (starts it unless it runs) or `Cluster.attach(name)` (it must run). As a context
-    manager it takes the cluster down at the end.
+    Make one with `Cluster.up(name)` (starts it unless it runs) or `Cluster.attach(name)` (it must
+    run). As a context manager it takes the cluster down at the end.
     """
 
     def __init__(self, name: str, say: Say = _quiet) -> None:
@@ -67,7 +67,9 @@ class Cluster:
 
         `kubelets` is the number of real nodes, NAME-worker-1 and so on; they need root, and `nfd`.
         """
-        flavour = Flavour(openshift=openshift, monitoring_crds=monitoring_crds, kubelets=kubelets, nfd=nfd)
+        flavour = Flavour(
+            openshift=openshift, monitoring_crds=monitoring_crds, kubelets=kubelets, nfd=nfd
+        )
         lifecycle.up(name, flavour, say)
         return cls(name, say)
 
@@ -87,7 +89,10 @@ class Cluster:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.down()
 
@@ -118,7 +123,8 @@ class Cluster:
         return Api(self.kubeconfig)
 
     def kubeconfig_for(self, user: str, groups: Sequence[str] = ()) -> Path:
-        """Make a kubeconfig for any user; what the user may do is up to RBAC objects that the caller makes.
+        """Make a kubeconfig for any user; what the user may do is up to RBAC objects that the
+        caller makes.
 
         A user name of its own finds a run's requests in `audit(user=...)`.
         """
@@ -134,7 +140,8 @@ class Cluster:
         )
 
     def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
-        """Run kubectl as admin and return what it prints; ClusterError with its message if it fails."""
+        """Run kubectl as admin and return what it prints; ClusterError with its message if it
+        fails."""
         result = subprocess.run(
             [kubectl(self._say), f"--cache-dir={self.folder / 'kubectl-cache'}", *arguments],
             input=stdin,
@@ -158,15 +165,19 @@ class Cluster:
         runtime: str = "containerd",
         timeout: float = 180,
     ) -> list[str]:
-        """Add nodes PREFIX-1, PREFIX-2, ... (the prefix is the profile's name unless given); return their names.
+        """Add nodes PREFIX-1, PREFIX-2, ... (the prefix is the profile's name unless given); return
+        their names.
 
-        Comes back when all are Ready and carry NFD's labels; ClusterError if that takes longer than `timeout` seconds.
+        Comes back when all are Ready and carry NFD's labels; ClusterError if that takes longer than
+        `timeout` seconds.
         """
         kind = load_profile(profile)
         os_id, os_version = parse_os(os)
         names = nodes.free_names(self.api, prefix or profile, count)
         machines = [Machine(name, kind, kernel, os_id, os_version, runtime) for name in names]
-        nodes.add_nodes(self.api, machines, port=self.record.ports.simulation, say=self._say, timeout=timeout)
+        nodes.add_nodes(
+            self.api, machines, port=self.record.ports.simulation, say=self._say, timeout=timeout
+        )
         return names
 
     @property
@@ -177,22 +188,29 @@ class Cluster:
     def real_node(self, name: str) -> RealNode:
         """One of the real nodes, to look into it."""
         if name not in self.workers:
-            raise ClusterError(f"{name} is no real node of {self.name}, they are: {', '.join(self.workers) or 'none'}.")
+            raise ClusterError(
+                f"{name} is no real node of {self.name}, they are: {', '.join(self.workers) or 'none'}."
+            )
         return RealNode(self.folder, name)
 
     def load_image(self, name: str, *, nodes: Sequence[str] | None = None) -> Image:
-        """Give an image of `images/recipes.py` to real nodes (all unless named); it is made first if need be."""
+        """Give an image of `images/recipes.py` to real nodes (all unless named); it is made first
+        if need be."""
         image = ensure_image(name, self._say)
-        in_parallel(lambda node: self.real_node(node).load(image), self.workers if nodes is None else nodes)
+        in_parallel(
+            lambda node: self.real_node(node).load(image), self.workers if nodes is None else nodes
+        )
         return image
 
     def trust_registry(self, registry: str, authority: str) -> None:
-        """Let all real nodes trust a registry ("registry.test:5000", which is loopback there) by its CA (PEM)."""
+        """Let all real nodes trust a registry ("registry.test:5000", which is loopback there) by
+        its CA (PEM)."""
         for name in self.workers:
             self.real_node(name).trust(registry, authority)
 
     def equip(self, node: str, profile: str) -> None:
-        """Let NFD say that a real node is a machine of that profile, with its devices; there are none, of course."""
+        """Let NFD say that a real node is a machine of that profile, with its devices; there are
+        none, of course."""
         describe(self.api, node, profile)
 
     def discover_features(self, node: str) -> None:
@@ -208,7 +226,8 @@ class Cluster:
     def reboot(self, node: str, kernel: str) -> None:
         """The node boots another kernel: nodeInfo says so at once, its labels only after `relabel`.
 
-        A real node takes seconds for it, and then `uname -r` says so, too, in its pods as well; its pods start again.
+        A real node takes seconds for it, and then `uname -r` says so, too, in its pods as well; its
+        pods start again.
         """
         if node in self.workers:
             lifecycle.reboot(self.folder, node, kernel, self.api, self._say)
@@ -220,7 +239,8 @@ class Cluster:
         nodes.relabel(self.api, node)
 
     def set_exclusive_cpus(self, node: str, reserved: str) -> None:
-        """A real node gives pods CPUs of their own (static CPU manager), but for the reserved ones; "" ends that."""
+        """A real node gives pods CPUs of their own (static CPU manager), but for the reserved ones;
+        "" ends that."""
         self.real_node(node).configure_kubelet(configuration.exclusive_cpus(reserved))
 
     def set_ready(self, node: str, ready: bool) -> None:
@@ -232,7 +252,8 @@ class Cluster:
         return audit.position(self.folder / "audit.log")
 
     def audit(self, *, user: str | None = None, since: int = 0) -> list[audit.Event]:
-        """Audit events after the mark (`verb`, `objectRef`, `requestURI`, `user`, `responseStatus`), oldest first.
+        """Audit events after the mark (`verb`, `objectRef`, `requestURI`, `user`,
+        `responseStatus`), oldest first.
 
         Of the cluster's own components only changes are recorded, of everybody else everything.
         """

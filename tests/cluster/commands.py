@@ -16,7 +16,8 @@ NFD_NAMESPACE = "node-feature-discovery"
 CONTROL_PLANE_NODE = "control-plane"
 # Parts of this package.
 OURS = ("simulation", "builds-api")
-# Simulated nodes send no heartbeats, which is what makes thousands of them affordable; so none may be missed, either.
+# Simulated nodes send no heartbeats, which is what makes thousands of them affordable; so none may
+# be missed, either.
 NODE_GRACE_PERIOD = "87600h"
 
 
@@ -77,7 +78,8 @@ def etcd(setup: Setup) -> list[str]:
 
 
 def apiserver(setup: Setup) -> list[str]:
-    """The API server: RBAC and Node authorization, audit log, the two admission plugins that clusters with GPUs use."""
+    """The API server: RBAC and Node authorization, audit log, the two admission plugins that
+    clusters with GPUs use."""
     pki = setup.pki
     return [
         setup.programs["kube-apiserver"],
@@ -93,8 +95,9 @@ def apiserver(setup: Setup) -> list[str]:
         f"--client-ca-file={pki / 'kubernetes.crt'}",
         f"--kubelet-client-certificate={pki / 'kubelet-client.crt'}",
         f"--kubelet-client-key={pki / 'kubelet-client.key'}",
-        # The simulation serves the kubelets' API on loopback, which is the internal address of all simulated nodes.
-        # Real nodes have internal addresses of their own; that their kubelets are on loopback, too, is InternalDNS.
+        # The simulation serves the kubelets' API on loopback, which is the internal address of all
+        # simulated nodes. Real nodes have internal addresses of their own; that their kubelets are
+        # on loopback, too, is InternalDNS.
         "--kubelet-preferred-address-types=InternalDNS,InternalIP",
         "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
         f"--service-account-key-file={pki / 'service-accounts.pub'}",
@@ -116,7 +119,8 @@ def apiserver(setup: Setup) -> list[str]:
         "--profiling=false",
         f"--audit-policy-file={setup.folder / 'audit-policy.yaml'}",
         f"--audit-log-path={setup.folder / 'audit.log'}",
-        # Blocking, so that a request's record is there when its answer is; one file, so that offsets stay valid.
+        # Blocking, so that a request's record is there when its answer is; one file, so that
+        # offsets stay valid.
         "--audit-log-mode=blocking",
         "--audit-log-maxsize=100000",
     ]
@@ -136,7 +140,8 @@ def controller_manager(setup: Setup) -> list[str]:
         f"--authentication-kubeconfig={kubeconfig}",
         f"--authorization-kubeconfig={kubeconfig}",
         "--use-service-account-credentials",
-        # The TTL controller rewrites every node whenever the cluster grows past 100, 500 or 1000; nobody reads that.
+        # The TTL controller rewrites every node whenever the cluster grows past 100, 500 or 1000;
+        # nobody reads that.
         "--controllers=*,bootstrapsigner,tokencleaner,-ttl-controller",
         f"--service-account-private-key-file={pki / 'service-accounts.key'}",
         f"--root-ca-file={pki / 'kubernetes.crt'}",
@@ -150,10 +155,11 @@ def controller_manager(setup: Setup) -> list[str]:
         "--leader-elect=false",
         "--kube-api-qps=1000",
         "--kube-api-burst=2000",
-        # A sync looks at all nodes and starts again as long as pods change. One at a time takes in more changes per
-        # sync: a third of the processor time of three at a time.
+        # A sync looks at all nodes and starts again as long as pods change. One at a time takes in
+        # more changes per sync: a third of the processor time of three at a time.
         "--concurrent-daemonset-syncs=1",
-        # A thousand pods that become ready one by one are a thousand writes of a list of a thousand addresses.
+        # A thousand pods that become ready one by one are a thousand writes of a list of a thousand
+        # addresses.
         "--endpoint-updates-batch-period=1s",
         "--endpointslice-updates-batch-period=1s",
         "--concurrent-job-syncs=10",
@@ -187,8 +193,8 @@ def nfd_master(setup: Setup) -> list[str]:
         setup.programs["nfd-master"],
         f"-kubeconfig={setup.kubeconfig('nfd-master')}",
         f"-config={setup.folder / 'nfd-master.yaml'}",
-        # It would listen on all interfaces, and nobody asks it anything. A number that is no port leaves the server
-        # off; nfd-master notes that in its log and goes on.
+        # It would listen on all interfaces, and nobody asks it anything. A number that is no port
+        # leaves the server off; nfd-master notes that in its log and goes on.
         "-port=-1",
         # Every worker has its own client with 5 requests per second.
         "-nfd-api-parallelism=40",

@@ -7,4 +7,5 @@ from __future__ import annotations
 
 
 class ClusterError(Exception):
-    """Something that the person at the keyboard can act on: one sentence with what, where, why and what to do."""
+    """Something that the person at the keyboard can act on: one sentence with what, where, why and
+    what to do."""

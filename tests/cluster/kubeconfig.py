@@ -13,7 +13,9 @@ import yaml
 from tests.cluster.pki import KeyPair, write_secret
 
 
-def write_kubeconfig(file: Path, *, cluster: str, server: str, authority: Path, user: str, pair: KeyPair) -> Path:
+def write_kubeconfig(
+    file: Path, *, cluster: str, server: str, authority: Path, user: str, pair: KeyPair
+) -> Path:
     """Write a kubeconfig with one context, readable by its owner only, and return its path."""
     context = f"{user}@{cluster}"
     authority_data = _text(authority.read_bytes())
@@ -21,7 +23,10 @@ def write_kubeconfig(file: Path, *, cluster: str, server: str, authority: Path, 
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [
-            {"name": cluster, "cluster": {"server": server, "certificate-authority-data": authority_data}},
+            {
+                "name": cluster,
+                "cluster": {"server": server, "certificate-authority-data": authority_data},
+            },
         ],
         "users": [
             {

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Start and stop one cluster. What runs is written down in its folder, so that any later process can stop it."""
+"""Start and stop one cluster. What runs is written down in its folder, so that any later process
+can stop it."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ class Flavour:
     monitoring_crds: bool = True
     # Real nodes, each with a kubelet and containerd.
     kubelets: int = 0
-    # NFD's master; without it the simulation makes node labels of NodeFeature objects, which saves building it.
+    # NFD's master; without it the simulation makes node labels of NodeFeature objects, which saves
+    # building it.
     nfd: bool = True
 
     def __str__(self) -> str:
@@ -80,7 +82,9 @@ class Record:
         try:
             document = json.loads((folder / "cluster.json").read_text())
             fleet = Fleet.from_document(document.get("fleet", asdict(NO_FLEET)))
-            return cls(document["name"], Flavour(**document["flavour"]), Ports(**document["ports"]), fleet)
+            return cls(
+                document["name"], Flavour(**document["flavour"]), Ports(**document["ports"]), fleet
+            )
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -93,8 +97,8 @@ class Record:
 def up(name: str, flavour: Flavour, say: Say) -> Path:
     """Make sure that the cluster runs and return its folder.
 
-    One that runs is left as it is; remains of one that does not are removed first. If the start fails, nothing stays
-    behind but its logs.
+    One that runs is left as it is; remains of one that does not are removed first. If the start
+    fails, nothing stays behind but its logs.
     """
     folder = cluster_folder(name)
     programs = flavour.programs(say)
@@ -121,7 +125,9 @@ def up(name: str, flavour: Flavour, say: Say) -> Path:
         except BaseException:
             _stop(folder)
             raise
-    say(f"cluster {name} is up after {time.monotonic() - began:.1f} s: export KUBECONFIG={folder / 'kubeconfig'}")
+    say(
+        f"cluster {name} is up after {time.monotonic() - began:.1f} s: export KUBECONFIG={folder / 'kubeconfig'}"
+    )
     return folder
 
 
@@ -132,12 +138,18 @@ def down(name: str, say: Say) -> None:
         count = _stop(folder)
         existed = folder.exists()
         shutil.rmtree(folder, ignore_errors=True)
-    say(f"cluster {name} is down ({count} processes stopped)" if existed else f"there is no cluster {name}")
+    say(
+        f"cluster {name} is down ({count} processes stopped)"
+        if existed
+        else f"there is no cluster {name}"
+    )
 
 
 def runs(folder: Path) -> bool:
     """True if every daemon that was started is alive and the API server says that it is ready."""
-    if not (folder / "complete").exists() or not all(process.alive for process in processes.noted(folder)):
+    if not (folder / "complete").exists() or not all(
+        process.alive for process in processes.noted(folder)
+    ):
         return False
     api = Api(folder / "kubeconfig")
     try:
@@ -148,14 +160,18 @@ def runs(folder: Path) -> bool:
 
 def stop_daemon(folder: Path, program: str) -> None:
     """Stop one daemon of a cluster, for tests that want to see what happens without it."""
-    processes.stop([process for process in processes.noted(folder) if process.program == program], patience=5)
+    processes.stop(
+        [process for process in processes.noted(folder) if process.program == program], patience=5
+    )
 
 
 def start_daemon(folder: Path, program: str) -> None:
     """Start a stopped daemon of a cluster again."""
     record = Record.read(folder)
     if record is None:
-        raise ClusterError(f"There is no cluster in {folder}: start one with `python -m tests.cluster up`.")
+        raise ClusterError(
+            f"There is no cluster in {folder}: start one with `python -m tests.cluster up`."
+        )
     _Starter(Setup(folder, record.ports, record.flavour.programs(print))).start(program)
 
 
@@ -163,18 +179,23 @@ def reboot(folder: Path, name: str, kernel: str, api: Api, say: Say) -> None:
     """Reboot a real node of a cluster, see fleet.reboot_node."""
     record = Record.read(folder)
     if record is None:
-        raise ClusterError(f"There is no cluster in {folder}: start one with `python -m tests.cluster up`.")
+        raise ClusterError(
+            f"There is no cluster in {folder}: start one with `python -m tests.cluster up`."
+        )
     starter = _Starter(Setup(folder, record.ports, record.flavour.programs(say)))
     reboot_node(RealNode(folder, name), Parts.ensure(say), api, starter.wait, kernel)
 
 
 def _cluster_lock(name: str, say: Say) -> AbstractContextManager[None]:
     return locked(
-        clusters_folder() / f".{name}.lock", on_wait=lambda: say(f"waiting: somebody else starts or stops {name}")
+        clusters_folder() / f".{name}.lock",
+        on_wait=lambda: say(f"waiting: somebody else starts or stops {name}"),
     )
 
 
-def _start(name: str, folder: Path, flavour: Flavour, programs: Programs, parts: Parts | None) -> None:
+def _start(
+    name: str, folder: Path, flavour: Flavour, programs: Programs, parts: Parts | None
+) -> None:
     record = _reserve(name, folder, flavour)
     setup = Setup(folder, record.ports, programs)
     starter = _Starter(setup)
@@ -202,7 +223,9 @@ def _start(name: str, folder: Path, flavour: Flavour, programs: Programs, parts:
     starter.wait("simulation", (folder / "simulation.json").exists)
     # Pods are refused in a namespace until the controller manager has made its default account.
     starter.wait("the default service account", lambda: _has_default_account(api))
-    starter.wait("the control-plane node", lambda: is_usable(api.get(f"/api/v1/nodes/{CONTROL_PLANE_NODE}")))
+    starter.wait(
+        "the control-plane node", lambda: is_usable(api.get(f"/api/v1/nodes/{CONTROL_PLANE_NODE}"))
+    )
     if parts is not None:
         start_fleet(setup, name, record.fleet, parts, api, starter.wait)
     starter.check()
@@ -218,7 +241,9 @@ def _reserve(name: str, folder: Path, flavour: Flavour) -> Record:
         ports = free_ports(count + flavour.kubelets * PORTS_EACH, taken=chosen_ports())
         fleet = NO_FLEET
         if flavour.kubelets:
-            fleet = plan_fleet(name, ports[count:], [*used_networks(), *(other.fleet.network for other in others)])
+            fleet = plan_fleet(
+                name, ports[count:], [*used_networks(), *(other.fleet.network for other in others)]
+            )
         record = Record(name, flavour, Ports(*ports[:count]), fleet)
         record.write(folder)
     return record
@@ -232,7 +257,10 @@ class _Starter:
         self._commands: dict[str, tuple[Callable[[Setup], list[str]], int | None]] = {
             "etcd": (commands.etcd, setup.ports.etcd),
             "kube-apiserver": (commands.apiserver, setup.ports.apiserver),
-            "kube-controller-manager": (commands.controller_manager, setup.ports.controller_manager),
+            "kube-controller-manager": (
+                commands.controller_manager,
+                setup.ports.controller_manager,
+            ),
             "kube-scheduler": (commands.scheduler, setup.ports.scheduler),
             "nfd-master": (commands.nfd_master, None),
             "simulation": (commands.simulation, setup.ports.simulation),
@@ -263,8 +291,12 @@ class _Starter:
         for process in processes.noted(self._setup.folder):
             if not process.alive:
                 log = self._setup.folder / "logs" / f"{process.program}.log"
-                last = (log.read_text(errors="replace").strip().splitlines() or ["(its log is empty)"])[-1]
-                raise ClusterError(f"{process.program} ended while the cluster started: {last} (all of it in {log})")
+                last = (
+                    log.read_text(errors="replace").strip().splitlines() or ["(its log is empty)"]
+                )[-1]
+                raise ClusterError(
+                    f"{process.program} ended while the cluster started: {last} (all of it in {log})"
+                )
 
     def wait(self, what: str, condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + _PATIENCE
@@ -282,7 +314,10 @@ def _write_files(setup: Setup, name: str) -> None:
     authority = Authority(setup.pki, "kubernetes")
     server = f"https://127.0.0.1:{setup.ports.apiserver}"
     masters = ["system:masters"]
-    users = {program: (f"system:{program}", [] if program.startswith("kube-") else masters) for program in _CLIENTS}
+    users = {
+        program: (f"system:{program}", [] if program.startswith("kube-") else masters)
+        for program in _CLIENTS
+    }
     targets = {folder / "kubeconfig": ("admin", masters)}
     targets.update({Path(setup.kubeconfig(program)): user for program, user in users.items()})
     for file, (user, groups) in targets.items():
@@ -317,11 +352,16 @@ def _fill(api: Api, flavour: Flavour, setup: Setup) -> None:
 
 
 def _has_default_account(api: Api) -> bool:
-    return bool(api.get("/api/v1/namespaces/default/serviceaccounts?fieldSelector=metadata.name=default")["items"])
+    return bool(
+        api.get("/api/v1/namespaces/default/serviceaccounts?fieldSelector=metadata.name=default")[
+            "items"
+        ]
+    )
 
 
 def _stop(folder: Path) -> int:
-    """Stop every process of the cluster: controllers, then the API server, etcd last; return how many there were.
+    """Stop every process of the cluster: controllers, then the API server, etcd last; return how
+    many there were.
 
     An API server whose etcd goes first hangs for minutes and keeps its port.
     """

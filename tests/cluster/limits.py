@@ -16,8 +16,8 @@ _OF_CONTROL_PLANE, _OF_NODE = 15, 8
 
 
 def check_inotify(kubelets: int, proc: Path = Path("/proc")) -> None:
-    """Raise ClusterError where too few inotify instances are left; without them daemons fail, and say it in no words
-    that tell what to do."""
+    """Raise ClusterError where too few inotify instances are left; without them daemons fail, and
+    say it in no words that tell what to do."""
     limit = int((proc / "sys/fs/inotify/max_user_instances").read_text())
     needed, used = _OF_CONTROL_PLANE + _OF_NODE * kubelets, _used(proc)
     if used + needed > limit:
@@ -33,7 +33,10 @@ def _used(proc: Path) -> int:
     for process in proc.glob("[0-9]*"):
         try:
             if process.stat().st_uid == os.geteuid():
-                count += sum(file.readlink().name == "anon_inode:inotify" for file in (process / "fd").iterdir())
+                count += sum(
+                    file.readlink().name == "anon_inode:inotify"
+                    for file in (process / "fd").iterdir()
+                )
         except OSError:
             # It has ended, or closed a file.
             continue

@@ -13,7 +13,8 @@ from pathlib import Path
 
 @contextmanager
 def locked(file: Path, *, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
-    """Hold an exclusive lock on `file` (made when missing); `on_wait` is called once if somebody else holds it."""
+    """Hold an exclusive lock on `file` (made when missing); `on_wait` is called once if somebody
+    else holds it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as handle:
         try:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pure: what the API server is told about a simulated machine, as kubelet and nfd-worker would tell it."""
+"""Pure: what the API server is told about a simulated machine, as kubelet and nfd-worker would tell
+it."""
 
 from __future__ import annotations
 
@@ -56,28 +57,37 @@ class Machine:
 def parse_os(text: str) -> tuple[str, str]:
     """("ubuntu", "24.04") of "ubuntu:24.04"; ClusterError for anything else."""
     os_id, separator, version = text.partition(":")
-    if not (separator and re.fullmatch(r"[a-z]+", os_id) and re.fullmatch(r"[0-9][0-9.]*(-[0-9]+)?", version)):
-        raise ClusterError(f"{text!r} names no operating system: write ID:VERSION as in os-release, like ubuntu:24.04.")
+    if not (
+        separator
+        and re.fullmatch(r"[a-z]+", os_id)
+        and re.fullmatch(r"[0-9][0-9.]*(-[0-9]+)?", version)
+    ):
+        raise ClusterError(
+            f"{text!r} names no operating system: write ID:VERSION as in os-release, like ubuntu:24.04."
+        )
     return os_id, version
 
 
 def label_value(text: str) -> str:
-    """A text as NFD's worker makes a label value of it: other characters become _, ends are letters or digits."""
+    """A text as NFD's worker makes a label value of it: other characters become _, ends are letters
+    or digits."""
     return re.sub(r"[^-A-Za-z0-9_.]", "_", text).strip("-_.")
 
 
 def node(machine: Machine, port: int) -> Obj:
     """The Node as its kubelet would register it, whose API (for logs) is at `port`.
 
-    It is Ready from its first moment: a node that becomes so later costs the controller manager four more
-    writes, which doubles the time for a thousand of them.
+    It is Ready from its first moment: a node that becomes so later costs the controller manager
+    four more writes, which doubles the time for a thousand of them.
     """
     profile = machine.profile
     info = {
         "architecture": profile.arch,
         "operatingSystem": "linux",
         "kernelVersion": machine.kernel,
-        "osImage": _PRETTY.get(machine.os_id, "{id} {version}").format(id=machine.os_id, version=machine.os_version),
+        "osImage": _PRETTY.get(machine.os_id, "{id} {version}").format(
+            id=machine.os_id, version=machine.os_version
+        ),
         "containerRuntimeVersion": RUNTIMES[machine.runtime],
         "kubeletVersion": KUBELET_VERSION,
         "kubeProxyVersion": "",
@@ -97,7 +107,8 @@ def node(machine: Machine, port: int) -> Obj:
 
 
 def control_plane_node() -> Obj:
-    """The node that a cluster has from the start: nfd-master wants to know the node that it runs on."""
+    """The node that a cluster has from the start: nfd-master wants to know the node that it runs
+    on."""
     info = {
         "architecture": "amd64",
         "operatingSystem": "linux",
@@ -112,7 +123,9 @@ def control_plane_node() -> Obj:
     }
     role = "node-role.kubernetes.io/control-plane"
     taint = {"key": role, "effect": "NoSchedule"}
-    obj = _node(CONTROL_PLANE_NODE, "amd64", {role: ""}, {}, [taint], {"cpu": "8", "memory": "32Gi"}, info)
+    obj = _node(
+        CONTROL_PLANE_NODE, "amd64", {role: ""}, {}, [taint], {"cpu": "8", "memory": "32Gi"}, info
+    )
     obj["status"]["conditions"] = [ready_condition(True)]
     return obj
 
@@ -145,7 +158,9 @@ def kernel_features(kernel: str) -> dict[str, str]:
 
 def kernel_labels(kernel: str) -> dict[str, str]:
     """The labels that NFD makes of a kernel."""
-    return {f"{FEATURES}/kernel-version.{key}": value for key, value in kernel_features(kernel).items()}
+    return {
+        f"{FEATURES}/kernel-version.{key}": value for key, value in kernel_features(kernel).items()
+    }
 
 
 def os_features(os_id: str, version: str) -> dict[str, str]:
@@ -158,13 +173,16 @@ def os_features(os_id: str, version: str) -> dict[str, str]:
 
 
 def ready_condition(ready: bool) -> Obj:
-    """The Ready condition of a kubelet that is well, or as the controller manager sets it for one that fell silent."""
+    """The Ready condition of a kubelet that is well, or as the controller manager sets it for one
+    that fell silent."""
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "type": "Ready",
         "status": "True" if ready else "Unknown",
         "reason": "KubeletReady" if ready else "NodeStatusUnknown",
-        "message": "kubelet is posting ready status" if ready else "Kubelet stopped posting node status.",
+        "message": "kubelet is posting ready status"
+        if ready
+        else "Kubelet stopped posting node status.",
         "lastHeartbeatTime": now,
         "lastTransitionTime": now,
     }
@@ -174,7 +192,9 @@ def is_usable(obj: Obj) -> bool:
     """True if the node is Ready and the controller manager has taken its taints off."""
     conditions = obj.get("status", {}).get("conditions", [])
     ready = any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)
-    return ready and not any(taint["key"].startswith("node.kubernetes.io/") for taint in obj["spec"].get("taints", []))
+    return ready and not any(
+        taint["key"].startswith("node.kubernetes.io/") for taint in obj["spec"].get("taints", [])
+    )
 
 
 def _node(
@@ -186,7 +206,13 @@ def _node(
     capacity: Mapping[str, str],
     info: Mapping[str, str],
 ) -> Obj:
-    resources = {"pods": "110", "ephemeral-storage": "1Ti", "hugepages-1Gi": "0", "hugepages-2Mi": "0", **capacity}
+    resources = {
+        "pods": "110",
+        "ephemeral-storage": "1Ti",
+        "hugepages-1Gi": "0",
+        "hugepages-2Mi": "0",
+        **capacity,
+    }
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -219,10 +245,15 @@ def _node(
 def _labels(machine: Machine) -> dict[str, str]:
     profile, cpu = machine.profile, machine.profile.cpu
     short = {
-        **{f"kernel-version.{key}": value for key, value in kernel_features(machine.kernel).items()},
+        **{
+            f"kernel-version.{key}": value for key, value in kernel_features(machine.kernel).items()
+        },
         "kernel-config.NO_HZ": "true",
         "kernel-config.NO_HZ_IDLE": "true",
-        **{f"system-os_release.{key}": value for key, value in os_features(machine.os_id, machine.os_version).items()},
+        **{
+            f"system-os_release.{key}": value
+            for key, value in os_features(machine.os_id, machine.os_version).items()
+        },
         **{f"cpu-cpuid.{flag}": "true" for flag in cpu.flags},
         "cpu-model.vendor_id": cpu.vendor,
         "cpu-model.family": str(cpu.family),
@@ -251,19 +282,28 @@ def _features(machine: Machine) -> Obj:
     profile, cpu = machine.profile, machine.profile.cpu
     attributes = {
         "kernel.version": kernel_features(machine.kernel),
-        "kernel.selinux": {"enabled": str(machine.os_id in ("rhel", "rhcos", "fedora", "rocky")).lower()},
+        "kernel.selinux": {
+            "enabled": str(machine.os_id in ("rhel", "rhcos", "fedora", "rocky")).lower()
+        },
         "system.osrelease": os_features(machine.os_id, machine.os_version),
         "system.name": {"nodename": machine.name},
         "cpu.model": {"vendor_id": cpu.vendor, "family": str(cpu.family), "id": str(cpu.model)},
         "cpu.topology": {"hardware_multithreading": str(cpu.multithreading).lower()},
         "cpu.rdt": dict(cpu.rdt),
-        "memory.numa": {"is_numa": str(profile.numa_nodes > 1).lower(), "node_count": str(profile.numa_nodes)},
+        "memory.numa": {
+            "is_numa": str(profile.numa_nodes > 1).lower(),
+            "node_count": str(profile.numa_nodes),
+        },
     }
     flags = {"cpu.cpuid": cpu.flags}
-    devices = [{"attributes": _pci(device)} for device in profile.pci for _round in range(device.count)]
+    devices = [
+        {"attributes": _pci(device)} for device in profile.pci for _round in range(device.count)
+    ]
     return {
         "attributes": {name: {"elements": elements} for name, elements in attributes.items()},
-        "flags": {name: {"elements": {flag: {} for flag in values}} for name, values in flags.items()},
+        "flags": {
+            name: {"elements": {flag: {} for flag in values}} for name, values in flags.items()
+        },
         "instances": {"pci.device": {"elements": devices}},
     }
 

@@ -38,8 +38,11 @@ def free_names(api: Api, prefix: str, count: int) -> list[str]:
     return free[:count]
 
 
-def add_nodes(api: Api, machines: Sequence[Machine], *, port: int, say: Say, timeout: float) -> None:
-    """Create nodes and their NodeFeatures and wait until all are Ready and labelled; ClusterError after `timeout` s."""
+def add_nodes(
+    api: Api, machines: Sequence[Machine], *, port: int, say: Say, timeout: float
+) -> None:
+    """Create nodes and their NodeFeatures and wait until all are Ready and labelled; ClusterError
+    after `timeout` s."""
     began = time.monotonic()
 
     def create(machine: Machine) -> None:
@@ -55,7 +58,8 @@ def add_nodes(api: Api, machines: Sequence[Machine], *, port: int, say: Say, tim
 
 
 def wait_for_nodes(api: Api, names: Sequence[str], *, say: Say, deadline: float) -> None:
-    """Wait until the nodes are Ready, without a lifecycle taint and labelled by NFD; a line of progress every 5 s."""
+    """Wait until the nodes are Ready, without a lifecycle taint and labelled by NFD; a line of
+    progress every 5 s."""
     told = time.monotonic()
     wanted = set(names)
     while True:
@@ -77,7 +81,8 @@ def wait_for_nodes(api: Api, names: Sequence[str], *, say: Say, deadline: float)
 
 
 def remove_nodes(api: Api, names: Sequence[str]) -> None:
-    """Take nodes away with their NodeFeatures (what nfd-gc does); ClusterError names those that are not there."""
+    """Take nodes away with their NodeFeatures (what nfd-gc does); ClusterError names those that are
+    not there."""
 
     def remove(name: str) -> bool:
         existed = api.delete(f"{_NODES}/{name}")
@@ -96,7 +101,8 @@ def reboot(api: Api, name: str, kernel: str) -> None:
 
 
 def publish_features(api: Api, machine: Machine) -> None:
-    """Let NFD know a machine, or know it anew, as nfd-worker on it would; comes back when the node is labelled."""
+    """Let NFD know a machine, or know it anew, as nfd-worker on it would; comes back when the node
+    is labelled."""
     feature = node_feature(machine)
     if api.create(_FEATURES, feature) is None:
         change = [{"op": "replace", "path": "/spec", "value": feature["spec"]}]
@@ -105,10 +111,14 @@ def publish_features(api: Api, machine: Machine) -> None:
 
 
 def relabel(api: Api, name: str) -> None:
-    """nfd-worker looks at the node again: its NodeFeature follows the kernel that runs, then the node's labels do."""
+    """nfd-worker looks at the node again: its NodeFeature follows the kernel that runs, then the
+    node's labels do."""
     kernel = api.get(f"{_NODES}/{name}")["status"]["nodeInfo"]["kernelVersion"]
     elements = kernel_features(kernel)
-    spec = {"labels": kernel_labels(kernel), "features": {"attributes": {"kernel.version": {"elements": elements}}}}
+    spec = {
+        "labels": kernel_labels(kernel),
+        "features": {"attributes": {"kernel.version": {"elements": elements}}},
+    }
     api.patch(f"{_FEATURES}/{name}", {"spec": spec})
     _wait_for_label(api, name, kernel)
 
@@ -121,7 +131,9 @@ def set_ready(api: Api, name: str, ready: bool) -> None:
 
 def _wait_for_label(api: Api, name: str, kernel: str, *, timeout: float = 30) -> None:
     deadline = time.monotonic() + timeout
-    while api.get(f"{_NODES}/{name}")["metadata"]["labels"].get(KERNEL_LABEL) != label_value(kernel):
+    while api.get(f"{_NODES}/{name}")["metadata"]["labels"].get(KERNEL_LABEL) != label_value(
+        kernel
+    ):
         if time.monotonic() > deadline:
             raise ClusterError(
                 f"{name} was not labelled within {timeout:.0f} s: see nfd-master.log, else simulation.log."
@@ -135,10 +147,14 @@ def _find(api: Api, names: Sequence[str]) -> list[dict[str, Any]]:
     return in_parallel(lambda name: api.get(f"{_NODES}/{name}"), names)
 
 
-def _patch_node(api: Api, path: str, body: Any, *, content_type: str = "application/merge-patch+json") -> None:
+def _patch_node(
+    api: Api, path: str, body: Any, *, content_type: str = "application/merge-patch+json"
+) -> None:
     try:
         api.patch(f"{_NODES}/{path}", body, content_type=content_type)
     except ApiError as error:
         if error.status == 404:
-            raise ClusterError(f"There is no node {path.partition('/')[0]}: see `kubectl get nodes`.") from error
+            raise ClusterError(
+                f"There is no node {path.partition('/')[0]}: see `kubectl get nodes`."
+            ) from error
         raise

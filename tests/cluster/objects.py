@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects that a fresh cluster gets: read from data files, sent to the API server in a sensible order."""
+"""Objects that a fresh cluster gets: read from data files, sent to the API server in a sensible
+order."""
 
 from __future__ import annotations
 
@@ -20,12 +21,18 @@ _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 def read_objects(path: Path) -> list[dict[str, Any]]:
-    """All objects of a YAML file, or of the *.yaml files right inside a folder in the order of their names.
+    """All objects of a YAML file, or of the *.yaml files right inside a folder in the order of
+    their names.
 
     A `kind: List` stands for its items.
     """
     files = sorted(path.glob("*.yaml")) if path.is_dir() else [path]
-    documents = [document for file in files for document in yaml.load_all(file.read_text(), Loader=_LOADER) if document]
+    documents = [
+        document
+        for file in files
+        for document in yaml.load_all(file.read_text(), Loader=_LOADER)
+        if document
+    ]
     return [item for document in documents for item in document.get("items", [document])]
 
 
@@ -53,7 +60,9 @@ def _served(api: Api, name: str) -> bool:
     return any(item["type"] == "Established" and item["status"] == "True" for item in conditions)
 
 
-def _with_paths(api: Api, objects: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _with_paths(
+    api: Api, objects: Iterable[dict[str, Any]]
+) -> Iterator[tuple[str, dict[str, Any]]]:
     known: dict[str, dict[str, Any]] = {}
     for obj in objects:
         version = obj["apiVersion"]
@@ -61,16 +70,23 @@ def _with_paths(api: Api, objects: Iterable[dict[str, Any]]) -> Iterator[tuple[s
         if obj["kind"] not in known.get(base, {}):
             known[base] = _discover(api, base, obj["kind"])
         resource = known[base][obj["kind"]]
-        middle = f"/namespaces/{obj['metadata'].get('namespace', 'default')}" if resource["namespaced"] else ""
+        middle = (
+            f"/namespaces/{obj['metadata'].get('namespace', 'default')}"
+            if resource["namespaced"]
+            else ""
+        )
         yield f"{base}{middle}/{resource['name']}", obj
 
 
 def _discover(api: Api, base: str, kind: str, timeout: float = 10) -> dict[str, dict[str, Any]]:
-    """The kinds of one group and version; waits until `kind` is among them, since discovery lags behind a new CRD."""
+    """The kinds of one group and version; waits until `kind` is among them, since discovery lags
+    behind a new CRD."""
     deadline = time.monotonic() + timeout
     while True:
         try:
-            kinds = {item["kind"]: item for item in api.get(base)["resources"] if "/" not in item["name"]}
+            kinds = {
+                item["kind"]: item for item in api.get(base)["resources"] if "/" not in item["name"]
+            }
         except ApiError as error:
             if error.status != 404:
                 raise
@@ -78,5 +94,7 @@ def _discover(api: Api, base: str, kind: str, timeout: float = 10) -> dict[str, 
         if kind in kinds:
             return kinds
         if time.monotonic() > deadline:
-            raise ClusterError(f"The API server serves no {kind} at {base}: is its CRD among those applied before?")
+            raise ClusterError(
+                f"The API server serves no {kind} at {base}: is its CRD among those applied before?"
+            )
         time.sleep(0.05)

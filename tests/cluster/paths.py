@@ -21,7 +21,9 @@ _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
 
 def cache_folder() -> Path:
     """$HE_CACHE, else ~/.cache/hardware-enablement."""
-    return Path(os.environ.get("HE_CACHE") or "~/.cache/hardware-enablement").expanduser().absolute()
+    return (
+        Path(os.environ.get("HE_CACHE") or "~/.cache/hardware-enablement").expanduser().absolute()
+    )
 
 
 def clusters_folder() -> Path:
@@ -31,7 +33,8 @@ def clusters_folder() -> Path:
 
 
 def cluster_folder(name: str) -> Path:
-    """Folder of the cluster of that name (it need not exist); ClusterError for a name that is not a DNS label."""
+    """Folder of the cluster of that name (it need not exist); ClusterError for a name that is not a
+    DNS label."""
     if not _NAME.fullmatch(name):
         raise ClusterError(
             f"Cluster name {name!r} is refused because it also names a folder and certificates: "
@@ -47,7 +50,8 @@ def registry_folder(name: str) -> Path:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """A name beside `target` to write to; it takes the target's place if the block ends well, else it goes."""
+    """A name beside `target` to write to; it takes the target's place if the block ends well, else
+    it goes."""
     partial = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         yield partial

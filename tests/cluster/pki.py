@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Certificates of one cluster: three authorities, the servers, the components and any user that a test asks for."""
+"""Certificates of one cluster: three authorities, the servers, the components and any user that a
+test asks for."""
 
 from __future__ import annotations
 
@@ -37,8 +38,9 @@ class Authority:
         self.certificate_file = folder / f"{name}.crt"
         key_file = folder / f"{name}.key"
         if not key_file.exists():
-            # The API server checks its clients' certificates with every request, and an RSA signature (which kubeadm
-            # makes, too) takes a fifth of the time that one on a curve takes.
+            # The API server checks its clients' certificates with every request, and an RSA
+            # signature (which kubeadm makes, too) takes a fifth of the time that one on a curve
+            # takes.
             key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
             subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
             certificate = (
@@ -56,18 +58,24 @@ class Authority:
         self._certificate = x509.load_pem_x509_certificate(self.certificate_file.read_bytes())
 
     def client(self, name: str, groups: Sequence[str] = (), units: Sequence[str] = ()) -> KeyPair:
-        """Certificate with which a client shows itself as user `name` (CN) in `groups` (O) and `units` (OU)."""
+        """Certificate with which a client shows itself as user `name` (CN) in `groups` (O) and
+        `units` (OU)."""
         attributes = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
         attributes += [x509.NameAttribute(NameOID.ORGANIZATIONAL_UNIT_NAME, unit) for unit in units]
         attributes.append(x509.NameAttribute(NameOID.COMMON_NAME, name))
         return self._issue(x509.Name(attributes), [], [ExtendedKeyUsageOID.CLIENT_AUTH])
 
     def server(self, name: str, hosts: Sequence[str]) -> KeyPair:
-        """Certificate of a server reached by these DNS names and IP addresses; usable as a client, too (etcd)."""
+        """Certificate of a server reached by these DNS names and IP addresses; usable as a client,
+        too (etcd)."""
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        return self._issue(subject, hosts, [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH])
+        return self._issue(
+            subject, hosts, [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+        )
 
-    def _issue(self, subject: x509.Name, hosts: Sequence[str], usages: list[x509.ObjectIdentifier]) -> KeyPair:
+    def _issue(
+        self, subject: x509.Name, hosts: Sequence[str], usages: list[x509.ObjectIdentifier]
+    ) -> KeyPair:
         key = ec.generate_private_key(ec.SECP256R1())
         builder = (
             _builder(subject, self._certificate.subject, key.public_key())
@@ -76,19 +84,27 @@ class Authority:
             .add_extension(x509.ExtendedKeyUsage(usages), critical=False)
         )
         if hosts:
-            builder = builder.add_extension(x509.SubjectAlternativeName([_general(host) for host in hosts]), False)
+            builder = builder.add_extension(
+                x509.SubjectAlternativeName([_general(host) for host in hosts]), False
+            )
         certificate = builder.sign(self._key, hashes.SHA256())
         return KeyPair(certificate.public_bytes(serialization.Encoding.PEM), _private(key))
 
 
 def make_cluster_pki(folder: Path) -> None:
-    """All files that the servers of one cluster need; authorities are kubernetes, front-proxy and etcd."""
+    """All files that the servers of one cluster need; authorities are kubernetes, front-proxy and
+    etcd."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     kubernetes = Authority(folder, "kubernetes")
     front_proxy = Authority(folder, "front-proxy")
     etcd = Authority(folder, "etcd")
     local = ["localhost", "127.0.0.1"]
-    service = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"]
+    service = [
+        "kubernetes",
+        "kubernetes.default",
+        "kubernetes.default.svc",
+        "kubernetes.default.svc.cluster.local",
+    ]
     pairs = {
         "apiserver": kubernetes.server("kube-apiserver", [*local, *service, "10.96.0.1"]),
         "local": kubernetes.server("local", local),
@@ -103,7 +119,9 @@ def make_cluster_pki(folder: Path) -> None:
     tokens = ec.generate_private_key(ec.SECP256R1())
     write_secret(folder / "service-accounts.key", _private(tokens))
     public = serialization.PublicFormat.SubjectPublicKeyInfo
-    (folder / "service-accounts.pub").write_bytes(tokens.public_key().public_bytes(serialization.Encoding.PEM, public))
+    (folder / "service-accounts.pub").write_bytes(
+        tokens.public_key().public_bytes(serialization.Encoding.PEM, public)
+    )
 
 
 def write_secret(file: Path, content: bytes) -> None:

@@ -1,11 +1,13 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Daemons: started in a session of their own, recognised beyond doubt later on, and stopped in order.
+"""Daemons: started in a session of their own, recognised beyond doubt later on, and stopped in
+order.
 
-A process is recognised by its pid together with the moment it started, so that a pid which the kernel has given to
-somebody else meanwhile is never mistaken for ours. Each daemon also carries the cluster's folder in its environment:
-that finds what was started in the instant before the tool was killed and could not be written down any more.
+A process is recognised by its pid together with the moment it started, so that a pid which the
+kernel has given to somebody else meanwhile is never mistaken for ours. Each daemon also carries the
+cluster's folder in its environment: that finds what was started in the instant before the tool was
+killed and could not be written down any more.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ _children: dict[int, subprocess.Popen[bytes]] = {}
 
 @dataclass(frozen=True)
 class Process:
-    """One daemon. `start` is the kernel's start time in clock ticks since boot, `boot` the id of that boot."""
+    """One daemon. `start` is the kernel's start time in clock ticks since boot, `boot` the id of
+    that boot."""
 
     program: str
     pid: int
@@ -68,7 +71,8 @@ def boot_id() -> str:
 
 
 def start_time(pid: int) -> int | None:
-    """Start of a running process in clock ticks since boot; None if there is none or only its zombie."""
+    """Start of a running process in clock ticks since boot; None if there is none or only its
+    zombie."""
     try:
         text = (_PROC / str(pid) / "stat").read_text()
     except OSError:
@@ -87,8 +91,11 @@ def start(
     environment: Mapping[str, str] | None = None,
     directory: Path | None = None,
 ) -> Process:
-    """Start a daemon that outlives us, log to FOLDER/logs/PROGRAM.log, and note it in FOLDER/run/PROGRAM.json."""
-    inherited = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "LANG") if name in os.environ}
+    """Start a daemon that outlives us, log to FOLDER/logs/PROGRAM.log, and note it in
+    FOLDER/run/PROGRAM.json."""
+    inherited = {
+        name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "LANG") if name in os.environ
+    }
     logs = folder / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     with (logs / f"{program}.log").open("ab") as log:
@@ -113,7 +120,9 @@ def start(
 
 def noted(folder: Path) -> list[Process]:
     """The daemons that FOLDER/run tells of, alive or not."""
-    return [Process(**json.loads(file.read_text())) for file in sorted((folder / "run").glob("*.json"))]
+    return [
+        Process(**json.loads(file.read_text())) for file in sorted((folder / "run").glob("*.json"))
+    ]
 
 
 def forget(folder: Path, program: str) -> None:
@@ -122,7 +131,8 @@ def forget(folder: Path, program: str) -> None:
 
 
 def marked(folder: Path) -> list[Process]:
-    """Every live process that carries this cluster's folder in its environment (our daemons and their children)."""
+    """Every live process that carries this cluster's folder in its environment (our daemons and
+    their children)."""
     wanted = f"{MARKER}={folder}".encode()
     found = []
     for entry in _PROC.iterdir():
@@ -141,7 +151,8 @@ def marked(folder: Path) -> list[Process]:
 
 
 def stop(processes: Iterable[Process], *, patience: float) -> None:
-    """Ask them all to end, wait at most `patience` seconds, then kill what is left and wait until it is gone."""
+    """Ask them all to end, wait at most `patience` seconds, then kill what is left and wait until
+    it is gone."""
     left = [process for process in processes if process.alive]
     for process in left:
         process.send(signal.SIGTERM)

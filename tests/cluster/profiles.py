@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kinds of machines: data files in profiles/, one each, which say what NFD's worker would find on such a machine."""
+"""Kinds of machines: data files in profiles/, one each, which say what NFD's worker would find on
+such a machine."""
 
 from __future__ import annotations
 
@@ -16,13 +17,15 @@ from tests.cluster.errors import ClusterError
 from tests.cluster.paths import HERE
 
 FOLDER = HERE / "profiles"
-# What nfd-worker makes labels of unless it is configured otherwise: display, processing and co-processor devices.
+# What nfd-worker makes labels of unless it is configured otherwise: display, processing and
+# co-processor devices.
 PCI_CLASSES = ("03", "0b40", "12")
 
 
 @dataclass(frozen=True)
 class PciDevice:
-    """`count` equal devices; all identifiers are hexadecimal as lspci -n prints them, the class with 4 digits."""
+    """`count` equal devices; all identifiers are hexadecimal as lspci -n prints them, the class
+    with 4 digits."""
 
     device_class: str
     vendor: str
@@ -40,13 +43,15 @@ class Cpu:
     model: int
     flags: tuple[str, ...]
     multithreading: bool = True
-    # Resource Director Technology: flag -> value, such as {"RDTL3CA": "true", "RDTL3CA_NUM_CLOSID": "15"}
+    # Resource Director Technology: flag -> value, such as {"RDTL3CA": "true", "RDTL3CA_NUM_CLOSID":
+    # "15"}
     rdt: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A kind of machine. `devices` are the extended resources that its device plugin will advertise, once it runs."""
+    """A kind of machine. `devices` are the extended resources that its device plugin will
+    advertise, once it runs."""
 
     name: str
     description: str
@@ -69,10 +74,13 @@ def profile_names() -> list[str]:
 
 
 def load_profile(name: str, folder: Path = FOLDER) -> Profile:
-    """Read a profile; ClusterError if there is none of that name or if its file is not as it must be."""
+    """Read a profile; ClusterError if there is none of that name or if its file is not as it must
+    be."""
     file = folder / f"{name}.yaml"
     if not file.is_file():
-        raise ClusterError(f"There is no profile {name!r}: choose one of {', '.join(profile_names())}.")
+        raise ClusterError(
+            f"There is no profile {name!r}: choose one of {', '.join(profile_names())}."
+        )
     document: dict[str, Any] = yaml.safe_load(file.read_text())
     try:
         cpu = document.pop("cpu")
@@ -86,4 +94,6 @@ def load_profile(name: str, folder: Path = FOLDER) -> Profile:
             **document,
         )
     except (KeyError, TypeError) as error:
-        raise ClusterError(f"Profile {file} does not fit the classes in profiles.py ({error}): correct it.") from error
+        raise ClusterError(
+            f"Profile {file} does not fit the classes in profiles.py ({error}): correct it."
+        ) from error

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The programs of a cluster: found where HE_BIN says, else downloaded or built once into the cache.
 
-Every module has its own go.mod and go.sum under tools/. Its programs lie in CACHE/programs/MODULE-KEY, where KEY is a
-hash of those two files and of the build's flags: any change of a version gives a new folder and never a stale program.
+Every module has its own go.mod and go.sum under tools/. Its programs lie in
+CACHE/programs/MODULE-KEY, where KEY is a hash of those two files and of the build's flags: any
+change of a version gives a new folder and never a stale program.
 """
 
 from __future__ import annotations
@@ -34,14 +35,16 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Module:
-    """A folder under tools/: Go packages that become programs, and files of the module that we also need."""
+    """A folder under tools/: Go packages that become programs, and files of the module that we also
+    need."""
 
     folder: str
     module: str
     packages: Mapping[str, str]
     # name in our cache -> glob inside the module; YAML documents are gathered into one JSON array
     documents: Mapping[str, str]
-    # where the project releases its programs, see releases.py: {program}, {version}, {system} and {arch} are filled in
+    # where the project releases its programs, see releases.py: {program}, {version}, {system} and
+    # {arch} are filled in
     release: str = ""
 
 
@@ -135,16 +138,25 @@ class Programs:
 
 
 def ensure_programs(
-    say: Say = print, modules: Sequence[Module] = MODULES, *, without: Collection[str] = (), tools: Path = TOOLS
+    say: Say = print,
+    modules: Sequence[Module] = MODULES,
+    *,
+    without: Collection[str] = (),
+    tools: Path = TOOLS,
 ) -> Programs:
-    """All documents and all programs but some; what neither HE_BIN nor the cache has is downloaded or built."""
+    """All documents and all programs but some; what neither HE_BIN nor the cache has is downloaded
+    or built."""
     given = given_programs(os.environ.get("HE_BIN", ""), modules)
     source = _Source(tools, Releases(say, read_sums(tools / SUMS)), say)
     programs: dict[str, Path] = {}
     documents: dict[str, Path] = {}
     for module in modules:
         folder = cache_folder() / "programs" / f"{module.folder}-{cache_key(module, tools)}"
-        wanted = {name: given.get(name) or folder / name for name in module.packages if name not in without}
+        wanted = {
+            name: given.get(name) or folder / name
+            for name in module.packages
+            if name not in without
+        }
         files = {name: folder / name for name in module.documents}
         if not all(path.exists() for path in [*wanted.values(), *files.values()]):
             source.fill(module, folder, [name for name in wanted if name not in given])
@@ -170,11 +182,16 @@ def given_programs(search_path: str, modules: Sequence[Module] = MODULES) -> dic
 
 
 def cache_key(module: Module, tools: Path = TOOLS) -> str:
-    """16 hex digits over the module's go.mod and go.sum, the flags, the packages and this machine's architecture."""
+    """16 hex digits over the module's go.mod and go.sum, the flags, the packages and this machine's
+    architecture."""
     digest = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
         digest.update((tools / module.folder / name).read_bytes())
-    recipe = [_flags(module, tools), sorted(module.packages.items()), sorted(module.documents.items())]
+    recipe = [
+        _flags(module, tools),
+        sorted(module.packages.items()),
+        sorted(module.documents.items()),
+    ]
     digest.update(json.dumps([recipe, platform.system(), platform.machine()]).encode())
     return digest.hexdigest()[:16]
 
@@ -184,7 +201,9 @@ def module_version(module: Module, tools: Path = TOOLS) -> str:
     text = (tools / module.folder / "go.mod").read_text()
     found = re.search(rf"^\s*(?:require\s+)?{re.escape(module.module)} (v\S+)", text, re.MULTILINE)
     if found is None:
-        raise ClusterError(f"{tools / module.folder / 'go.mod'} does not require {module.module}: run `go get` there.")
+        raise ClusterError(
+            f"{tools / module.folder / 'go.mod'} does not require {module.module}: run `go get` there."
+        )
     return found[1]
 
 
@@ -194,8 +213,15 @@ def _flags(module: Module, tools: Path) -> list[str]:
         # Without these /version says v0.0.0-master, and clients that compare versions go wrong.
         version = module_version(module, tools)
         major, minor, _patch = version.removeprefix("v").split(".", 2)
-        values = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
-        stamps += [f"-X k8s.io/component-base/version.{name}={value}" for name, value in values.items()]
+        values = {
+            "gitVersion": version,
+            "gitMajor": major,
+            "gitMinor": minor,
+            "gitTreeState": "clean",
+        }
+        stamps += [
+            f"-X k8s.io/component-base/version.{name}={value}" for name, value in values.items()
+        ]
     elif module.folder in ("nfd", "nfd-worker"):
         stamps.append(f"-X {module.module}/pkg/version.version={module_version(module, tools)}")
     elif module.folder == "containerd":
@@ -208,8 +234,11 @@ def _flags(module: Module, tools: Path) -> list[str]:
 
 
 def release_address(module: Module, program: str, tools: Path = TOOLS) -> str:
-    """Where the project releases that program for this machine, "" if it does not; host and path, see releases.py."""
-    return module.release.format(program=program, version=module_version(module, tools), **this_platform())
+    """Where the project releases that program for this machine, "" if it does not; host and path,
+    see releases.py."""
+    return module.release.format(
+        program=program, version=module_version(module, tools), **this_platform()
+    )
 
 
 @dataclass(frozen=True)
@@ -221,7 +250,8 @@ class _Source:
     say: Say
 
     def fill(self, module: Module, folder: Path, names: list[str]) -> None:
-        """Bring what the folder lacks of these programs and of the module's documents; one process at a time."""
+        """Bring what the folder lacks of these programs and of the module's documents; one process
+        at a time."""
         lock = folder.parent / ".lock"
         waiting = "waiting for another process that downloads or builds the programs"
         with locked(lock, on_wait=lambda: self.say(waiting)):
@@ -234,7 +264,13 @@ class _Source:
             if missing := [name for name in module.documents if not (folder / name).exists()]:
                 go, place = find_go(self.say), self.tools / module.folder
                 _run([go, "mod", "download", module.module], place, f"download {module.module}")
-                root = Path(_run([go, "list", "-m", "-f", "{{.Dir}}", module.module], place, f"find {module.module}"))
+                root = Path(
+                    _run(
+                        [go, "list", "-m", "-f", "{{.Dir}}", module.module],
+                        place,
+                        f"find {module.module}",
+                    )
+                )
                 for name in missing:
                     _gather(root, module.documents[name], folder / name)
 
@@ -249,24 +285,36 @@ class _Source:
             self.say(f"building {title}, since {reason} (once; minutes with an empty Go cache) ...")
             command = [find_go(self.say), "build", *_flags(module, self.tools), "-o"]
             with replacing(target) as partial:
-                _run([*command, str(partial), module.packages[name]], self.tools / module.folder, f"build {name}")
+                _run(
+                    [*command, str(partial), module.packages[name]],
+                    self.tools / module.folder,
+                    f"build {name}",
+                )
             done = "built"
         self.say(f"{done} {title} in {time.monotonic() - began:.0f} s")
 
 
 def _gather(root: Path, pattern: str, target: Path) -> None:
-    """Write the YAML documents of the matching files as one JSON array, which loads much faster at each start."""
+    """Write the YAML documents of the matching files as one JSON array, which loads much faster at
+    each start."""
     documents = [
-        document for file in sorted(root.glob(pattern)) for document in yaml.safe_load_all(file.read_text()) if document
+        document
+        for file in sorted(root.glob(pattern))
+        for document in yaml.safe_load_all(file.read_text())
+        if document
     ]
     if not documents:
-        raise ClusterError(f"No file of {root} matches {pattern}: the module was reorganised, correct programs.py.")
+        raise ClusterError(
+            f"No file of {root} matches {pattern}: the module was reorganised, correct programs.py."
+        )
     with replacing(target) as partial:
         partial.write_text(json.dumps(documents))
 
 
 def _run(command: list[str], directory: Path, purpose: str) -> str:
-    result = subprocess.run(command, cwd=directory, env=go_environment(), capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        command, cwd=directory, env=go_environment(), capture_output=True, text=True, check=False
+    )
     if result.returncode != 0:
         last = " / ".join(result.stderr.strip().splitlines()[-3:])
         raise ClusterError(f"Could not {purpose} in {directory}: {last}")

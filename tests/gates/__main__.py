@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m tests.gates lint test`, or single steps by name; run by make inside the virtual environment."""
+"""`python -m tests.gates lint test`, or single steps by name; run by make inside the virtual
+environment."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.gates", description=__doc__)
     known = [*GROUPS, *STEPS]
     parser.add_argument("names", nargs="+", choices=known, metavar="NAME", help=", ".join(known))
-    parser.add_argument("-v", "--verbose", action="store_true", help="show all output; a single step always does")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="show all output; a single step always does"
+    )
     options = parser.parse_args()
     steps = [step for name in options.names for step in GROUPS.get(name) or [STEPS[name]]]
     return 0 if runner.run(steps, Place(), verbose=options.verbose or len(steps) == 1) else 1

@@ -1,11 +1,12 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What ansible-test needs to make its own virtual environments from the configured package index alone.
+"""What ansible-test needs to make its own virtual environments from the configured package index
+alone.
 
-It fetches a script that installs pip from a server of its own, which not every network can reach, and it hands pip's
-environment variables down to nobody. Both are mended in a home folder that only ansible-test sees, in the cache, where
-its environments stay warm between runs.
+It fetches a script that installs pip from a server of its own, which not every network can reach,
+and it hands pip's environment variables down to nobody. Both are mended in a home folder that only
+ansible-test sees, in the cache, where its environments stay warm between runs.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 # Its name carries the version of pip that the pinned ansible-core asks for.
 _SCRIPT = "get_pip_24_2.py"
 
-# Run by ansible-test inside the new environment, with pip's arguments: "pip==24.2 --no-setuptools --no-wheel ...".
+# Run by ansible-test inside the new environment, with pip's arguments: "pip==24.2 --no-setuptools
+# --no-wheel ...".
 _INSTALL_PIP = """\
 import subprocess
 import sys

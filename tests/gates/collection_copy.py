@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A copy of the repository in the folder layout that ansible-test, ansible-lint and antsibull-docs insist on."""
+"""A copy of the repository in the folder layout that ansible-test, ansible-lint and antsibull-docs
+insist on."""
 
 from __future__ import annotations
 
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 def refresh(place: Place) -> None:
     """Make the copy anew: all files that git tracks or would track, in a git repository of its own.
 
-    ansible-test asks git which files there are, and the repository itself would list the caches' folders as well.
-    kubernetes.core lies beside it, for the doc fragments; antsibull-docs asks git about it as well.
+    ansible-test asks git which files there are, and the repository itself would list the caches'
+    folders as well. kubernetes.core lies beside it, for the doc fragments; antsibull-docs asks git
+    about it as well.
     """
     root = place.build / "ansible_collections"
     if root.exists():
@@ -42,7 +44,9 @@ def refresh(place: Place) -> None:
 def git(env: Mapping[str, str], *arguments: str, cwd: str) -> str:
     """What git prints. Raises StepError with what it complains of."""
     try:
-        result = subprocess.run(["git", *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=True)
+        result = subprocess.run(
+            ["git", *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=True
+        )
     except (OSError, subprocess.CalledProcessError) as error:
         detail = getattr(error, "stderr", "") or str(error)
         raise StepError(f"git {arguments[0]} failed in {cwd}: {detail.strip()}") from None

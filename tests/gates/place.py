@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the gates work: paths, and an environment that owes nothing to the user's own Ansible or cluster settings."""
+"""Where the gates work: paths, and an environment that owes nothing to the user's own Ansible or
+cluster settings."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ class Place:
     venv: Path = field(default_factory=lambda: Path(sys.prefix))
     build: Path = REPO / ".build"
     cache: Path = field(
-        default_factory=lambda: Path(os.environ.get("HE_CACHE") or "~/.cache/hardware-enablement").expanduser()
+        default_factory=lambda: Path(
+            os.environ.get("HE_CACHE") or "~/.cache/hardware-enablement"
+        ).expanduser()
     )
 
     @property
@@ -34,7 +37,8 @@ class Place:
 
     @property
     def tested(self) -> Path:
-        """Collections path that plays run from: ours, unless HE_TEST_COLLECTIONS names another (CI: `installed`)."""
+        """Collections path that plays run from: ours, unless HE_TEST_COLLECTIONS names another (CI:
+        `installed`)."""
         return Path(os.environ.get("HE_TEST_COLLECTIONS") or self.collections).absolute()
 
     @property
@@ -59,12 +63,14 @@ class Place:
 
     @property
     def publishing(self) -> Place:
-        """The same with the tools for publishing, whose versions fit no other environment: see bootstrap.py."""
+        """The same with the tools for publishing, whose versions fit no other environment: see
+        bootstrap.py."""
         return replace(self, venv=REPO / ".venv-publish")
 
     @property
     def copy(self) -> Path:
-        """The copy of this repository that tools get which insist on .../ansible_collections/<namespace>/<name>."""
+        """The copy of this repository that tools get which insist on
+        .../ansible_collections/<namespace>/<name>."""
         return self.build / "ansible_collections" / "hardware" / "enablement"
 
     @property
@@ -75,15 +81,19 @@ class Place:
     def environment(self) -> dict[str, str]:
         """Environment variables for every command of a step.
 
-        HE_TEST_KUBECONFIG stays: it is the one way to name another cluster. Version managers' shim folders leave
-        PATH, since they hold commands of Python versions that do not start.
+        HE_TEST_KUBECONFIG stays: it is the one way to name another cluster. Version managers' shim
+        folders leave PATH, since they hold commands of Python versions that do not start.
         """
         env = {
             name: value
             for name, value in os.environ.items()
             if name not in _FOREIGN and not name.startswith(_FOREIGN_PREFIXES)
         }
-        path = [entry for entry in env.get("PATH", os.defpath).split(os.pathsep) if Path(entry).name != "shims"]
+        path = [
+            entry
+            for entry in env.get("PATH", os.defpath).split(os.pathsep)
+            if Path(entry).name != "shims"
+        ]
         env["PATH"] = os.pathsep.join([str(self.venv / "bin"), *path])
         env["ANSIBLE_COLLECTIONS_PATH"] = str(self.collections)
         env["ANSIBLE_HOME"] = str(self.build / "ansible-home")

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gates about what leaves this repository: documentation, tarball, execution environment, a release of all."""
+"""The gates about what leaves this repository: documentation, tarball, execution environment, a
+release of all."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from tests.gates.runner import Command, StepError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# As meta/ee-requirements.txt and bindep.txt have them; PyYAML ansible-builder leaves to ansible-core.
+# As meta/ee-requirements.txt and bindep.txt have them; PyYAML ansible-builder leaves to
+# ansible-core.
 EE_PACKAGES = {"kubernetes", "jinja2", "cryptography", "git", "buildah"}
 
 
@@ -34,7 +36,9 @@ def docs_lint(place: Place) -> Iterator[Command]:
     collection_copy.refresh(place)
     command = ["antsibull-docs", "lint-collection-docs", "--plugin-docs", "--skip-rstcheck", "."]
     references = ["--validate-collection-refs", "dependent"]
-    yield from _with_tools(place, Command([*command, *references], cwd=place.copy, env=copy_first(place)))
+    yield from _with_tools(
+        place, Command([*command, *references], cwd=place.copy, env=copy_first(place))
+    )
 
 
 def docs_site(place: Place) -> Iterator[Command]:
@@ -51,7 +55,15 @@ def build(place: Place) -> Iterator[Command]:
     slice_ = Path("ansible_collections", "kubernetes")
     shutil.copytree(place.collections / slice_, place.installed / slice_)
     yield Command(
-        ["ansible-galaxy", "collection", "install", str(tarball(place)), "--offline", "-p", str(place.installed)],
+        [
+            "ansible-galaxy",
+            "collection",
+            "install",
+            str(tarball(place)),
+            "--offline",
+            "-p",
+            str(place.installed),
+        ],
         env={"ANSIBLE_COLLECTIONS_PATH": str(place.installed)},
     )
 
@@ -86,39 +98,71 @@ def _with_tools(place: Place, *commands: Command) -> Iterator[Command]:
 def pack(place: Place) -> Iterator[Command]:
     """The tarball of the copy as it is."""
     shutil.rmtree(place.dist, ignore_errors=True)
-    yield Command(["ansible-galaxy", "collection", "build", "--output-path", str(place.dist)], cwd=place.copy)
+    yield Command(
+        ["ansible-galaxy", "collection", "build", "--output-path", str(place.dist)], cwd=place.copy
+    )
 
 
 def import_(place: Place) -> Iterator[Command]:
     """Import the tarball."""
-    yield from _with_tools(place, Command(["python", "-m", "tests.gates.galaxy", str(tarball(place))]))
+    yield from _with_tools(
+        place, Command(["python", "-m", "tests.gates.galaxy", str(tarball(place))])
+    )
 
 
 def site(place: Place) -> Iterator[Command]:
     """The site, with the reference of the copy as it is."""
     source = place.site.with_name("source")
     shutil.rmtree(place.site, ignore_errors=True)
-    options = ["--use-current", "--squash-hierarchy", "--fail-on-error", "--no-add-antsibull-docs-version"]
+    options = [
+        "--use-current",
+        "--squash-hierarchy",
+        "--fail-on-error",
+        "--no-add-antsibull-docs-version",
+    ]
     reference = ["--dest-dir", str(source / "reference"), "hardware.enablement"]
     yield from _with_tools(
         place,
         Command(["python", "-m", "docs.docsite", str(source)]),
         Command(["antsibull-docs", "collection", *options, *reference], env=copy_first(place)),
         # Warnings are errors.
-        Command(["sphinx-build", "-q", "-W", "--keep-going", "-c", "docs/docsite", str(source), str(place.site)]),
+        Command(
+            [
+                "sphinx-build",
+                "-q",
+                "-W",
+                "--keep-going",
+                "-c",
+                "docs/docsite",
+                str(source),
+                str(place.site),
+            ]
+        ),
     )
 
 
 def context(place: Place) -> Iterator[Command]:
-    """As docs/admin/execution-environment.yml says, but with the tarball in place of what Galaxy has."""
-    definition: dict[str, Any] = yaml.safe_load((REPO / "docs/admin/execution-environment.yml").read_text())
+    """As docs/admin/execution-environment.yml says, but with the tarball in place of what Galaxy
+    has."""
+    definition: dict[str, Any] = yaml.safe_load(
+        (REPO / "docs/admin/execution-environment.yml").read_text()
+    )
     packed = tarball(place)
-    definition["dependencies"]["galaxy"]["collections"] = [{"name": f"collections/{packed.name}", "type": "file"}]
+    definition["dependencies"]["galaxy"]["collections"] = [
+        {"name": f"collections/{packed.name}", "type": "file"}
+    ]
     definition["additional_build_files"] = [{"src": str(packed), "dest": "collections"}]
     place.image.mkdir(parents=True, exist_ok=True)
     file = place.image / "execution-environment.yml"
     file.write_text(yaml.safe_dump(definition, sort_keys=False))
-    options = ["-f", str(file), "-c", str(place.image / "context"), "--output-filename", "Containerfile"]
+    options = [
+        "-f",
+        str(file),
+        "-c",
+        str(place.image / "context"),
+        "--output-filename",
+        "Containerfile",
+    ]
     needed = [place.image / "pip.txt", place.image / "bindep.txt"]
     yield from _with_tools(
         place,
@@ -130,4 +174,6 @@ def context(place: Place) -> Iterator[Command]:
     )
     said = "\n".join(file.read_text().lower() for file in needed)
     if missing := sorted(name for name in EE_PACKAGES if f"\n{name}" not in f"\n{said}"):
-        raise StepError(f"An execution environment would lack {', '.join(missing)}: see meta/execution-environment.yml")
+        raise StepError(
+            f"An execution environment would lack {', '.join(missing)}: see meta/execution-environment.yml"
+        )

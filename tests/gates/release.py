@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A release: everything is made in .build first; only then the repository gets one commit and a tag."""
+"""A release: everything is made in .build first; only then the repository gets one commit and a
+tag."""
 
 from __future__ import annotations
 
@@ -22,10 +23,12 @@ CHANGELOG = ("CHANGELOG.rst", "changelogs")
 
 
 def release(place: Place) -> Iterator[Command]:
-    """Tarball, CHANGELOG, site and context of an execution environment in .build/release; a commit and a tag."""
+    """Tarball, CHANGELOG, site and context of an execution environment in .build/release; a commit
+    and a tag."""
     version = version_to_release(REPO, place.environment())
     collection_copy.refresh(place)
-    # A run that was killed between commit and tag has released this version in the changelog already.
+    # A run that was killed between commit and tag has released this version in the changelog
+    # already.
     changelog = ["antsibull-changelog", "release", "--update-existing"]
     yield Command(changelog, cwd=place.copy, env=publishing.copy_first(place))
     yield from publishing.pack(place)
@@ -61,11 +64,18 @@ def adopt(made: Path, kept: Path) -> None:
 
 
 def version_to_release(repository: Path, env: Mapping[str, str]) -> str:
-    """That of galaxy.yml. Raises StepError for a work tree with changes and for a version that has a tag."""
-    version: str = yaml.safe_load((repository / "galaxy.yml").read_text(encoding="utf-8"))["version"]
+    """That of galaxy.yml. Raises StepError for a work tree with changes and for a version that has
+    a tag."""
+    version: str = yaml.safe_load((repository / "galaxy.yml").read_text(encoding="utf-8"))[
+        "version"
+    ]
     if changed := collection_copy.git(env, "status", "--porcelain", cwd=str(repository)):
         first = changed.splitlines()[0].strip()
-        raise StepError(f"{version} is not released: the work tree has changes ({first}); commit or discard them")
+        raise StepError(
+            f"{version} is not released: the work tree has changes ({first}); commit or discard them"
+        )
     if collection_copy.git(env, "tag", "--list", version, cwd=str(repository)).strip():
-        raise StepError(f"{version} is not released: it has a tag already; raise the version in galaxy.yml and commit")
+        raise StepError(
+            f"{version} is not released: it has a tag already; raise the version in galaxy.yml and commit"
+        )
     return version

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run steps one after the other, show each one's seconds, and end with one line: N passed, N failed."""
+"""Run steps one after the other, show each one's seconds, and end with one line: N passed, N
+failed."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ class StepError(Exception):
 
 @dataclass(frozen=True)
 class Command:
-    """One program of a step. `junit` names the report that it writes, to count its tests one by one."""
+    """One program of a step. `junit` names the report that it writes, to count its tests one by
+    one."""
 
     argv: Sequence[str]
     cwd: Path = REPO
@@ -36,7 +38,8 @@ class Command:
 
 @dataclass(frozen=True)
 class Step:
-    """A gate: `commands` prepares what they need and yields them; the first that fails ends the step."""
+    """A gate: `commands` prepares what they need and yields them; the first that fails ends the
+    step."""
 
     name: str
     title: str
@@ -55,7 +58,8 @@ class Outcome:
 
 
 def run(steps: Sequence[Step], place: Place, *, verbose: bool) -> bool:
-    """Run all steps, also after a failed one; True if none failed. Verbose: output to the terminal, else to a log."""
+    """Run all steps, also after a failed one; True if none failed. Verbose: output to the terminal,
+    else to a log."""
     place.logs.mkdir(parents=True, exist_ok=True)
     outcomes = [_run_step(step, place, verbose=verbose) for step in steps]
     _report(outcomes)
@@ -98,7 +102,8 @@ def _run_commands(step: Step, place: Place, outcome: Outcome, log: IO[str] | Non
 
 
 def _execute(command: Command, place: Place, log: IO[str] | None) -> int:
-    """Exit code. While the output goes to a log, a line now and then shows that the program is alive."""
+    """Exit code. While the output goes to a log, a line now and then shows that the program is
+    alive."""
     if command.junit:
         command.junit.unlink(missing_ok=True)
     env = {**place.environment(), **command.env}
@@ -106,7 +111,9 @@ def _execute(command: Command, place: Place, log: IO[str] | None) -> int:
         env.update(NO_COLOR="1", ANSIBLE_NOCOLOR="1")
     started = time.monotonic()
     try:
-        process = subprocess.Popen(command.argv, cwd=command.cwd, env=env, stdout=log, stderr=log and subprocess.STDOUT)
+        process = subprocess.Popen(
+            command.argv, cwd=command.cwd, env=env, stdout=log, stderr=log and subprocess.STDOUT
+        )
     except OSError as error:
         raise StepError(f"{command.argv[0]} does not start: {error.strerror}") from None
     with process:
@@ -114,7 +121,10 @@ def _execute(command: Command, place: Place, log: IO[str] | None) -> int:
             try:
                 return process.wait(timeout=HEARTBEAT_S if log else None)
             except subprocess.TimeoutExpired:
-                print(f"    ... {Path(command.argv[0]).name}, {time.monotonic() - started:.0f} s", flush=True)
+                print(
+                    f"    ... {Path(command.argv[0]).name}, {time.monotonic() - started:.0f} s",
+                    flush=True,
+                )
             except KeyboardInterrupt:
                 process.wait()
                 raise
@@ -152,6 +162,8 @@ def _report(outcomes: Sequence[Outcome]) -> None:
         )
     seconds = sum(outcome.seconds for outcome in outcomes)
     print(f"{'all':<16} {seconds:>8.1f}\n")
-    passed, failed, skipped = (sum(getattr(o, name) for o in outcomes) for name in ("passed", "failed", "skipped"))
+    passed, failed, skipped = (
+        sum(getattr(o, name) for o in outcomes) for name in ("passed", "failed", "skipped")
+    )
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     sys.stdout.flush()

@@ -29,7 +29,9 @@ def _mypy(place: Place) -> Iterator[Command]:
 
 
 def _layers(place: Place) -> Iterator[Command]:
-    yield Command(["lint-imports", "--no-cache", "--no-logo"], env={"PYTHONPATH": str(place.collections)})
+    yield Command(
+        ["lint-imports", "--no-cache", "--no-logo"], env={"PYTHONPATH": str(place.collections)}
+    )
 
 
 def _yamllint(place: Place) -> Iterator[Command]:
@@ -62,7 +64,9 @@ def _ansible_units(place: Place) -> Iterator[Command]:
 def _sanity(place: Place) -> Iterator[Command]:
     collection_copy.refresh(place)
     if ignored := sorted((place.copy / "tests" / "sanity").glob("ignore-*")):
-        raise StepError(f"{ignored[0].name} exists: this collection keeps no list of ignored sanity errors")
+        raise StepError(
+            f"{ignored[0].name} exists: this collection keeps no list of ignored sanity errors"
+        )
     yield Command(
         ["ansible-test", "sanity", "--local", "--python", PYTHON],
         cwd=place.copy,
@@ -70,7 +74,8 @@ def _sanity(place: Place) -> Iterator[Command]:
     )
 
 
-# Slow levels of the integration tests, each a marker and a target of its own: e2e-kubelet, e2e-faults, ..., scale.
+# Slow levels of the integration tests, each a marker and a target of its own: e2e-kubelet,
+# e2e-faults, ..., scale.
 SLOW = ("kubelet", "faults", "recipes", "builds", "rmd", "scale")
 
 
@@ -81,10 +86,13 @@ def _integration(place: Place) -> Iterator[Command]:
 
 
 def _level(marker: str, *options: str) -> Callable[[Place], Iterator[Command]]:
-    """A level that two processes share, file by file; those of real nodes share the cluster of their process."""
+    """A level that two processes share, file by file; those of real nodes share the cluster of
+    their process."""
 
     def commands(place: Place) -> Iterator[Command]:
-        yield _pytest(place, f"e2e-{marker}", "-n", "2", "--dist", "loadfile", *options, "-m", marker)
+        yield _pytest(
+            place, f"e2e-{marker}", "-n", "2", "--dist", "loadfile", *options, "-m", marker
+        )
 
     return commands
 
@@ -96,7 +104,10 @@ def _scale(place: Place) -> Iterator[Command]:
 def _pytest(place: Place, name: str, *chosen: str) -> Command:
     report = place.build / "reports" / f"{name}.xml"
     imports = ["-o", f"pythonpath={place.tested} ."]
-    return Command(["pytest", "-q", *imports, *chosen, "tests/integration", f"--junit-xml={report}"], junit=report)
+    return Command(
+        ["pytest", "-q", *imports, *chosen, "tests/integration", f"--junit-xml={report}"],
+        junit=report,
+    )
 
 
 def _molecule(place: Place) -> Iterator[Command]:
@@ -128,7 +139,11 @@ TEST = (
     Step("units", "unit tests", _units),
     Step("ansible-units", "the same unit tests as ansible-test runs them", _ansible_units),
     Step("sanity", "ansible-test sanity, whole set, nothing ignored", _sanity),
-    Step("antsibull-nox", "licences, action groups, files that do not belong in plugins", _antsibull_nox),
+    Step(
+        "antsibull-nox",
+        "licences, action groups, files that do not belong in plugins",
+        _antsibull_nox,
+    ),
     Step("docs-lint", "documentation of modules and roles", publishing.docs_lint),
     Step(
         "galaxy-importer",
@@ -140,7 +155,11 @@ TEST = (
         "context of an image, and what the collection says that one needs",
         publishing.execution_environment,
     ),
-    Step("docs-site", "guides and reference as a site, in .build/docs-site/html", publishing.docs_site),
+    Step(
+        "docs-site",
+        "guides and reference as a site, in .build/docs-site/html",
+        publishing.docs_site,
+    ),
     Step("integration", "the collection against the local cluster", _integration),
     Step("molecule", "scenario default: create, converge, idempotence, verify, destroy", _molecule),
 )
@@ -149,10 +168,19 @@ EXTRA = (
     Step("build", "pack the collection and install it into .build/installed", publishing.build),
     Step("molecule-kind", "scenario kind: the same on kind", _molecule_kind),
     Step("e2e-kubelet", "real nodes: kubelet and containerd", _level("kubelet")),
-    Step("e2e-faults", "what goes wrong: crashes, lies, silence, killed runs, two runs at once", _level("faults")),
-    Step("e2e-recipes", "recipes of other shapes: graphs, groups of nodes, other vendors", _level("recipes")),
+    Step(
+        "e2e-faults",
+        "what goes wrong: crashes, lies, silence, killed runs, two runs at once",
+        _level("faults"),
+    ),
+    Step(
+        "e2e-recipes",
+        "recipes of other shapes: graphs, groups of nodes, other vendors",
+        _level("recipes"),
+    ),
     Step("e2e-builds", "driver images: registries, Jobs, BuildConfigs", _level("builds")),
-    # By name and not by number of tests: the long files come first, the many short ones that share a cluster fill up.
+    # By name and not by number of tests: the long files come first, the many short ones that share
+    # a cluster fill up.
     Step(
         "e2e-rmd",
         "RMD deployed, workloads, objects, pods; daemons are ours",

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What integration tests run against: a cluster with the four nodes of the demo, and registries, one for each file."""
+"""What integration tests run against: a cluster with the four nodes of the demo, and registries,
+one for each file."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ from tests.scenes.four_nodes import set_scene
 
 def grant(cluster: Cluster, user: str, role: str) -> None:
     """Bind a user to a ClusterRole."""
-    cluster.kubectl("create", "clusterrolebinding", f"{user}-{role}", f"--clusterrole={role}", f"--user={user}")
+    cluster.kubectl(
+        "create", "clusterrolebinding", f"{user}-{role}", f"--clusterrole={role}", f"--user={user}"
+    )
 
 
 def documented(cluster: Cluster, folder: Path) -> Runner:

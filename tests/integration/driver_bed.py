@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A recipe's drivers on simulated nodes, with a real registry and a proxy for faults on the way to it."""
+"""A recipe's drivers on simulated nodes, with a real registry and a proxy for faults on the way to
+it."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ Obj = dict[str, Any]
 
 @dataclass
 class DriverBed:
-    """A cluster, a registry, and how to play a recipe there. The recipe's namespace is called like it."""
+    """A cluster, a registry, and how to play a recipe there. The recipe's namespace is called like
+    it."""
 
     recipe: ClassVar[str]
     nodes: ClassVar[str]  # a label selector: those that the recipe is for
@@ -56,7 +58,11 @@ class DriverBed:
 
     def settings(self, *, faulty: bool = False) -> Obj:
         """The module's options beside. faulty: everything is asked through the proxy."""
-        mirror = {"prefix": self.registry.address, "locations": [self.bed.proxy.address], "source": False}
+        mirror = {
+            "prefix": self.registry.address,
+            "locations": [self.bed.proxy.address],
+            "source": False,
+        }
         return {
             "push_secret": SECRET,
             "builder_image": "registry.example/builder:1",
@@ -78,7 +84,9 @@ class DriverBed:
 
     def play(self, *arguments: str, faulty: bool = False, **others: Any) -> Played:
         """Enable the recipe."""
-        return self.runner.play("enable", *arguments, timeout=120, **self.variables(faulty=faulty, **others))
+        return self.runner.play(
+            "enable", *arguments, timeout=120, **self.variables(faulty=faulty, **others)
+        )
 
     def record(self) -> dict[str, Obj]:
         """The images in the record by kernel; none without a record."""
@@ -90,33 +98,51 @@ class DriverBed:
 
     def summaries(self) -> dict[str, str]:
         """What our label says of each wanted node."""
-        items = json.loads(self.cluster.kubectl("get", "nodes", "-l", self.nodes, "-o", "json"))["items"]
+        items = json.loads(self.cluster.kubectl("get", "nodes", "-l", self.nodes, "-o", "json"))[
+            "items"
+        ]
         return {
-            item["metadata"]["name"]: item["metadata"]["labels"].get(f"{DOMAIN}/{self.recipe}", "") for item in items
+            item["metadata"]["name"]: item["metadata"]["labels"].get(f"{DOMAIN}/{self.recipe}", "")
+            for item in items
         }
 
     def drivers(self) -> dict[str, str]:
         """The image of each kernel's DaemonSet."""
-        items = json.loads(self.cluster.kubectl("get", "daemonsets", "-n", self.recipe, "-o", "json"))["items"]
+        items = json.loads(
+            self.cluster.kubectl("get", "daemonsets", "-n", self.recipe, "-o", "json")
+        )["items"]
         return {
-            item["metadata"]["annotations"][KERNEL_LABEL]: item["spec"]["template"]["spec"]["containers"][0]["image"]
+            item["metadata"]["annotations"][KERNEL_LABEL]: item["spec"]["template"]["spec"][
+                "containers"
+            ][0]["image"]
             for item in items
             if KERNEL_LABEL in item["metadata"].get("annotations", {})
         }
 
     def jobs(self) -> list[Obj]:
         """The Jobs that are there."""
-        return list(json.loads(self.cluster.kubectl("get", "jobs", "-n", self.recipe, "-o", "json"))["items"])
+        return list(
+            json.loads(self.cluster.kubectl("get", "jobs", "-n", self.recipe, "-o", "json"))[
+                "items"
+            ]
+        )
 
     def push_built(self, job: Obj | None = None) -> str:
-        """Push what a Job (the only one) builds, as it says itself; returns the digest. Simulated pods push nothing."""
+        """Push what a Job (the only one) builds, as it says itself; returns the digest. Simulated
+        pods push nothing."""
         if job is None:
             (job,) = self.jobs()
         (container,) = job["spec"]["template"]["spec"]["containers"]
         target = next(entry["value"] for entry in container["env"] if entry["name"] == "TARGET")
-        labels = dict(value.split("=", 1) for flag, value in pairwise(container["command"]) if flag == "--label")
+        labels = dict(
+            value.split("=", 1)
+            for flag, value in pairwise(container["command"])
+            if flag == "--label"
+        )
         repository, _colon, tag = target.partition("/")[2].rpartition(":")
-        return self.images.push(repository, tag, labels=labels, files={"inputs": labels[INPUTS_LABEL].encode()})
+        return self.images.push(
+            repository, tag, labels=labels, files={"inputs": labels[INPUTS_LABEL].encode()}
+        )
 
     def driver_pod(self, node: str) -> str:
         """The uid of the driver's pod on a node."""
@@ -129,7 +155,9 @@ class DriverBed:
 
     def builds(self) -> list[str]:
         """The Jobs and contexts that are there."""
-        names = self.cluster.kubectl("get", "jobs,configmaps", "-n", self.recipe, "-o", "name").split()
+        names = self.cluster.kubectl(
+            "get", "jobs,configmaps", "-n", self.recipe, "-o", "name"
+        ).split()
         return [name for name in names if not name.endswith("/kube-root-ca.crt")]
 
     def give_secret(self, account: Account = PUSHER) -> None:

@@ -45,14 +45,20 @@ class Kmod(DriverBed):
         """The result of driver_container alone, with all that it does."""
         return self._find(folder, **others)
 
-    def look_up(self, folder: Path, *arguments: str, faulty: bool = False, how: str = "local", **others: Any) -> Obj:
+    def look_up(
+        self, folder: Path, *arguments: str, faulty: bool = False, how: str = "local", **others: Any
+    ) -> Obj:
         """The result of driver_container alone, in check mode."""
         return self._find(folder, "--check", *arguments, faulty=faulty, how=how, **others)
 
-    def _find(self, folder: Path, *arguments: str, faulty: bool = False, how: str = "local", **others: Any) -> Obj:
+    def _find(
+        self, folder: Path, *arguments: str, faulty: bool = False, how: str = "local", **others: Any
+    ) -> Obj:
         where = {"how": how, "python": sys.executable, "out": str(folder / "found.json")}
         look = {**self.settings(faulty=faulty), "recipe_options": self.options(), **others}
-        check_output(self.runner.play(PLAYBOOKS / "look_up.yml", *arguments, **where, **look).check())
+        check_output(
+            self.runner.play(PLAYBOOKS / "look_up.yml", *arguments, **where, **look).check()
+        )
         return dict(json.loads((folder / "found.json").read_text()))
 
 

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run playbooks as a user does, under a user of their own, so that the audit log tells what a run asked for."""
+"""Run playbooks as a user does, under a user of their own, so that the audit log tells what a run
+asked for."""
 
 from __future__ import annotations
 
@@ -27,15 +28,22 @@ WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 # A question about rights, which is asked by creating an object that is never stored.
 REVIEWS = "/selfsubjectaccessreviews"
 # What enable_gpu needs where all nodes are simulated.
-SIMULATED: dict[str, Any] = yaml.safe_load((REPO / "tests" / "scenes" / "simulated.yml").read_text())
+SIMULATED: dict[str, Any] = yaml.safe_load(
+    (REPO / "tests" / "scenes" / "simulated.yml").read_text()
+)
 _RECAP = re.compile(r"^\S+\s*: ok=\d+\s+changed=(?P<changed>\d+).*failed=\d+", re.MULTILINE)
 
 
 def make_namespace(cluster: Cluster, name: str) -> None:
-    """Make a namespace before a run does, as it has to be, so that it is used as it is (docs/admin/rights.md)."""
-    levels = (f"pod-security.kubernetes.io/{mode}=privileged" for mode in ("enforce", "audit", "warn"))
+    """Make a namespace before a run does, as it has to be, so that it is used as it is
+    (docs/admin/rights.md)."""
+    levels = (
+        f"pod-security.kubernetes.io/{mode}=privileged" for mode in ("enforce", "audit", "warn")
+    )
     cluster.kubectl("create", "namespace", name)
-    cluster.kubectl("label", "namespace", name, *levels, "security.openshift.io/scc.podSecurityLabelSync=false")
+    cluster.kubectl(
+        "label", "namespace", name, *levels, "security.openshift.io/scc.podSecurityLabelSync=false"
+    )
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,11 @@ class Runner:
 
     def environment(self) -> dict[str, str]:
         """The environment of a run: nothing of the caller's cluster settings."""
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("K8S_AUTH_", "ANSIBLE_"))}
+        kept = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("K8S_AUTH_", "ANSIBLE_"))
+        }
         kept.pop("KUBECONFIG", None)
         return {
             **kept,
@@ -97,12 +109,21 @@ class Runner:
             playbook == "enable_gpu" or variables.get("hardware_enablement_recipe") == "nvidia-gpu"
         ):
             given = variables.get("hardware_enablement_options", {})
-            variables["hardware_enablement_options"] = {**SIMULATED["hardware_enablement_options"], **given}
-        name = str(playbook) if "/" in str(playbook) or "." in str(playbook) else f"hardware.enablement.{playbook}"
+            variables["hardware_enablement_options"] = {
+                **SIMULATED["hardware_enablement_options"],
+                **given,
+            }
+        name = (
+            str(playbook)
+            if "/" in str(playbook) or "." in str(playbook)
+            else f"hardware.enablement.{playbook}"
+        )
         command = [str(BIN / "ansible-playbook"), name, *arguments]
         return [*command, "-e", json.dumps(variables)] if variables else command
 
-    def play(self, playbook: str | Path, *arguments: str, timeout: float = 300, **variables: Any) -> Played:
+    def play(
+        self, playbook: str | Path, *arguments: str, timeout: float = 300, **variables: Any
+    ) -> Played:
         """Run to the end."""
         done = subprocess.run(
             self.command(playbook, *arguments, **variables),
@@ -115,7 +136,9 @@ class Runner:
         )
         return Played(done.returncode, done.stdout + done.stderr)
 
-    def start(self, playbook: str | Path, *arguments: str, **variables: Any) -> subprocess.Popen[str]:
+    def start(
+        self, playbook: str | Path, *arguments: str, **variables: Any
+    ) -> subprocess.Popen[str]:
         """Start and do not wait; the output goes to a file in the runner's folder."""
         log = (self.folder / f"{Path(str(playbook)).stem}.log").open("w")
         return subprocess.Popen(
@@ -129,7 +152,8 @@ class Runner:
         )
 
     def writes(self, since: int) -> list[str]:
-        """What the user asked the API server to write since a mark; dry runs and questions about rights do not."""
+        """What the user asked the API server to write since a mark; dry runs and questions about
+        rights do not."""
         return [
             f"{event['verb']} {event['requestURI']}"
             for event in self.cluster.audit(user=self.user, since=since)

@@ -11,8 +11,12 @@ from pathlib import Path
 
 def below(pid: int) -> set[int]:
     """The processes that a process has started, and those that they have."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
-    parents = {int(child): int(parent) for child, parent in (line.split() for line in listed.splitlines())}
+    listed = subprocess.run(
+        ["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True
+    ).stdout
+    parents = {
+        int(child): int(parent) for child, parent in (line.split() for line in listed.splitlines())
+    }
     found: set[int] = set()
     while more := {child for child, parent in parents.items() if parent in {pid, *found}} - found:
         found |= more

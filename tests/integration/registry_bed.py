@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Registries for tests of the registry layer: each with an image, a proxy for faults, and a client that never waits."""
+"""Registries for tests of the registry layer: each with an image, a proxy for faults, and a client
+that never waits."""
 
 from __future__ import annotations
 
@@ -15,11 +16,19 @@ from typing import Any, TypeVar
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Image, Registries
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Keyring
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Policy
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import Reference, parse
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_client import (
+    Image,
+    Registries,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_names import (
+    Reference,
+    parse,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.keyring import Keyring
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.policy import (
+    RegistryPolicy,
+)
 from tests.cluster.faults import FaultProxy
 from tests.cluster.paths import registry_folder
 from tests.cluster.pki import Authority
@@ -31,7 +40,11 @@ KERNEL = "6.8.0-60-generic"
 LABELS = {"kernel": KERNEL}
 PASSWORD = "0f-the-proxy"
 SECRETS = [
-    *(secret for account in (PUSHER, PULLER) for secret in (account.password, account.identity_token)),
+    *(
+        secret
+        for account in (PUSHER, PULLER)
+        for secret in (account.password, account.identity_token)
+    ),
     *(account.entry["auth"] for account in (PUSHER, PULLER)),
     PASSWORD,
 ]
@@ -51,19 +64,26 @@ class Bed:
         """An image, asked for straight or through the proxy."""
         return parse(f"{self.proxy.address if faulty else self.registry.address}/{name}")
 
-    def client(self, account: Account | None = PUSHER, *, identity_token: bool = False, **policy: Any) -> Registries:
+    def client(
+        self, account: Account | None = PUSHER, *, identity_token: bool = False, **policy: Any
+    ) -> Registries:
         """A client that waits for nothing. policy: more of Policy."""
         entry = account and (account.token_entry if identity_token else account.entry)
         auths = {address: entry for address in (self.registry.address, self.proxy.address) if entry}
         keyring = Keyring.from_configs([json.dumps({"auths": auths})])
         self.slept.clear()
-        return Registries(Policy(**{"keyring": keyring, "ca": self.registry.ca, **policy}), self.slept.append)
+        return Registries(
+            RegistryPolicy(**{"keyring": keyring, "ca": self.registry.ca, **policy}),
+            self.slept.append,
+        )
 
     def find(self, *, faulty: bool = False, **settings: Any) -> Image | None:
         """Look the image up with a new client."""
         return self.client(**settings).find(self.reference(faulty=faulty), "amd64")
 
-    def fails(self, kind: type[EnablementError], match: str, *, faulty: bool = False, **settings: Any) -> None:
+    def fails(
+        self, kind: type[EnablementError], match: str, *, faulty: bool = False, **settings: Any
+    ) -> None:
         """Look the image up and fail in one sentence."""
         with pytest.raises(kind, match=match) as caught:
             self.find(faulty=faulty, **settings)
@@ -81,7 +101,8 @@ def check_sentence(error: EnablementError) -> None:
 
 @contextmanager
 def make_bed(name: str, auth: Any, authority: Authority, **options: Any) -> Iterator[Bed]:
-    """A running bed. name: of its registry's folder, which is removed before and after. options: of Registry.start."""
+    """A running bed. name: of its registry's folder, which is removed before and after. options: of
+    Registry.start."""
     folder = registry_folder(name)
     Registry.remove(folder)
     try:

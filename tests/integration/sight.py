@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a cluster shows, read without the collection, so that it can be compared with what the collection says."""
+"""What a cluster shows, read without the collection, so that it can be compared with what the
+collection says."""
 
 from __future__ import annotations
 
@@ -36,7 +37,11 @@ def marks(cluster: Cluster) -> dict[str, dict[str, str]]:
     found = {}
     for name, node in nodes(cluster).items():
         carried = {**node["metadata"].get("labels", {}), **node["metadata"].get("annotations", {})}
-        found[name] = {key.partition("/")[2]: value for key, value in carried.items() if key.startswith(f"{DOMAIN}/")}
+        found[name] = {
+            key.partition("/")[2]: value
+            for key, value in carried.items()
+            if key.startswith(f"{DOMAIN}/")
+        }
     return found
 
 
@@ -44,15 +49,26 @@ def gates(cluster: Cluster, node: str) -> dict[str, str]:
     """A node's gates by state; its summary label as ""."""
     prefix = "nvidia-gpu."
     others = ("proofs", "vanished", "container-runtime", "node-kernel")
-    carried = {key: value for key, value in marks(cluster)[node].items() if key.removeprefix(prefix) not in others}
-    return {key.removeprefix(prefix) if key.startswith(prefix) else "": value for key, value in carried.items()}
+    carried = {
+        key: value
+        for key, value in marks(cluster)[node].items()
+        if key.removeprefix(prefix) not in others
+    }
+    return {
+        key.removeprefix(prefix) if key.startswith(prefix) else "": value
+        for key, value in carried.items()
+    }
 
 
 def phase_events(cluster: Cluster) -> list[tuple[str, str, int]]:
     """(object, reason, how often) of the Events that runs have written, as people read them."""
     items = json.loads(cluster.kubectl("get", "events", "-A", "-o", "json"))["items"]
     return sorted(
-        (event["involvedObject"]["name"], event["reason"], (event.get("series") or {}).get("count", 1))
+        (
+            event["involvedObject"]["name"],
+            event["reason"],
+            (event.get("series") or {}).get("count", 1),
+        )
         for event in items
         if event["reportingComponent"] == DOMAIN
     )
@@ -74,7 +90,8 @@ def pods(cluster: Cluster) -> dict[tuple[str, str], Obj]:
     return {
         (item["spec"].get("nodeName", ""), item["metadata"]["labels"][STATE_LABEL]): item
         for item in items
-        if VALIDATION_LABEL not in item["metadata"]["labels"] and "deletionTimestamp" not in item["metadata"]
+        if VALIDATION_LABEL not in item["metadata"]["labels"]
+        and "deletionTimestamp" not in item["metadata"]
     }
 
 
@@ -85,7 +102,9 @@ def uids(cluster: Cluster) -> dict[tuple[str, str], str]:
 
 def delete_pod(cluster: Cluster, node: str, state: str) -> None:
     """Delete the pod of a state on a node, as `kubectl delete pod` does, and wait until it is gone."""
-    cluster.kubectl("delete", "pod", "-n", NAMESPACE, pods(cluster)[(node, state)]["metadata"]["name"])
+    cluster.kubectl(
+        "delete", "pod", "-n", NAMESPACE, pods(cluster)[(node, state)]["metadata"]["name"]
+    )
 
 
 def is_ready(pod: Obj) -> bool:
@@ -119,7 +138,8 @@ def eventually(condition: Callable[[], Any], patience: float = 30) -> None:
 
 
 class Watcher:
-    """Notes, while something else runs, when a pod shows that it is in trouble and when its node's label says so.
+    """Notes, while something else runs, when a pod shows that it is in trouble and when its node's
+    label says so.
 
     `seen` and `told` map a node to seconds since the epoch.
     """
@@ -136,7 +156,10 @@ class Watcher:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._over.set()
         self._thread.join()
@@ -148,7 +171,12 @@ class Watcher:
                 if _in_trouble(pod):
                     self.seen.setdefault(_node_of(pod), now)
             for node in self._api.get("/api/v1/nodes")["items"]:
-                if node["metadata"].get("labels", {}).get(SUMMARY, "").endswith((".failed", ".degraded")):
+                if (
+                    node["metadata"]
+                    .get("labels", {})
+                    .get(SUMMARY, "")
+                    .endswith((".failed", ".degraded"))
+                ):
                     self.told.setdefault(node["metadata"]["name"], now)
 
 
@@ -168,5 +196,7 @@ def _in_trouble(pod: Obj) -> bool:
 def _node_of(pod: Obj) -> str:
     if pod["spec"].get("nodeName"):
         return str(pod["spec"]["nodeName"])
-    terms = pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    terms = pod["spec"]["affinity"]["nodeAffinity"][
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ]
     return str(terms["nodeSelectorTerms"][0]["matchFields"][0]["values"][0])

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The alert rules as Prometheus' own promtool sees them: their form, and what each says about made-up series."""
+"""The alert rules as Prometheus' own promtool sees them: their form, and what each says about
+made-up series."""
 
 from __future__ import annotations
 
@@ -25,8 +26,12 @@ def promtool() -> Callable[..., None]:
     program = ensure_programs(modules=PROMTOOL_MODULES)["promtool"]
 
     def run(*arguments: str, cwd: Path) -> None:
-        done = subprocess.run([program, *arguments], cwd=cwd, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"promtool {' '.join(arguments)}:\n{done.stdout}\n{done.stderr}"
+        done = subprocess.run(
+            [program, *arguments], cwd=cwd, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (
+            f"promtool {' '.join(arguments)}:\n{done.stdout}\n{done.stderr}"
+        )
 
     return run
 
@@ -44,13 +49,19 @@ def write_rules(folder: Path, **options: Any) -> list[dict[str, Any]]:
     [{}, {"alert_xid_critical": [], "alert_xid_application": []}, {"alert_unused_after": "30m"}],
     ids=["defaults", "no numbers", "half an hour"],
 )
-def test_promtool_accepts_the_rules(promtool: Callable[..., None], tmp_path: Path, options: dict[str, Any]) -> None:
+def test_promtool_accepts_the_rules(
+    promtool: Callable[..., None], tmp_path: Path, options: dict[str, Any]
+) -> None:
     write_rules(tmp_path, **options)
     promtool("check", "rules", "rules.yml", cwd=tmp_path)
 
 
-def test_alerts_fire_when_they_should_and_only_then(promtool: Callable[..., None], tmp_path: Path) -> None:
-    descriptions = {rule["alert"]: rule["annotations"]["description"] for rule in write_rules(tmp_path)}
+def test_alerts_fire_when_they_should_and_only_then(
+    promtool: Callable[..., None], tmp_path: Path
+) -> None:
+    descriptions = {
+        rule["alert"]: rule["annotations"]["description"] for rule in write_rules(tmp_path)
+    }
     cases = yaml.safe_load(CASES.read_text())
     firing = set()
     for case in cases["tests"]:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""OpenShift's build API of the local cluster, as kubectl, a user without rights and our own client meet it."""
+"""OpenShift's build API of the local cluster, as kubectl, a user without rights and our own client
+meet it."""
 
 from __future__ import annotations
 
@@ -18,9 +19,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import execute, plan
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import FIELD_MANAGER, PART_OF_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.executing import execute
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+    FIELD_MANAGER,
+    PART_OF_LABEL,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.planning import plan
 from tests.cluster import Cluster, ClusterError, processes
 from tests.cluster.builds_api.pushing import use_registry
 from tests.cluster.pki import Authority
@@ -43,7 +48,8 @@ def cluster() -> Iterator[Cluster]:
 
 
 def config(name: str, *, to: Obj | None = None, spec: Obj | None = None, **plays: Any) -> Obj:
-    """A BuildConfig with an inline Dockerfile; plays become annotations, exit_code is exit-code there."""
+    """A BuildConfig with an inline Dockerfile; plays become annotations, exit_code is exit-code
+    there."""
     annotations = {f"{PLAY}{key.replace('_', '-')}": str(value) for key, value in plays.items()}
     return {
         "apiVersion": "build.openshift.io/v1",
@@ -61,13 +67,20 @@ def config(name: str, *, to: Obj | None = None, spec: Obj | None = None, **plays
 def make(cluster: Cluster, obj: Obj) -> Obj:
     """Create an object in the namespace default."""
     plural = f"{obj['kind'].lower()}s"
-    made: Obj = cluster.api.create(f"/apis/{obj['apiVersion']}/namespaces/default/{plural}", obj, missing_ok=False)
+    made: Obj = cluster.api.create(
+        f"/apis/{obj['apiVersion']}/namespaces/default/{plural}", obj, missing_ok=False
+    )
     return made
 
 
 def start(cluster: Cluster, name: str, **request: Any) -> Obj:
     """Ask for the next build of a BuildConfig."""
-    body = {"apiVersion": "build.openshift.io/v1", "kind": "BuildRequest", "metadata": {"name": name}, **request}
+    body = {
+        "apiVersion": "build.openshift.io/v1",
+        "kind": "BuildRequest",
+        "metadata": {"name": name},
+        **request,
+    }
     build: Obj = cluster.api.request("POST", f"{BASE}/buildconfigs/{name}/instantiate", body)
     return build
 
@@ -99,7 +112,9 @@ def ended(cluster: Cluster, name: str, phase: str, seconds: float = 15) -> Obj:
 
 def names(cluster: Cluster, plural: str = "builds", query: str = "") -> list[str]:
     """What is there of a kind."""
-    return [item["metadata"]["name"] for item in cluster.api.get(f"{BASE}/{plural}{query}")["items"]]
+    return [
+        item["metadata"]["name"] for item in cluster.api.get(f"{BASE}/{plural}{query}")["items"]
+    ]
 
 
 def test_kubectl_sees_api_kinds_columns_and_explanations(cluster: Cluster) -> None:
@@ -107,18 +122,31 @@ def test_kubectl_sees_api_kinds_columns_and_explanations(cluster: Cluster) -> No
     assert [line.split()[0] for line in listed.splitlines()[1:]] == ["buildconfigs", "builds"]
     make(cluster, config("seen", seconds=0))
     # This body comes in chunks.
-    body = json.dumps({"kind": "BuildRequest", "apiVersion": "build.openshift.io/v1", "metadata": {"name": "seen"}})
-    cluster.kubectl("create", "--raw", f"{BASE}/buildconfigs/seen/instantiate", "-f", "-", stdin=body)
+    body = json.dumps(
+        {
+            "kind": "BuildRequest",
+            "apiVersion": "build.openshift.io/v1",
+            "metadata": {"name": "seen"},
+        }
+    )
+    cluster.kubectl(
+        "create", "--raw", f"{BASE}/buildconfigs/seen/instantiate", "-f", "-", stdin=body
+    )
     ended(cluster, "seen-1", "Complete")
     head, row = cluster.kubectl("get", "builds", "seen-1").splitlines()
     assert head.split() == ["NAME", "TYPE", "FROM", "STATUS", "STARTED", "DURATION"]
     assert row.split()[:4] == ["seen-1", "Docker", "Dockerfile", "Complete"]
     head, row = cluster.kubectl("get", "bc", "seen").splitlines()
-    assert (head.split(), row.split()) == (["NAME", "TYPE", "FROM", "LATEST"], ["seen", "Docker", "Dockerfile", "1"])
+    assert (head.split(), row.split()) == (
+        ["NAME", "TYPE", "FROM", "LATEST"],
+        ["seen", "Docker", "Dockerfile", "1"],
+    )
     # The API server takes over the types a second or two after the kinds.
     until(lambda: "Serial (the default)" in explained(cluster, "buildconfig.spec.runPolicy"))
     assert cluster.kubectl("get", "--raw", "/readyz") == "ok"
-    conditions = cluster.api.get("/apis/apiregistration.k8s.io/v1/apiservices/v1.build.openshift.io")
+    conditions = cluster.api.get(
+        "/apis/apiregistration.k8s.io/v1/apiservices/v1.build.openshift.io"
+    )
     assert conditions["spec"]["caBundle"]
     assert "insecureSkipTLSVerify" not in conditions["spec"]
 
@@ -146,7 +174,8 @@ def test_apply_again_changes_nothing_and_managers_are_kept_apart(cluster: Cluste
     assert second["spec"]["runPolicy"] == "Serial"
     assert second["metadata"]["generation"] == first["metadata"]["generation"] + 1
     owners = {
-        entry["manager"]: "f:runPolicy" in entry["fieldsV1"]["f:spec"] for entry in second["metadata"]["managedFields"]
+        entry["manager"]: "f:runPolicy" in entry["fieldsV1"]["f:spec"]
+        for entry in second["metadata"]["managedFields"]
     }
     assert owners == {"kubectl": False, "other": True}
 
@@ -163,11 +192,15 @@ def test_apply_again_changes_nothing_and_managers_are_kept_apart(cluster: Cluste
 def test_create_update_patch_and_delete_keep_the_rules(cluster: Cluster) -> None:
     obj = config("ruled")
     cluster.kubectl("create", "-f", "-", stdin=json.dumps(obj))
-    with pytest.raises(ClusterError, match=r'buildconfigs.build.openshift.io "ruled" already exists'):
+    with pytest.raises(
+        ClusterError, match=r'buildconfigs.build.openshift.io "ruled" already exists'
+    ):
         cluster.kubectl("create", "-f", "-", stdin=json.dumps(obj))
     with pytest.raises(ClusterError, match=r'namespaces "nowhere" not found'):
         cluster.api.request(
-            "POST", BASE.replace("default", "nowhere") + "/buildconfigs", config("x") | {"metadata": {}}
+            "POST",
+            BASE.replace("default", "nowhere") + "/buildconfigs",
+            config("x") | {"metadata": {}},
         )
     cluster.kubectl("label", "bc", "ruled", "a=b")
     assert names(cluster, "buildconfigs", "?labelSelector=a%3Db") == ["ruled"]
@@ -177,14 +210,19 @@ def test_create_update_patch_and_delete_keep_the_rules(cluster: Cluster) -> None
     with pytest.raises(ClusterError, match="the object has been modified"):
         cluster.api.request("PUT", f"{BASE}/buildconfigs/ruled", changed)
     with pytest.raises(ClusterError, match="run policy must"):
-        cluster.kubectl("patch", "bc", "ruled", "--type=merge", "-p", '{"spec":{"runPolicy":"Never"}}')
+        cluster.kubectl(
+            "patch", "bc", "ruled", "--type=merge", "-p", '{"spec":{"runPolicy":"Never"}}'
+        )
     with pytest.raises(ClusterError, match="at least one source input"):
         make(cluster, config("empty", spec={"source": {}}))
     assert cluster.kubectl("delete", "bc", "ruled", "--dry-run=server")
     assert "ruled" in names(cluster, "buildconfigs")
     cluster.kubectl("delete", "bc", "ruled")
     assert "ruled" not in names(cluster, "buildconfigs")
-    make(cluster, config("many-1", spec={}) | {"metadata": {"name": "many-1", "labels": {"many": ""}}})
+    make(
+        cluster,
+        config("many-1", spec={}) | {"metadata": {"name": "many-1", "labels": {"many": ""}}},
+    )
     cluster.kubectl("delete", "bc", "-l", "many")
     cluster.api.delete(f"{BASE}/buildconfigs?labelSelector=many")
     assert names(cluster, "buildconfigs", "?labelSelector=many") == []
@@ -192,7 +230,16 @@ def test_create_update_patch_and_delete_keep_the_rules(cluster: Cluster) -> None
 
 def test_a_watch_tells_every_change_in_order(cluster: Cluster) -> None:
     with subprocess.Popen(
-        [kubectl(), "get", "builds", "-w", "--output-watch-events", "--no-headers", "-l", "watched"],
+        [
+            kubectl(),
+            "get",
+            "builds",
+            "-w",
+            "--output-watch-events",
+            "--no-headers",
+            "-l",
+            "watched",
+        ],
         env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
         stdout=subprocess.PIPE,
         text=True,
@@ -209,7 +256,13 @@ def test_a_watch_tells_every_change_in_order(cluster: Cluster) -> None:
         assert watching.stdout is not None
         lines = [line.split() for line in watching.stdout.read().splitlines()]
     seen = [(line[0], line[4]) for line in lines]
-    assert [state for _event, state in seen] == ["New", "Pending", "Running", "Complete", "Complete"]
+    assert [state for _event, state in seen] == [
+        "New",
+        "Pending",
+        "Running",
+        "Complete",
+        "Complete",
+    ]
     assert [seen[0][0], seen[1][0], seen[-1][0]] == ["ADDED", "MODIFIED", "DELETED"]
 
 
@@ -235,20 +288,29 @@ def test_our_own_client_plans_and_applies(cluster: Cluster) -> None:
 
 
 def test_a_build_completes_and_its_image_stream_points_at_it(cluster: Cluster) -> None:
-    stream = {"apiVersion": "image.openshift.io/v1", "kind": "ImageStream", "metadata": {"name": "driver"}}
+    stream = {
+        "apiVersion": "image.openshift.io/v1",
+        "kind": "ImageStream",
+        "metadata": {"name": "driver"},
+    }
     to = {"kind": "ImageStreamTag", "name": "driver:6.8"}
     labels = [{"name": "kernel", "value": "6.8.0-60-generic"}]
     wanted = config("driver", to=to, seconds=1)
     wanted["spec"]["output"]["imageLabels"] = labels
     wanted["spec"]["strategy"]["dockerStrategy"]["buildArgs"] = [{"name": "A", "value": "1"}]
     make(cluster, wanted)
-    made = start(cluster, "driver", dockerStrategyOptions={"buildArgs": [{"name": "B", "value": "2"}]})
+    made = start(
+        cluster, "driver", dockerStrategyOptions={"buildArgs": [{"name": "B", "value": "2"}]}
+    )
     assert made["metadata"]["name"] == "driver-1"
     assert made["metadata"]["ownerReferences"][0]["kind"] == "BuildConfig"
     assert made["metadata"]["labels"]["buildconfig"] == "driver"
     assert made["metadata"]["labels"]["openshift.io/build-config.name"] == "driver"
     assert made["metadata"]["annotations"]["openshift.io/build.number"] == "1"
-    assert [item["name"] for item in made["spec"]["strategy"]["dockerStrategy"]["buildArgs"]] == ["A", "B"]
+    assert [item["name"] for item in made["spec"]["strategy"]["dockerStrategy"]["buildArgs"]] == [
+        "A",
+        "B",
+    ]
     until(lambda: get(cluster, "driver-1")["status"].get("reason") == "InvalidOutputReference")
     make(cluster, stream)
     status = ended(cluster, "driver-1", "Complete")["status"]
@@ -283,7 +345,10 @@ def test_a_failing_build_says_why(cluster: Cluster) -> None:
     make(cluster, config("broken", play="fail", seconds=0.5, exit_code=2, message=log))
     start(cluster, "broken")
     status = ended(cluster, "broken-1", "Failed")["status"]
-    assert (status["reason"], status["message"]) == ("DockerBuildFailed", "Dockerfile build strategy has failed.")
+    assert (status["reason"], status["message"]) == (
+        "DockerBuildFailed",
+        "Dockerfile build strategy has failed.",
+    )
     snippet = status["logSnippet"].splitlines()
     assert snippet[:4] == ["line 16", "line 17", "line 18", "line 19"]
     assert "exit status 2" in snippet[4]
@@ -303,7 +368,10 @@ def test_cancelled_by_a_patch_and_by_somebody_else(cluster: Cluster) -> None:
     ended(cluster, "stopped-1", "Running")
     cluster.api.patch(f"{BASE}/builds/stopped-1", {"status": {"cancelled": True}})
     status = ended(cluster, "stopped-1", "Cancelled")["status"]
-    assert (status["reason"], status["message"]) == ("CancelledBuild", "The build was cancelled by the user.")
+    assert (status["reason"], status["message"]) == (
+        "CancelledBuild",
+        "The build was cancelled by the user.",
+    )
     with pytest.raises(ClusterError, match=r"build stopped-1 was cancelled"):
         cluster.api.request("GET", f"{BASE}/builds/stopped-1/log")
     make(cluster, config("taken", play="cancelled", seconds=0.2))
@@ -312,9 +380,13 @@ def test_cancelled_by_a_patch_and_by_somebody_else(cluster: Cluster) -> None:
 
 
 def test_pending_until_what_the_build_mounts_is_there(cluster: Cluster) -> None:
-    wanted = config("held", seconds=0.2, to={"kind": "DockerImage", "name": "registry.test/driver:1"})
+    wanted = config(
+        "held", seconds=0.2, to={"kind": "DockerImage", "name": "registry.test/driver:1"}
+    )
     wanted["spec"]["output"]["pushSecret"] = {"name": "push"}
-    wanted["spec"]["source"]["secrets"] = [{"secret": {"name": "etc-pki-entitlement"}, "destinationDir": "entitlement"}]
+    wanted["spec"]["source"]["secrets"] = [
+        {"secret": {"name": "etc-pki-entitlement"}, "destinationDir": "entitlement"}
+    ]
     make(cluster, wanted)
     start(cluster, "held")
     until(lambda: get(cluster, "held-1")["status"].get("reason") == "MissingPushSecret")
@@ -338,7 +410,9 @@ def test_an_output_in_a_local_registry_is_really_pushed(cluster: Cluster, tmp_pa
     with Registry.start(tmp_path / "registry", auth="htpasswd", authority=authority) as registry:
         use_registry(cluster.folder, registry)
         wanted = config(
-            "pushed", seconds=0, to={"kind": "DockerImage", "name": f"{registry.named_address}/gpu/driver:1"}
+            "pushed",
+            seconds=0,
+            to={"kind": "DockerImage", "name": f"{registry.named_address}/gpu/driver:1"},
         )
         wanted["spec"]["output"]["imageLabels"] = [{"name": "kernel", "value": "6.8.0-60-generic"}]
         make(cluster, wanted)
@@ -347,9 +421,15 @@ def test_an_output_in_a_local_registry_is_really_pushed(cluster: Cluster, tmp_pa
         assert failed["reason"] == "PushImageToRegistryFailed"
         assert "unauthorized" in failed["logSnippet"]
         content = {".dockerconfigjson": registry.dockerconfig()}
-        secret = {"metadata": {"name": "pusher"}, "type": "kubernetes.io/dockerconfigjson", "stringData": content}
+        secret = {
+            "metadata": {"name": "pusher"},
+            "type": "kubernetes.io/dockerconfigjson",
+            "stringData": content,
+        }
         cluster.api.create("/api/v1/namespaces/default/secrets", secret)
-        cluster.api.patch(f"{BASE}/buildconfigs/pushed", {"spec": {"output": {"pushSecret": {"name": "pusher"}}}})
+        cluster.api.patch(
+            f"{BASE}/buildconfigs/pushed", {"spec": {"output": {"pushSecret": {"name": "pusher"}}}}
+        )
         start(cluster, "pushed")
         digest = ended(cluster, "pushed-2", "Complete")["status"]["output"]["to"]["imageDigest"]
         image = Images(registry).contents("gpu/driver", "1")
@@ -357,11 +437,16 @@ def test_an_output_in_a_local_registry_is_really_pushed(cluster: Cluster, tmp_pa
         assert Images(registry).contents("gpu/driver", digest) == image
         registry.stop()
         start(cluster, "pushed")
-        assert ended(cluster, "pushed-3", "Failed")["status"]["reason"] == "PushImageToRegistryFailed"
+        assert (
+            ended(cluster, "pushed-3", "Failed")["status"]["reason"] == "PushImageToRegistryFailed"
+        )
 
 
 def test_a_log_is_followed_to_the_builds_end(cluster: Cluster) -> None:
-    make(cluster, config("told", seconds=2, to={"kind": "DockerImage", "name": "registry.test/driver:1"}))
+    make(
+        cluster,
+        config("told", seconds=2, to={"kind": "DockerImage", "name": "registry.test/driver:1"}),
+    )
     start(cluster, "told")
     began = time.monotonic()
     followed = cluster.api.request("GET", f"{BASE}/builds/told-1/log?follow=true", accept="*/*")
@@ -387,7 +472,9 @@ def test_run_policies_and_history_limits(cluster: Cluster) -> None:
     until(lambda: [name for name in names(cluster) if name.startswith("serial")] == ["serial-2"])
     make(cluster, config("twice", spec={"triggers": [{"type": "ConfigChange"}]}))
     until(lambda: "twice-1" in names(cluster))
-    assert get(cluster, "twice-1")["spec"]["triggeredBy"] == [{"message": "Build configuration change"}]
+    assert get(cluster, "twice-1")["spec"]["triggeredBy"] == [
+        {"message": "Build configuration change"}
+    ]
 
 
 def test_rights_are_asked_for_by_the_api_server_and_by_this_one(cluster: Cluster) -> None:
@@ -395,10 +482,18 @@ def test_rights_are_asked_for_by_the_api_server_and_by_this_one(cluster: Cluster
     alice = str(cluster.kubeconfig_for("alice"))
     with pytest.raises(ClusterError, match='User "alice" cannot list resource "builds"'):
         cluster.kubectl("--kubeconfig", alice, "get", "builds")
-    cluster.kubectl("create", "role", "look", "--verb=get,list", "--resource=buildconfigs.build.openshift.io")
+    cluster.kubectl(
+        "create", "role", "look", "--verb=get,list", "--resource=buildconfigs.build.openshift.io"
+    )
     cluster.kubectl("create", "rolebinding", "look", "--role=look", "--user=alice")
     assert "guarded" in cluster.kubectl("--kubeconfig", alice, "get", "bc")
-    body = json.dumps({"kind": "BuildRequest", "apiVersion": "build.openshift.io/v1", "metadata": {"name": "guarded"}})
+    body = json.dumps(
+        {
+            "kind": "BuildRequest",
+            "apiVersion": "build.openshift.io/v1",
+            "metadata": {"name": "guarded"},
+        }
+    )
     path = f"{BASE}/buildconfigs/guarded/instantiate"
     with pytest.raises(ClusterError, match='cannot create resource "buildconfigs/instantiate"'):
         cluster.kubectl("--kubeconfig", alice, "create", "--raw", path, "-f", "-", stdin=body)
@@ -411,11 +506,19 @@ def test_rights_are_asked_for_by_the_api_server_and_by_this_one(cluster: Cluster
     assert ask(cluster, proxy, "somebody", "admin", f"{BASE}/builds")[0] == 401
     assert ask(cluster, None, "", "admin", f"{BASE}/builds")[0] == 401
     with pytest.raises((ssl.SSLError, ConnectionError)):
-        ask(cluster, Authority(cluster.folder / "pki", "kubernetes"), "front-proxy-client", "admin", f"{BASE}/builds")
+        ask(
+            cluster,
+            Authority(cluster.folder / "pki", "kubernetes"),
+            "front-proxy-client",
+            "admin",
+            f"{BASE}/builds",
+        )
 
 
 def test_a_kill_loses_nothing(cluster: Cluster) -> None:
-    make(cluster, config("survivor", seconds=12))  # longer than a server takes to come back, also on a busy machine
+    make(
+        cluster, config("survivor", seconds=12)
+    )  # longer than a server takes to come back, also on a busy machine
     start(cluster, "survivor")
     ended(cluster, "survivor-1", "Running")
     time.sleep(1)
@@ -473,7 +576,9 @@ def is_served(cluster: Cluster) -> bool:
     return True
 
 
-def ask(cluster: Cluster, authority: Authority | None, client: str, user: str, path: str) -> tuple[int, Obj]:
+def ask(
+    cluster: Cluster, authority: Authority | None, client: str, user: str, path: str
+) -> tuple[int, Obj]:
     """Ask the build API itself, as a client of that name, for a user: (status, answer)."""
     context = ssl.create_default_context(cafile=str(cluster.folder / "pki" / "kubernetes.crt"))
     if authority is not None:
@@ -481,7 +586,9 @@ def ask(cluster: Cluster, authority: Authority | None, client: str, user: str, p
         file = Path(cluster.folder) / "users" / "direct.pem"
         file.write_bytes(pair.certificate + pair.key)
         context.load_cert_chain(file)
-    connection = http.client.HTTPSConnection("localhost", cluster.record.ports.builds_api, context=context, timeout=10)
+    connection = http.client.HTTPSConnection(
+        "localhost", cluster.record.ports.builds_api, context=context, timeout=10
+    )
     connection.request("GET", path, headers={"X-Remote-User": user})
     answer = connection.getresponse()
     found: Obj = json.loads(answer.read())

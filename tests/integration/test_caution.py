@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is not ours is not touched, what cannot be told is not judged, what users run is not restarted.
+"""What is not ours is not touched, what cannot be told is not judged, what users run is not
+restarted.
 
 The tests build on each other."""
 
@@ -32,7 +33,12 @@ OPEN_MODULES = {"driver_kernel_module_type": "open"}
 
 def apply(cluster: Cluster, *objects: Obj) -> None:
     """Make objects as somebody else."""
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+    cluster.kubectl(
+        "apply",
+        "-f",
+        "-",
+        stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}),
+    )
 
 
 def foreign_plugin() -> Obj:
@@ -44,18 +50,29 @@ def foreign_plugin() -> Obj:
         "volumeMounts": [{"name": "plugins", "mountPath": folder["hostPath"]["path"]}],  # type: ignore[index]
     }
     labels = {"name": "nvidia-device-plugin-ds"}
-    spec = {"nodeSelector": {"kubernetes.io/hostname": NODE}, "containers": [container], "volumes": [folder]}
+    spec = {
+        "nodeSelector": {"kubernetes.io/hostname": NODE},
+        "containers": [container],
+        "volumes": [folder],
+    }
     return {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
         "metadata": {"name": "nvidia-device-plugin-daemonset", "namespace": "kube-system"},
-        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": spec}},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": spec},
+        },
     }
 
 
 def user_pod(node: str) -> Obj:
     """A user's pod that holds all devices of a node."""
-    container = {"name": "c", "image": "example.com/user:1", "resources": {"limits": {"nvidia.com/gpu": 8}}}
+    container = {
+        "name": "c",
+        "image": "example.com/user:1",
+        "resources": {"limits": {"nvidia.com/gpu": 8}},
+    }
     spec = {"nodeSelector": {"kubernetes.io/hostname": node}, "containers": [container]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "user"}, "spec": spec}
 
@@ -85,7 +102,9 @@ def changes_nothing(cluster: Cluster, runner: Runner, **variables: Any) -> None:
     assert (again.changed, runner.writes(mark)) == (0, []), again.output
 
 
-def test_a_foreign_device_plugin_is_found_before_the_first_write(cluster: Cluster, runner: Runner) -> None:
+def test_a_foreign_device_plugin_is_found_before_the_first_write(
+    cluster: Cluster, runner: Runner
+) -> None:
     cluster.kubectl("annotate", "node", NODE, f"{PREINSTALLED}=driver,toolkit")
     apply(cluster, foreign_plugin())
     sight.eventually(lambda: gpus(cluster, NODE) == "8")
@@ -103,12 +122,20 @@ def test_a_foreign_device_plugin_is_found_before_the_first_write(cluster: Cluste
 
 def namespace_labels(cluster: Cluster) -> dict[str, str]:
     """The labels of the recipe's namespace."""
-    labels: dict[str, str] = cluster.api.get(f"/api/v1/namespaces/{sight.NAMESPACE}")["metadata"]["labels"]
+    labels: dict[str, str] = cluster.api.get(f"/api/v1/namespaces/{sight.NAMESPACE}")["metadata"][
+        "labels"
+    ]
     return labels
 
 
-def test_an_object_that_is_not_ours_is_refused_and_left_alone(cluster: Cluster, runner: Runner) -> None:
-    metadata = {"name": "nvidia-device-plugin", "namespace": sight.NAMESPACE, "labels": {"owner": "somebody"}}
+def test_an_object_that_is_not_ours_is_refused_and_left_alone(
+    cluster: Cluster, runner: Runner
+) -> None:
+    metadata = {
+        "name": "nvidia-device-plugin",
+        "namespace": sight.NAMESPACE,
+        "labels": {"owner": "somebody"},
+    }
     restricted = {"name": sight.NAMESPACE, "labels": {ENFORCE: "restricted", "team": "theirs"}}
     apply(
         cluster,
@@ -119,16 +146,26 @@ def test_an_object_that_is_not_ours_is_refused_and_left_alone(cluster: Cluster, 
     played = runner.play("enable_gpu", "--tags", "device_plugin")
     assert played.code != 0
     assert "ConfigMap nvidia-gpu/nvidia-device-plugin" in sentence(played)
-    assert "Namespace nvidia-gpu" in sentence(runner.play("enable_gpu", "--tags", "driver_container"))
+    assert "Namespace nvidia-gpu" in sentence(
+        runner.play("enable_gpu", "--tags", "driver_container")
+    )
     assert namespace_labels(cluster) == before
-    found = json.loads(cluster.kubectl("get", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "-o", "json"))
+    found = json.loads(
+        cluster.kubectl(
+            "get", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "-o", "json"
+        )
+    )
     assert found["data"] == {"theirs": "kept"}
     assert found["metadata"]["labels"] == {"owner": "somebody"}
 
 
 def test_with_adopt_it_is_taken_over(cluster: Cluster, runner: Runner) -> None:
     runner.play("enable_gpu", hardware_enablement_adopt=True).check()
-    found = json.loads(cluster.kubectl("get", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "-o", "json"))
+    found = json.loads(
+        cluster.kubectl(
+            "get", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "-o", "json"
+        )
+    )
     assert found["metadata"]["labels"][sight.STATE_LABEL] == "device_plugin"
     assert "config.yaml" in found["data"]
     assert namespace_labels(cluster)[ENFORCE] == "privileged"
@@ -136,20 +173,34 @@ def test_with_adopt_it_is_taken_over(cluster: Cluster, runner: Runner) -> None:
     changes_nothing(cluster, runner)
 
 
-def test_a_foreign_device_plugin_that_comes_later_is_refused_too(cluster: Cluster, runner: Runner) -> None:
+def test_a_foreign_device_plugin_that_comes_later_is_refused_too(
+    cluster: Cluster, runner: Runner
+) -> None:
     apply(cluster, foreign_plugin())
     mark = cluster.mark()
     text = sentence(runner.play("enable_gpu"))
-    assert "nvidia.com/gpu, nvidia.com/mig-* is served on these nodes by another device plugin, too" in text
+    assert (
+        "nvidia.com/gpu, nvidia.com/mig-* is served on these nodes by another device plugin, too"
+        in text
+    )
     assert "DaemonSet kube-system/nvidia-device-plugin-daemonset" in text
     assert runner.writes(mark) == []
     # Whoever only looks is told as well.
-    assert "! DaemonSet kube-system/nvidia-device-plugin-daemonset serves" in runner.play("status").output
+    assert (
+        "! DaemonSet kube-system/nvidia-device-plugin-daemonset serves"
+        in runner.play("status").output
+    )
     cluster.kubectl("delete", "daemonset", "-n", "kube-system", "nvidia-device-plugin-daemonset")
-    sight.eventually(lambda: gpus(cluster, NODE) == "8" and all(map(sight.is_ready, sight.pods(cluster).values())))
+    sight.eventually(
+        lambda: (
+            gpus(cluster, NODE) == "8" and all(map(sight.is_ready, sight.pods(cluster).values()))
+        )
+    )
 
 
-def test_a_node_that_is_not_ready_is_unknown_and_nothing_is_written_to_nodes(cluster: Cluster, runner: Runner) -> None:
+def test_a_node_that_is_not_ready_is_unknown_and_nothing_is_written_to_nodes(
+    cluster: Cluster, runner: Runner
+) -> None:
     before = sight.marks(cluster)
     cluster.set_ready(NODE, ready=False)
     mark = cluster.mark()
@@ -159,12 +210,16 @@ def test_a_node_that_is_not_ready_is_unknown_and_nothing_is_written_to_nodes(clu
     assert list(sight.problems(cluster)) == [(NODE, "driver")]
     assert sight.record(cluster)["phase"] == "unknown"
     assert sight.marks(cluster) == before
-    assert [request for request in runner.writes(mark) if "/nodes" in request or "/pods" in request] == []
+    assert [
+        request for request in runner.writes(mark) if "/nodes" in request or "/pods" in request
+    ] == []
     cluster.set_ready(NODE, ready=True)
     sight.eventually(lambda: all(sight.is_ready(pod) for pod in sight.pods(cluster).values()))
 
 
-def test_devices_that_are_all_in_use_are_told_from_broken_ones(cluster: Cluster, runner: Runner) -> None:
+def test_devices_that_are_all_in_use_are_told_from_broken_ones(
+    cluster: Cluster, runner: Runner
+) -> None:
     apply(cluster, user_pod(NODE))
     cluster.kubectl("wait", "--for=condition=Ready", "pod/user", "--timeout=30s")
     proofs = sight.proofs(cluster, NODE)
@@ -208,14 +263,21 @@ def test_a_restarted_driver_is_proven(cluster: Cluster, runner: Runner) -> None:
 
 
 @pytest.mark.slow
-def test_an_api_server_that_stops_answering_changes_no_label(cluster: Cluster, runner: Runner) -> None:
-    server = next(item for item in processes.noted(cluster.folder) if item.program == "kube-apiserver")
+def test_an_api_server_that_stops_answering_changes_no_label(
+    cluster: Cluster, runner: Runner
+) -> None:
+    server = next(
+        item for item in processes.noted(cluster.folder) if item.program == "kube-apiserver"
+    )
     set_fault(cluster.kubeconfig, NODE, "driver", "slow", seconds=300)
-    # After a reboot everything on the node has to be proven again: the run has written and holds the lock.
+    # After a reboot everything on the node has to be proven again: the run has written and holds
+    # the lock.
     cluster.reboot(NODE, KERNEL)
     run = runner.start("enable_gpu", hardware_enablement_options=OPEN_MODULES)
     try:
-        sight.eventually(lambda: sight.gates(cluster, NODE)["driver"] == "stale" or run.poll() is not None)
+        sight.eventually(
+            lambda: sight.gates(cluster, NODE)["driver"] == "stale" or run.poll() is not None
+        )
         before = sight.marks(cluster)
         server.send(signal.SIGSTOP)
         stopped = time.monotonic()
@@ -241,7 +303,19 @@ def test_disable_gives_back_what_was_adopted_as_it_was(cluster: Cluster, runner:
     cluster.kubectl("label", "namespace", sight.NAMESPACE, "since=then")
     runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
     name = {"kubernetes.io/metadata.name": sight.NAMESPACE}
-    assert namespace_labels(cluster) == {**name, ENFORCE: "restricted", "team": "theirs", "since": "then"}
-    found = json.loads(cluster.kubectl("get", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "-o", "json"))
-    assert (found["data"], found["metadata"]["labels"]) == ({"theirs": "kept"}, {"owner": "somebody"})
+    assert namespace_labels(cluster) == {
+        **name,
+        ENFORCE: "restricted",
+        "team": "theirs",
+        "since": "then",
+    }
+    found = json.loads(
+        cluster.kubectl(
+            "get", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "-o", "json"
+        )
+    )
+    assert (found["data"], found["metadata"]["labels"]) == (
+        {"theirs": "kept"},
+        {"owner": "somebody"},
+    )
     runner.play("disable", hardware_enablement_recipe="nvidia-gpu").unchanged()

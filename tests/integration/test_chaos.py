@@ -1,10 +1,12 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Single faults at random requests of an enable, and nodes that leave and come during one: whatever happened, no label
-is wrong, nothing is left behind, what is said can be acted on, and the next run makes everything ready.
+"""Single faults at random requests of an enable, and nodes that leave and come during one: whatever
+happened, no label is wrong, nothing is left behind, what is said can be acted on, and the next run
+makes everything ready.
 
-Small by default; HE_CHAOS_FAULTS, HE_CHAOS_NODES, HE_CHAOS_LEAVING and HE_CHAOS_SEED make it larger, or another one."""
+Small by default; HE_CHAOS_FAULTS, HE_CHAOS_NODES, HE_CHAOS_LEAVING and HE_CHAOS_SEED make it
+larger, or another one."""
 
 from __future__ import annotations
 
@@ -35,11 +37,12 @@ FAULTS, NODES, LEAVING, SEED = (
     int(os.environ.get(f"HE_CHAOS_{name}", default))
     for name, default in (("FAULTS", 10), ("NODES", 20), ("LEAVING", 4), ("SEED", 1))
 )
-# Of so many runs one begins with nothing; the others have some nodes and objects to make ready again.
+# Of so many runs one begins with nothing; the others have some nodes and objects to make ready
+# again.
 FROM_NOTHING = 10
 WIPED = 3
-# Method, path, and how many such requests a run has at least: any request half of the time, else one that is about a
-# node, a validation pod, the lock or the record.
+# Method, path, and how many such requests a run has at least: any request half of the time, else
+# one that is about a node, a validation pod, the lock or the record.
 TARGETS = (
     *[("", "", 100)] * 4,
     ("PATCH", "/nodes/", 4),
@@ -52,7 +55,13 @@ KERNELS = ("6.8.0-60-generic", "6.8.0-71-generic")
 
 
 def _status(code: int, reason: str) -> Fault:
-    body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason}
+    body = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "status": "Failure",
+        "code": code,
+        "reason": reason,
+    }
     text = json.dumps({**body, "message": f"{reason}, says the test"}).encode()
     return Fault(status=code, headers={"Content-Type": "application/json"}, body=text)
 
@@ -74,7 +83,8 @@ KINDS = (
 
 @dataclass
 class Bed:
-    """A cluster, who runs directly and who does through the proxy, and the objects that are there after an enable."""
+    """A cluster, who runs directly and who does through the proxy, and the objects that are there
+    after an enable."""
 
     cluster: Cluster
     direct: Runner
@@ -84,11 +94,17 @@ class Bed:
 
     def nodes(self) -> list[str]:
         """The nodes with GPUs."""
-        return sorted(name for name in sight.nodes(self.cluster) if name.startswith(("gpu-", "more-")))
+        return sorted(
+            name for name in sight.nodes(self.cluster) if name.startswith(("gpu-", "more-"))
+        )
 
     def ready(self) -> list[str]:
         """Those of them whose labels all say that they are ready."""
-        return [node for node in self.nodes() if set(sight.gates(self.cluster, node).values()) == {"ready"}]
+        return [
+            node
+            for node in self.nodes()
+            if set(sight.gates(self.cluster, node).values()) == {"ready"}
+        ]
 
     def inventory(self) -> frozenset[str]:
         """What the recipe's namespace and the cluster hold besides nodes and what controllers make."""
@@ -101,7 +117,9 @@ class Bed:
             " NodeFeature ",
             " CSINode ",
         )
-        return frozenset(key for key in self.cluster.dump() if not any(kind in key for kind in made))
+        return frozenset(
+            key for key in self.cluster.dump() if not any(kind in key for kind in made)
+        )
 
 
 @pytest.fixture(scope="module")
@@ -152,10 +170,17 @@ def left_behind(bed: Bed) -> list[str]:
     found = [
         pod["metadata"]["name"]
         for pod in items
-        if sight.VALIDATION_LABEL in pod["metadata"]["labels"] and "deletionTimestamp" not in pod["metadata"]
+        if sight.VALIDATION_LABEL in pod["metadata"]["labels"]
+        and "deletionTimestamp" not in pod["metadata"]
     ]
-    lease = json.loads(bed.cluster.kubectl("get", "lease", "nvidia-gpu", "-n", "hardware-enablement", "-o", "json"))
-    held = [f"the lock of {lease['spec']['holderIdentity']}"] if lease["spec"].get("holderIdentity") else []
+    lease = json.loads(
+        bed.cluster.kubectl("get", "lease", "nvidia-gpu", "-n", "hardware-enablement", "-o", "json")
+    )
+    held = (
+        [f"the lock of {lease['spec']['holderIdentity']}"]
+        if lease["spec"].get("holderIdentity")
+        else []
+    )
     return [*found, *held, *sorted(bed.inventory() ^ bed.objects)]
 
 
@@ -163,7 +188,9 @@ def check_sentences(played: Played) -> None:
     """What a failed run says has what, where, why and what to do."""
     assert "Traceback" not in played.output
     assert "a bug in hardware.enablement" not in played.output, played.output
-    said = [json.loads(f'"{text}"') for text in re.findall(r'"msg": "((?:[^"\\]|\\.)*)"', played.output)]
+    said = [
+        json.loads(f'"{text}"') for text in re.findall(r'"msg": "((?:[^"\\]|\\.)*)"', played.output)
+    ]
     assert said or played.code == 0, played.output
     for sentence in said:
         assert re.search(r"\S.*(\(.+\)|node|cluster).*: .+; \S+", sentence, re.DOTALL), sentence
@@ -184,11 +211,15 @@ def wipe(bed: Bed, number: int) -> None:
         carried = sight.marks(bed.cluster)[node]
         annotations = [name for name in carried if name.endswith(".proofs")]
         patch: dict[str, Any] = {
-            "labels": {f"{sight.DOMAIN}/{name}": None for name in carried if name not in annotations},
+            "labels": {
+                f"{sight.DOMAIN}/{name}": None for name in carried if name not in annotations
+            },
             "annotations": {f"{sight.DOMAIN}/{name}": None for name in annotations},
         }
         bed.cluster.api.patch(f"/api/v1/nodes/{node}", {"metadata": patch})
-    bed.cluster.kubectl("delete", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "--ignore-not-found")
+    bed.cluster.kubectl(
+        "delete", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "--ignore-not-found"
+    )
 
 
 def concerned(path: str) -> set[str]:
@@ -236,7 +267,9 @@ def test_nodes_that_leave_and_come_cost_the_others_nothing(bed: Bed) -> None:
         for number, node in enumerate(leaving):
             bed.cluster.remove_nodes(node)
             # Another one comes under a name that is free again, or under a new one.
-            bed.cluster.add_nodes(1, prefix=("gpu", "more")[number % 2], kernel=drawn(KERNELS, node)[0])
+            bed.cluster.add_nodes(
+                1, prefix=("gpu", "more")[number % 2], kernel=drawn(KERNELS, node)[0]
+            )
         clear_faults(bed.cluster.kubeconfig, slow)
         code = run.wait(timeout=900)
     finally:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cluster layer against a real API server: what only that can show (admission, field managers, deletion)."""
+"""The cluster layer against a real API server: what only that can show (admission, field managers,
+deletion)."""
 
 from __future__ import annotations
 
@@ -14,15 +15,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import (
-    Change,
-    delete_and_wait,
-    execute,
-    plan,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.applyset import owned
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
     ApiError,
     Forbidden,
     Gone,
@@ -33,12 +26,34 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     UnknownKind,
     Unreachable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind, builtin
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import PART_OF_LABEL
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.lock import RunLock, read
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey, key_of
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.applyset import owned
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import Change
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import (
+    Client,
+    connect,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.executing import execute
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import (
+    Kind,
+    builtin,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+    PART_OF_LABEL,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.lease import (
+    RunLock,
+    read,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import (
+    ObjectKey,
+    key_of,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.planning import plan
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.removal import (
+    delete_and_wait,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.watch import WatchHub
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 from tests.cluster import Cluster
 from tests.cluster.faults import Fault, FaultProxy
 from tests.cluster.pki import Authority
@@ -57,8 +72,12 @@ SELECTED = f"{PART_OF_LABEL}=ours"
 def cluster() -> Iterator[Cluster]:
     """A cluster without nodes, and a user who may only read."""
     with Cluster.up("test-cluster-layer") as started:
-        started.kubectl("create", "clusterrole", "reader", "--verb=get,list,watch", "--resource=*.*")
-        started.kubectl("create", "clusterrolebinding", "reader", "--clusterrole=reader", "--user=reader")
+        started.kubectl(
+            "create", "clusterrole", "reader", "--verb=get,list,watch", "--resource=*.*"
+        )
+        started.kubectl(
+            "create", "clusterrolebinding", "reader", "--clusterrole=reader", "--user=reader"
+        )
         yield started
 
 
@@ -88,7 +107,10 @@ def config(name: str, namespace: str, value: str = "1") -> Obj:
 def daemonset(name: str, namespace: str, app: str = "a") -> Obj:
     labels = {"app": app}
     containers = [{"name": "c", "image": "localhost/x:1", "resources": {"limits": {"cpu": "100m"}}}]
-    template = {"metadata": {"labels": labels}, "spec": {"containers": containers, "hostNetwork": False}}
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {"containers": containers, "hostNetwork": False},
+    }
     spec = {"selector": {"matchLabels": labels}, "template": template}
     return ours("apps/v1", "DaemonSet", name, namespace, spec=spec)
 
@@ -96,12 +118,21 @@ def daemonset(name: str, namespace: str, app: str = "a") -> Obj:
 def definition(group: str) -> Obj:
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     versions = [{"name": "v1", "served": True, "storage": True, "schema": schema}]
-    spec = {"group": group, "scope": "Namespaced", "names": {"kind": "Foo", "plural": "foos"}, "versions": versions}
+    spec = {
+        "group": group,
+        "scope": "Namespaced",
+        "names": {"kind": "Foo", "plural": "foos"},
+        "versions": versions,
+    }
     return ours("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"foos.{group}", spec=spec)
 
 
 def planned(client: Client, desired: list[Obj], **options: Any) -> list[Change]:
-    return plan(client, desired, **{"live": {}, "adopt": False, "owner": "ours", "recreate": False, **options})
+    return plan(
+        client,
+        desired,
+        **{"live": {}, "adopt": False, "owner": "ours", "recreate": False, **options},
+    )
 
 
 def run(client: Client, desired: list[Obj], **options: Any) -> list[Change]:
@@ -116,7 +147,9 @@ def test_a_first_run_in_ranks_and_a_second_one_without_a_write(cluster: Cluster)
     client = connect({"kubeconfig": str(cluster.kubeconfig_for("first", ["system:masters"]))})
     desired = [
         ours("first.io/v1", "Foo", "f", "first", spec={"a": 1}),
-        ours("v1", "Service", "s", "first", spec={"selector": {"app": "a"}, "ports": [{"port": 80}]}),
+        ours(
+            "v1", "Service", "s", "first", spec={"selector": {"app": "a"}, "ports": [{"port": 80}]}
+        ),
         daemonset("d", "first"),
         ours("v1", "Secret", "k", "first", stringData={"x": "1"}),
         config("c", "first"),
@@ -143,13 +176,20 @@ def test_a_first_run_in_ranks_and_a_second_one_without_a_write(cluster: Cluster)
     assert all("dryRun=All" in event["requestURI"] for event in writes)
 
 
-def test_drift_is_repaired_and_foreign_fields_are_told_of(client: Client, cluster: Cluster, namespace: str) -> None:
+def test_drift_is_repaired_and_foreign_fields_are_told_of(
+    client: Client, cluster: Cluster, namespace: str
+) -> None:
     desired = [config("c", namespace)]
     run(client, desired)
     cluster.kubectl("-n", namespace, "annotate", "configmap", "c", "their.io/note=x")
     (found,) = planned(client, desired)
-    assert (found.action, found.note) == ("unchanged", "kubectl-annotate also sets metadata.annotations.their.io/note")
-    cluster.kubectl("-n", namespace, "patch", "configmap", "c", "--type=merge", "-p", '{"data":{"x":"2"}}')
+    assert (found.action, found.note) == (
+        "unchanged",
+        "kubectl-annotate also sets metadata.annotations.their.io/note",
+    )
+    cluster.kubectl(
+        "-n", namespace, "patch", "configmap", "c", "--type=merge", "-p", '{"data":{"x":"2"}}'
+    )
     (found,) = run(client, desired)
     assert found.action == "update"
     assert found.after is not None
@@ -184,17 +224,25 @@ def test_an_update_that_changed_nothing_is_unchanged(client: Client, namespace: 
 
 def test_what_is_not_ours_is_refused_unless_adopted(client: Client, namespace: str) -> None:
     for name in ("a", "b"):
-        theirs = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}}
+        theirs = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": name, "namespace": namespace},
+        }
         client.create(theirs)
     desired = [config("a", namespace), config("b", namespace), config("c", namespace)]
-    with pytest.raises(EnablementError, match=r"ConfigMap \S+/a, ConfigMap \S+/b exist already .*set adopt"):
+    with pytest.raises(
+        EnablementError, match=r"ConfigMap \S+/a, ConfigMap \S+/b exist already .*set adopt"
+    ):
         planned(client, desired)
     found = run(client, desired, adopt=True)
     assert actions(found) == ["update", "update", "create"]
     assert found[0].note == "adopted"
 
 
-def test_immutable_fields_are_named_or_the_object_is_replaced(client: Client, namespace: str) -> None:
+def test_immutable_fields_are_named_or_the_object_is_replaced(
+    client: Client, namespace: str
+) -> None:
     (made,) = run(client, [daemonset("d", namespace)])
     wanted = daemonset("d", namespace, app="other")
     with pytest.raises(Invalid, match=r"DaemonSet \S+/d .*spec\.selector.*immutable.*set recreate"):
@@ -216,7 +264,9 @@ def test_a_wrong_object_is_no_matter_of_replacement(client: Client, namespace: s
 
 
 def test_an_unknown_kind_is_named(client: Client, namespace: str) -> None:
-    with pytest.raises(UnknownKind, match=r"Cannot apply Thing \S+/t: .*does not serve Thing of no\.such\.io/v1"):
+    with pytest.raises(
+        UnknownKind, match=r"Cannot apply Thing \S+/t: .*does not serve Thing of no\.such\.io/v1"
+    ):
         planned(client, [ours("no.such.io/v1", "Thing", "t", namespace)])
 
 
@@ -244,11 +294,15 @@ def test_a_reader_gets_a_prediction(cluster: Cluster, client: Client, namespace:
 def test_a_missing_namespace_is_predicted_and_then_named(client: Client) -> None:
     found = planned(client, [config("c", "nowhere")])
     assert (found[0].action, found[0].note) == ("create", "namespace nowhere does not exist yet")
-    with pytest.raises(EnablementError, match=r"1 of 1 changes failed .*namespaces \"nowhere\" not found"):
+    with pytest.raises(
+        EnablementError, match=r"1 of 1 changes failed .*namespaces \"nowhere\" not found"
+    ):
         execute(client, found, guard=lambda: None)
 
 
-def test_a_namespace_that_is_going_is_waited_for_by_the_user(client: Client, namespace: str) -> None:
+def test_a_namespace_that_is_going_is_waited_for_by_the_user(
+    client: Client, namespace: str
+) -> None:
     held = config("held", namespace)
     held["metadata"]["finalizers"] = ["their.io/hold"]
     run(client, [held])
@@ -272,7 +326,12 @@ def test_a_kind_that_is_switched_off_is_no_missing_namespace(
 def test_a_failure_accounts_for_every_object(client: Client, namespace: str) -> None:
     bad = daemonset("bad", namespace)
     bad["spec"]["template"]["metadata"]["labels"] = {}
-    objects = [config("c", namespace), bad, daemonset("good", namespace), ours("v1", "Service", "s", namespace)]
+    objects = [
+        config("c", namespace),
+        bad,
+        daemonset("good", namespace),
+        ours("v1", "Service", "s", namespace),
+    ]
     objects[3]["spec"] = {"ports": [{"port": 80}]}
     changes = [Change(key_of(obj), "create", None, obj, desired=obj) for obj in objects]
     with pytest.raises(EnablementError, match="1 of 4 changes failed") as caught:
@@ -300,7 +359,9 @@ def test_the_guard_stops_between_batches(client: Client, namespace: str) -> None
     assert caught.value.result["not_tried"] == [f"DaemonSet {namespace}/d"]
 
 
-def test_deletions_come_last_and_only_hit_the_object_that_was_seen(client: Client, namespace: str) -> None:
+def test_deletions_come_last_and_only_hit_the_object_that_was_seen(
+    client: Client, namespace: str
+) -> None:
     (made,) = run(client, [config("old", namespace)])
     other = copy.deepcopy(made.after or {})
     other["metadata"]["uid"] = "00000000-0000-0000-0000-000000000000"
@@ -323,8 +384,14 @@ def test_removal_waits_and_names_what_holds_it(client: Client, namespace: str) -
     held = config("held", namespace)
     held["metadata"]["finalizers"] = ["their.io/hold"]
     run(client, [held, daemonset("d", namespace), config("free", namespace)])
-    keys = [key_of(held), ObjectKey("apps/v1", "DaemonSet", namespace, "d"), key_of(config("free", namespace))]
-    with pytest.raises(EnablementError, match=r"ConfigMap \S+/held did not go in time .*their\.io/hold"):
+    keys = [
+        key_of(held),
+        ObjectKey("apps/v1", "DaemonSet", namespace, "d"),
+        key_of(config("free", namespace)),
+    ]
+    with pytest.raises(
+        EnablementError, match=r"ConfigMap \S+/held did not go in time .*their\.io/hold"
+    ):
         delete_and_wait(client, keys, timeout=2)
     assert list(owned(client, [builtin("apps/v1", "DaemonSet")], SELECTED, [namespace])) == []  # type: ignore[list-item]
     # What is being deleted counts as gone soon: planned as a replacement, made anew.
@@ -360,7 +427,9 @@ def test_wrong_credentials_are_said(cluster: Cluster) -> None:
         connect({"host": cluster.server, "api_key": "nonsense"}).version()
 
 
-def test_a_hub_and_a_plan_through_an_outage(client: Client, cluster: Cluster, namespace: str) -> None:
+def test_a_hub_and_a_plan_through_an_outage(
+    client: Client, cluster: Cluster, namespace: str
+) -> None:
     hub = WatchHub(client, patience_s=60)
     hub.subscribe(builtin("v1", "ConfigMap"), namespace=namespace, labels=SELECTED)  # type: ignore[arg-type]
     while not hub.synced:
@@ -397,7 +466,9 @@ def test_120_objects_are_planned_quickly(client: Client, namespace: str) -> None
     live = owned(client, [builtin("apps/v1", "DaemonSet")], SELECTED, [namespace])  # type: ignore[list-item]
     started = time.monotonic()
     for first in range(0, 120, 15):
-        assert set(actions(planned(client, desired[first : first + 15], live=live))) == {"unchanged"}
+        assert set(actions(planned(client, desired[first : first + 15], live=live))) == {
+            "unchanged"
+        }
     # 0.4 s on a quiet machine; the bound is for a busy one.
     assert time.monotonic() - started < 3
 
@@ -412,21 +483,31 @@ FAULTS = (
     Fault(method="POST", path="/leases", lost="answer", times=1),
     Fault(method="GET", path="/leases/", lost="request", times=2),
     Fault(method="PATCH", path="/specialresources/.*/status", status=503, times=1),
-    Fault(method="GET", path="/nodes[?](?!.*watch)", status=200, body=b"<html>log in</html>", times=2),
+    Fault(
+        method="GET", path="/nodes[?](?!.*watch)", status=200, body=b"<html>log in</html>", times=2
+    ),
     Fault(method="GET", path="watch=true", status=500, times=3),
     Fault(method="GET", path="watch=true", cut_after=3000, times=10),
 )
 
 
-def test_a_run_on_a_network_that_loses_things_ends_ready_and_wrote_everything(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_run_on_a_network_that_loses_things_ends_ready_and_wrote_everything(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     cluster.add_nodes(3, profile="gpu-t4", prefix="gpu")
     runner = documented(cluster, tmp_path)
     authority = Authority(cluster.folder / "pki", "kubernetes")
     upstream = cluster.server.removeprefix("https://")
-    with FaultProxy(upstream, authority, client=authority.client("runner")) as proxy, ExitStack() as bad:
+    with (
+        FaultProxy(upstream, authority, client=authority.client("runner")) as proxy,
+        ExitStack() as bad,
+    ):
         for fault in FAULTS:
             bad.enter_context(proxy.faults.on(fault))
-        direct, runner.settings = runner.settings, {**runner.settings, "K8S_AUTH_HOST": f"https://{proxy.address}"}
+        direct, runner.settings = (
+            runner.settings,
+            {**runner.settings, "K8S_AUTH_HOST": f"https://{proxy.address}"},
+        )
         runner.play("enable", **TWO_STATES).check()
         happened = [seen.fault for seen in proxy.seen]
         assert [fault for fault in FAULTS if fault not in happened] == []

@@ -26,7 +26,9 @@ NAME = "tool"
 
 
 @pytest.fixture(autouse=True)
-def _own_clusters(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _own_clusters(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
     monkeypatch.setenv("HE_CLUSTERS", str(tmp_path_factory.mktemp("clusters")))
     yield
     for name in (NAME, f"{NAME}-2"):
@@ -35,7 +37,9 @@ def _own_clusters(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
 
 def test_a_tool_killed_in_the_middle_of_a_start_leaves_nothing_that_down_does_not_end() -> None:
     folder = cluster_folder(NAME)
-    with subprocess.Popen([sys.executable, "-m", "tests.cluster", "up", "--name", NAME], cwd=REPO) as tool:
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.cluster", "up", "--name", NAME], cwd=REPO
+    ) as tool:
         _until((folder / "run" / "kube-controller-manager.json").exists)
         tool.send_signal(signal.SIGKILL)
     ports = _ports(folder)
@@ -67,12 +71,17 @@ def test_up_again_does_nothing_or_repairs_and_clusters_live_side_by_side() -> No
     os.kill(first["kube-scheduler"], signal.SIGKILL)
     # On a busy machine a killed process is there for a moment longer.
     eventually(lambda: processes.start_time(first["kube-scheduler"]) is None)
-    with Cluster.up(NAME, say=said.append) as repaired, Cluster.up(f"{NAME}-2", openshift=True, nfd=False) as other:
+    with (
+        Cluster.up(NAME, say=said.append) as repaired,
+        Cluster.up(f"{NAME}-2", openshift=True, nfd=False) as other,
+    ):
         assert any("only partly there" in line for line in said)
         assert not set(_pids(folder).values()) & set(first.values())
         assert repaired.server != other.server
         assert "clusterversions.config.openshift.io" in other.kubectl("get", "crd", "-o", "name")
-        assert "clusterversions.config.openshift.io" not in repaired.kubectl("get", "crd", "-o", "name")
+        assert "clusterversions.config.openshift.io" not in repaired.kubectl(
+            "get", "crd", "-o", "name"
+        )
         ports = _ports(folder) + _ports(other.folder)
         _check_loopback_only(repaired)
         assert "nfd-master" not in _pids(other.folder)
@@ -104,19 +113,26 @@ def _check_loopback_only(cluster: Cluster) -> None:
 
 
 def _check_nodes(cluster: Cluster) -> None:
-    names = cluster.add_nodes(2, profile="gpu-t4", kernel="5.15.0-1+x", os="ubuntu:22.04", prefix="gpu")
+    names = cluster.add_nodes(
+        2, profile="gpu-t4", kernel="5.15.0-1+x", os="ubuntu:22.04", prefix="gpu"
+    )
     assert names == ["gpu-1", "gpu-2"]
     cluster.reboot("gpu-1", "5.15.0-2+x")
     label = "feature.node.kubernetes.io/kernel-version.full"
     before = cluster.api.get("/api/v1/nodes/gpu-1")
     assert before["status"]["nodeInfo"]["kernelVersion"] == "5.15.0-2+x"
     assert before["metadata"]["labels"][label] == "5.15.0-1_x"
-    node_feature = "/apis/nfd.k8s-sigs.io/v1alpha1/namespaces/node-feature-discovery/nodefeatures/gpu-1"
+    node_feature = (
+        "/apis/nfd.k8s-sigs.io/v1alpha1/namespaces/node-feature-discovery/nodefeatures/gpu-1"
+    )
     cluster.api.patch(
-        node_feature, {"spec": {"labels": {"feature.node.kubernetes.io/storage-nonrotationaldisk": None}}}
+        node_feature,
+        {"spec": {"labels": {"feature.node.kubernetes.io/storage-nonrotationaldisk": None}}},
     )
     cluster.relabel("gpu-1")
-    assert "storage-nonrotationaldisk" not in str(cluster.api.get("/api/v1/nodes/gpu-1")["metadata"]["labels"])
+    assert "storage-nonrotationaldisk" not in str(
+        cluster.api.get("/api/v1/nodes/gpu-1")["metadata"]["labels"]
+    )
     assert cluster.api.get("/api/v1/nodes/gpu-1")["metadata"]["labels"][label] == "5.15.0-2_x"
     cluster.set_ready("gpu-2", False)
     _until(lambda: "unreachable" in str(cluster.api.get("/api/v1/nodes/gpu-2")["spec"]))
@@ -133,7 +149,9 @@ def _check_audit_and_dump(cluster: Cluster) -> None:
     with pytest.raises(ClusterError, match="cannot list resource"):
         cluster.kubectl("--kubeconfig", str(kubeconfig), "get", "pods")
     events = cluster.audit(user="alice", since=mark)
-    assert [event["objectRef"]["resource"] for event in events if event["verb"] == "list"] == ["pods"]
+    assert [event["objectRef"]["resource"] for event in events if event["verb"] == "list"] == [
+        "pods"
+    ]
     assert "viewers" in events[-1]["user"]["groups"]
     assert cluster.audit(user="alice", since=cluster.mark()) == []
     assert cluster.dump() == before

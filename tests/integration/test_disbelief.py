@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The engine is not believed: without its gates the operands fail by themselves, and without proofs there are no gates.
+"""The engine is not believed: without its gates the operands fail by themselves, and without proofs
+there are no gates.
 
 The tests build on each other."""
 
@@ -37,7 +38,12 @@ def without_gates(daemonset: Obj) -> Obj:
         term["matchExpressions"] = [
             item for item in term["matchExpressions"] if not item["key"].startswith(sight.SUMMARY)
         ]
-    return {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": kept, "spec": daemonset["spec"]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": kept,
+        "spec": daemonset["spec"],
+    }
 
 
 def validator(node: str) -> Obj:
@@ -56,10 +62,14 @@ def validator(node: str) -> Obj:
 
 def phase_of(cluster: Cluster, node: str) -> str:
     """How far that pod is."""
-    return str(cluster.api.get(f"/api/v1/namespaces/default/pods/by-hand-{node}")["status"]["phase"])
+    return str(
+        cluster.api.get(f"/api/v1/namespaces/default/pods/by-hand-{node}")["status"]["phase"]
+    )
 
 
-def test_without_validation_there_is_no_gate_and_no_dependant(cluster: Cluster, runner: Runner) -> None:
+def test_without_validation_there_is_no_gate_and_no_dependant(
+    cluster: Cluster, runner: Runner
+) -> None:
     set_fault(cluster.kubeconfig, CRASHING, "driver", "crash")
     set_fault(cluster.kubeconfig, SLOW, "driver", "slow", seconds=300)
     runner.play("enable_gpu", "--skip-tags", "validation").check()
@@ -68,13 +78,22 @@ def test_without_validation_there_is_no_gate_and_no_dependant(cluster: Cluster, 
     assert {state for _node, state in sight.pods(cluster)} == {"driver"}
 
 
-def test_without_gates_dependants_start_everywhere_and_serve_only_where_the_driver_does(cluster: Cluster) -> None:
+def test_without_gates_dependants_start_everywhere_and_serve_only_where_the_driver_does(
+    cluster: Cluster,
+) -> None:
     path = f"/apis/apps/v1/namespaces/{sight.NAMESPACE}/daemonsets"
     daemonsets = [without_gates(item) for item in cluster.api.get(path)["items"]]
-    cluster.kubectl("replace", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": daemonsets}))
+    cluster.kubectl(
+        "replace",
+        "-f",
+        "-",
+        stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": daemonsets}),
+    )
     wanted = {(node, state) for node in (CRASHING, SLOW, SOUND) for state in DEPENDANTS}
     sight.eventually(lambda: wanted <= sight.pods(cluster).keys())
-    sight.eventually(lambda: all(sight.is_ready(sight.pods(cluster)[(SOUND, state)]) for state in DEPENDANTS))
+    sight.eventually(
+        lambda: all(sight.is_ready(sight.pods(cluster)[(SOUND, state)]) for state in DEPENDANTS)
+    )
     for node in (CRASHING, SLOW):
         assert not any(sight.is_ready(sight.pods(cluster)[(node, state)]) for state in DEPENDANTS)
         assert sight.nodes(cluster)[node]["status"]["allocatable"].get("nvidia.com/gpu", "0") == "0"
@@ -84,28 +103,44 @@ def test_without_gates_dependants_start_everywhere_and_serve_only_where_the_driv
 def test_validators_fail_where_the_driver_is_missing_and_say_so(cluster: Cluster) -> None:
     for node in (CRASHING, SLOW, SOUND):
         cluster.kubectl("apply", "-f", "-", stdin=json.dumps(validator(node)))
-    sight.eventually(lambda: all(phase_of(cluster, n) in ("Succeeded", "Failed") for n in (CRASHING, SLOW, SOUND)))
+    sight.eventually(
+        lambda: all(
+            phase_of(cluster, n) in ("Succeeded", "Failed") for n in (CRASHING, SLOW, SOUND)
+        )
+    )
     assert phase_of(cluster, SOUND) == "Succeeded"
     for node in (CRASHING, SLOW):
         assert phase_of(cluster, node) == "Failed"
-        assert f"no NVIDIA driver is loaded on node {node}" in cluster.kubectl("logs", f"by-hand-{node}")
+        assert f"no NVIDIA driver is loaded on node {node}" in cluster.kubectl(
+            "logs", f"by-hand-{node}"
+        )
 
 
-def test_validations_that_never_run_make_no_gate(cluster: Cluster, runner: Runner, tmp_path: Path) -> None:
+def test_validations_that_never_run_make_no_gate(
+    cluster: Cluster, runner: Runner, tmp_path: Path
+) -> None:
     clear_faults(cluster.kubeconfig)
     recipe = tmp_path / "nvidia-gpu"
     shutil.copytree(REPO / "recipes" / "nvidia-gpu", recipe)
     pod = recipe / "validation" / "cuda.yaml.j2"
-    pod.write_text(pod.read_text().replace("\nspec:\n", "\nspec:\n  nodeSelector: {nowhere: to-be-found}\n"))
+    pod.write_text(
+        pod.read_text().replace("\nspec:\n", "\nspec:\n  nodeSelector: {nowhere: to-be-found}\n")
+    )
     played = runner.play(
-        "enable_gpu", hardware_enablement_recipe_dir=str(tmp_path), hardware_enablement_failure_grace=3
+        "enable_gpu",
+        hardware_enablement_recipe_dir=str(tmp_path),
+        hardware_enablement_failure_grace=3,
     )
     assert played.code != 0
     assert "driver_validation unknown" in played.output
     for node in (CRASHING, SLOW, SOUND):
-        # Driver and hook are proven by their pods; what the validation would have proven is not, nor what follows.
+        # Driver and hook are proven by their pods; what the validation would have proven is not,
+        # nor what follows.
         gates = sight.gates(cluster, node)
-        assert {state: value for state, value in gates.items() if state} == {"driver": "ready", "runtime_hook": "ready"}
+        assert {state: value for state, value in gates.items() if state} == {
+            "driver": "ready",
+            "runtime_hook": "ready",
+        }
         assert gates[""] != "ready"
         assert "driver_validation" not in sight.proofs(cluster, node)
     assert sight.record(cluster)["phase"] != "ready"

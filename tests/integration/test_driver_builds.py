@@ -1,8 +1,9 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Builds by Jobs: what they come to, when they are not repeated, and what a killed run leaves. The pods that build are
-simulated, so it is the test that pushes. The tests build on each other; only the image for ODD has to be built."""
+"""Builds by Jobs: what they come to, when they are not repeated, and what a killed run leaves. The
+pods that build are simulated, so it is the test that pushes. The tests build on each other; only
+the image for ODD has to be built."""
 
 from __future__ import annotations
 
@@ -68,7 +69,16 @@ def begun(kmod: Kmod, mark: int) -> int:
 def running(kmod: Kmod, sign: str, **settings: Any) -> Iterator[subprocess.Popen[str]]:
     """A run whose build goes on: it has said the sign, and the build's pod runs."""
     run = kmod.runner.start("enable", **kmod.variables(**settings))
-    pods = ("get", "pods", "-n", NAMESPACE, "-l", f"{DOMAIN}/build", "-o", "jsonpath={.items[*].status.phase}")
+    pods = (
+        "get",
+        "pods",
+        "-n",
+        NAMESPACE,
+        "-l",
+        f"{DOMAIN}/build",
+        "-o",
+        "jsonpath={.items[*].status.phase}",
+    )
     try:
         eventually(lambda: sign in said(kmod) and kmod.cluster.kubectl(*pods) == "Running")
         yield run
@@ -83,7 +93,8 @@ def said(kmod: Kmod) -> str:
 
 
 def kill_in_the_middle(kmod: Kmod) -> None:
-    """Kill a run with signal 9 while it builds. Its lock would end by itself, but nobody wants to wait here."""
+    """Kill a run with signal 9 while it builds. Its lock would end by itself, but nobody wants to
+    wait here."""
     with running(kmod, "building") as run:
         run.kill()
     kmod.cluster.kubectl("delete", "lease", "simple-kmod", "-n", "hardware-enablement")
@@ -113,10 +124,15 @@ def test_a_job_that_completes_without_a_push_is_no_success(kmod: Kmod, tmp_path:
 
 
 @pytest.mark.usefixtures("failing")
-def test_a_build_that_fails_is_not_repeated_until_somebody_says_so(kmod: Kmod, tmp_path: Path) -> None:
+def test_a_build_that_fails_is_not_repeated_until_somebody_says_so(
+    kmod: Kmod, tmp_path: Path
+) -> None:
     mark = kmod.cluster.mark()
     row = odd(kmod.build(tmp_path, rebuild=True))
-    assert f"the build failed: {LAST_LINE}; mend its inputs, or set rebuild to try the same again" in row["problem"]
+    assert (
+        f"the build failed: {LAST_LINE}; mend its inputs, or set rebuild to try the same again"
+        in row["problem"]
+    )
     assert row["failed"]
     assert begun(kmod, mark) == 1
     # Kept for its log.
@@ -124,7 +140,11 @@ def test_a_build_that_fails_is_not_repeated_until_somebody_says_so(kmod: Kmod, t
 
     mark = kmod.cluster.mark()
     again = kmod.build(tmp_path)
-    assert (odd(again)["problem"], again["changed"], kmod.runner.writes(mark)) == (row["problem"], False, [])
+    assert (odd(again)["problem"], again["changed"], kmod.runner.writes(mark)) == (
+        row["problem"],
+        False,
+        [],
+    )
 
     odd(kmod.build(tmp_path, rebuild=True))
     assert begun(kmod, mark) == 1
@@ -174,7 +194,11 @@ def test_what_a_build_did_not_push_takes_nothing_away(kmod: Kmod) -> None:
     played = kmod.play().check()
     assert "is built, but not in the registry" in played.output
     entry = kmod.record()[ODD]
-    assert (entry["image"], entry["phase"], entry["attempts"]) == (before[0][ODD]["image"], "push", 1)
+    assert (entry["image"], entry["phase"], entry["attempts"]) == (
+        before[0][ODD]["image"],
+        "push",
+        1,
+    )
     assert ({**kmod.record(), ODD: before[0][ODD]}, kmod.drivers(), kmod.summaries()) == before
     eventually(lambda: kmod.builds() == [])
 
@@ -192,7 +216,9 @@ def test_a_new_base_image_gives_a_new_image_and_restarts_nothing(kmod: Kmod) -> 
 
 
 @pytest.mark.usefixtures("slow")
-def test_the_build_of_a_killed_run_that_ended_meanwhile_is_found_and_cleared_away(kmod: Kmod) -> None:
+def test_the_build_of_a_killed_run_that_ended_meanwhile_is_found_and_cleared_away(
+    kmod: Kmod,
+) -> None:
     kmod.images.push("base/kmod", "1", labels={"made": "fourth"})
     mark = kmod.cluster.mark()
     kill_in_the_middle(kmod)
@@ -208,9 +234,16 @@ def test_the_build_of_a_killed_run_that_ended_meanwhile_is_found_and_cleared_awa
 
 @contextmanager
 def quota(kmod: Kmod, **hard: str) -> Iterator[None]:
-    """A ResourceQuota of the namespace for a while; it counts as soon as its controller has seen it."""
-    spec = {"hard": {name.replace("_", "/", 1).replace("_", "."): value for name, value in hard.items()}}
-    obj = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "tight", "namespace": NAMESPACE}}
+    """A ResourceQuota of the namespace for a while; it counts as soon as its controller has seen
+    it."""
+    spec = {
+        "hard": {name.replace("_", "/", 1).replace("_", "."): value for name, value in hard.items()}
+    }
+    obj = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "tight", "namespace": NAMESPACE},
+    }
     kmod.cluster.kubectl("apply", "-f", "-", stdin=json.dumps({**obj, "spec": spec}))
     path = ("get", "resourcequota", "tight", "-n", NAMESPACE, "-o", "jsonpath={.status.hard}")
     eventually(lambda: bool(kmod.cluster.kubectl(*path)))
@@ -219,7 +252,9 @@ def quota(kmod: Kmod, **hard: str) -> Iterator[None]:
 
 
 def test_a_build_that_may_not_be_made_holds_up_no_other(kmod: Kmod, tmp_path: Path) -> None:
-    options = kmod.options(repository=f"{kmod.registry.address}/drivers/other", prebuilt_repository="")
+    options = kmod.options(
+        repository=f"{kmod.registry.address}/drivers/other", prebuilt_repository=""
+    )
     with quota(kmod, count_jobs_batch="1"):
         found = kmod.build(tmp_path, recipe_options=options)
     problems = [row["problem"] for row in found["groups"]]

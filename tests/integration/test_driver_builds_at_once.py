@@ -1,8 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Builds by Jobs of several kernels and several recipes at once, interrupted ones, and trouble that lies elsewhere. The
-pods that build are simulated, so it is the test that pushes."""
+"""Builds by Jobs of several kernels and several recipes at once, interrupted ones, and trouble that
+lies elsewhere. The pods that build are simulated, so it is the test that pushes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ from tests.integration.sight import eventually
 
 pytestmark = pytest.mark.builds
 
-UNTRUSTED = "Error: pinging container registry a.test: x509: certificate signed by unknown authority"
+UNTRUSTED = (
+    "Error: pinging container registry a.test: x509: certificate signed by unknown authority"
+)
 
 
 class OtherKmod(Kmod):
@@ -39,7 +41,11 @@ class OtherKmod(Kmod):
 
     def options(self, **others: Any) -> Obj:
         """The same, but its images go elsewhere."""
-        return {**super().options(), "repository": f"{self.registry.address}/drivers/other-kmod", **others}
+        return {
+            **super().options(),
+            "repository": f"{self.registry.address}/drivers/other-kmod",
+            **others,
+        }
 
 
 @pytest.fixture(scope="module")
@@ -100,23 +106,32 @@ def test_a_run_that_is_interrupted_leaves_its_build_to_the_next(kmod: Kmod, tmp_
         os.killpg(run.pid, signal.SIGINT)
         assert run.wait(30) != 0
     assert "Traceback" not in said(tmp_path)
-    # Ansible runs nothing more then, so the lock ends by itself within a minute; nobody wants to wait here.
+    # Ansible runs nothing more then, so the lock ends by itself within a minute; nobody wants to
+    # wait here.
     kmod.cluster.kubectl("delete", "lease", "simple-kmod", "-n", "hardware-enablement")
     with begun(kmod, tmp_path, options=only) as run:
         eventually(lambda: "goes on with the build that an earlier run began" in said(tmp_path))
         kmod.push_built()
         clear_faults(kmod.cluster.kubeconfig)
         assert run.wait(60) == 0, said(tmp_path)
-    made = [request for request in kmod.runner.writes(mark) if request.startswith("create") and "/jobs" in request]
+    made = [
+        request
+        for request in kmod.runner.writes(mark)
+        if request.startswith("create") and "/jobs" in request
+    ]
     assert len(made) == 1
     eventually(lambda: kmod.builds() == [])
 
 
 @pytest.mark.usefixtures("slow")
-def test_kernels_are_built_at_once_but_no_more_of_them_than_allowed(kmod: Kmod, tmp_path: Path) -> None:
+def test_kernels_are_built_at_once_but_no_more_of_them_than_allowed(
+    kmod: Kmod, tmp_path: Path
+) -> None:
     cluster = kmod.cluster
     cluster.kubectl("label", "node", "plain-1", "kmod=wanted")
-    cluster.add_nodes(1, profile="cpu-only", kernel="6.8.0-79-generic", os="ubuntu:24.04", prefix="more")
+    cluster.add_nodes(
+        1, profile="cpu-only", kernel="6.8.0-79-generic", os="ubuntu:24.04", prefix="more"
+    )
     cluster.kubectl("label", "node", "more-1", "kmod=wanted")
     with begun(kmod, tmp_path, build_parallel=2) as run:
         eventually(lambda: len(active(kmod.jobs())) == 2)
@@ -127,7 +142,11 @@ def test_kernels_are_built_at_once_but_no_more_of_them_than_allowed(kmod: Kmod, 
         clear_faults(cluster.kubeconfig)
         set_fault(cluster.kubeconfig, BUILDER, "other", "slow", seconds=60)
         last = [OLD, NEW, "6.8.0-79-generic"]
-        eventually(lambda: [job for job in active(kmod.jobs()) if kernel_of(job) not in map(kernel_of, first)])
+        eventually(
+            lambda: [
+                job for job in active(kmod.jobs()) if kernel_of(job) not in map(kernel_of, first)
+            ]
+        )
         (third,) = [job for job in kmod.jobs() if kernel_of(job) not in map(kernel_of, first)]
         assert sorted([*map(kernel_of, first), kernel_of(third)]) == sorted(last)
         kmod.push_built(third)
@@ -144,7 +163,9 @@ def test_two_recipes_build_the_same_in_one_namespace(kmod: Kmod, tmp_path: Path)
     for file in (folder / "recipe.yml", *folder.glob("driver/*"), *folder.glob("validation/*")):
         # The namespace belongs to the first one.
         shared_namespace = "    assets:\n      - driver_container/namespace.yaml.j2\n"
-        file.write_text(file.read_text().replace(shared_namespace, "").replace("simple-kmod", "other-kmod"))
+        file.write_text(
+            file.read_text().replace(shared_namespace, "").replace("simple-kmod", "other-kmod")
+        )
     kmod.images.push("base/kmod", "1", labels={"made": "second"})
     only = {"node_selector": {"kubernetes.io/hostname": "odd-1"}, "image_pull_secrets": [SECRET]}
     folders = [tmp_path / "one", tmp_path / "two"]
@@ -165,7 +186,9 @@ def test_two_recipes_build_the_same_in_one_namespace(kmod: Kmod, tmp_path: Path)
             kmod.push_built(job)
         clear_faults(kmod.cluster.kubeconfig)
         assert [one.wait(90), two.wait(90)] == [0, 0], said(folders[0]) + said(folders[1])
-    images = [bed.record()[ODD]["image"].partition("@")[0].rpartition("/")[2] for bed in (kmod, other)]
+    images = [
+        bed.record()[ODD]["image"].partition("@")[0].rpartition("/")[2] for bed in (kmod, other)
+    ]
     assert images == ["simple-kmod", "other-kmod"]
     eventually(lambda: kmod.builds() == [])
 
@@ -177,7 +200,9 @@ def build_odd(kmod: Kmod, folder: Path, **settings: Any) -> tuple[Obj, list[str]
     (row,) = kmod.build(folder, recipe_options=options, **settings)["groups"]
     objects = ("/jobs", "/configmaps")
     return row, [
-        write for write in kmod.runner.writes(mark) if write.startswith("create") and any(map(write.count, objects))
+        write
+        for write in kmod.runner.writes(mark)
+        if write.startswith("create") and any(map(write.count, objects))
     ]
 
 
@@ -193,7 +218,12 @@ def test_what_failed_elsewhere_is_tried_again_later_or_at_once_where_its_cause_i
         advice = "give the CA that signed its certificate, or the host's key"
         said = f"the base image cannot be pulled: {UNTRUSTED}; {advice}; it is tried again from {row['retry']} on"
         assert f"{said}, or at once with rebuild" in row["problem"]
-        assert (row["phase"], row["reason"], row["attempts"], bool(made)) == ("base", "NotTrusted", 1, True)
+        assert (row["phase"], row["reason"], row["attempts"], bool(made)) == (
+            "base",
+            "NotTrusted",
+            1,
+            True,
+        )
         assert (row["source"], kmod.record()[ODD]["image"]) == ("kept", before)
         # Before that time the message is repeated, and nothing is made.
         again, made = build_odd(kmod, tmp_path)
@@ -202,12 +232,18 @@ def test_what_failed_elsewhere_is_tried_again_later_or_at_once_where_its_cause_i
         later, made = build_odd(kmod, tmp_path, rebuild=True)
         assert (later["attempts"], later["failed"], bool(made)) == (2, row["failed"], True)
         # With another CA, or a password that was changed, it is another build.
-        more, made = build_odd(kmod, tmp_path, registry_ca=f"{kmod.registry.ca}\n{kmod.registry.ca}")
+        more, made = build_odd(
+            kmod, tmp_path, registry_ca=f"{kmod.registry.ca}\n{kmod.registry.ca}"
+        )
         assert (more["attempts"], more["failed"] != row["failed"], bool(made)) == (1, True, True)
         kmod.give_secret(PULLER)
         kmod.give_secret()
         last, made = build_odd(kmod, tmp_path)
-        assert (last["attempts"], last["failed"] not in (row["failed"], more["failed"]), bool(made)) == (1, True, True)
+        assert (
+            last["attempts"],
+            last["failed"] not in (row["failed"], more["failed"]),
+            bool(made),
+        ) == (1, True, True)
     finally:
         clear_faults(kmod.cluster.kubeconfig)
 
@@ -230,7 +266,9 @@ def test_what_is_known_before_is_said_before_anything_is_made(kmod: Kmod, tmp_pa
     assert (bool(made), ended[-1].status) == (True, 204)
 
 
-def test_what_another_cluster_pushed_from_the_same_inputs_is_no_new_driver(kmod: Kmod, tmp_path: Path) -> None:
+def test_what_another_cluster_pushed_from_the_same_inputs_is_no_new_driver(
+    kmod: Kmod, tmp_path: Path
+) -> None:
     kmod.images.push("base/kmod", "1", labels={"made": "second"})
     before = kmod.record()[ODD]
     repository, tag = "drivers/simple-kmod", f"{ODD_TAG}-{before['inputs'][:12]}"
@@ -249,7 +287,10 @@ def test_what_another_cluster_pushed_from_the_same_inputs_is_no_new_driver(kmod:
     [
         ({"build_timeout": 0}, "build_timeout cannot be 0; set it to at least 1"),
         ({"build_parallel": -1}, "parallel cannot be -1; set it to at least 1"),
-        ({"builder_image": ""}, "nothing can be built: no image with buildah is named; set builder_image"),
+        (
+            {"builder_image": ""},
+            "nothing can be built: no image with buildah is named; set builder_image",
+        ),
         ({"registry_mirrors": [{"prefix": "a.test"}]}, "locations"),
     ],
 )

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Driver images are found, or it is said why not; what is known outlives a registry that is not. The tests build on
-each other: first nothing is enabled, then two kernels of three are."""
+"""Driver images are found, or it is said why not; what is known outlives a registry that is not.
+The tests build on each other: first nothing is enabled, then two kernels of three are."""
 
 from __future__ import annotations
 
@@ -25,7 +25,12 @@ from tests.integration.registry_bed import Bed
 
 pytestmark = pytest.mark.builds
 
-READY = {"gpu-old-1": "ready", "gpu-old-2": "ready", "gpu-new-1": "ready", "odd-1": "driver_container.failed"}
+READY = {
+    "gpu-old-1": "ready",
+    "gpu-old-2": "ready",
+    "gpu-new-1": "ready",
+    "odd-1": "driver_container.failed",
+}
 NO_HEADERS = f"make: *** /lib/modules/{ODD}/build: No such file or directory.  Stop."
 
 
@@ -50,8 +55,9 @@ def groups(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def test_check_mode_says_what_would_be_built_and_writes_nothing(kmod: Kmod) -> None:
     before, mark, pushed = kmod.cluster.dump(), kmod.cluster.mark(), kmod.registry.mark()
     played = kmod.play("--check").check()
-    assert f"the image for kernel {ODD}: would be built as {kmod.registry.address}/drivers/simple-kmod:{ODD_TAG}-" in (
-        check_output(played)
+    assert (
+        f"the image for kernel {ODD}: would be built as {kmod.registry.address}/drivers/simple-kmod:{ODD_TAG}-"
+        in (check_output(played))
     )
     assert kmod.runner.writes(mark) == []
     assert kmod.cluster.dump() == before
@@ -59,7 +65,8 @@ def test_check_mode_says_what_would_be_built_and_writes_nothing(kmod: Kmod) -> N
 
 
 class TestNothingEnabled:
-    """A first run that finds nothing enables nothing, not even by half, and says why in one sentence."""
+    """A first run that finds nothing enables nothing, not even by half, and says why in one
+    sentence."""
 
     @pytest.fixture(autouse=True)
     def nothing(self, kmod: Kmod) -> Iterator[None]:
@@ -92,8 +99,9 @@ class TestNothingEnabled:
         with kmod.without_secret():
             played = kmod.play()
         assert played.code != 0
-        assert f"Secret {NAMESPACE}/registry does not exist: images are looked up and pushed with it" in check_output(
-            played
+        assert (
+            f"Secret {NAMESPACE}/registry does not exist: images are looked up and pushed with it"
+            in check_output(played)
         )
 
     def test_all_tokens_are_expired(self, kmod: Kmod) -> None:
@@ -126,7 +134,8 @@ class TestNothingEnabled:
 
 
 class TestEnabled:
-    """One kernel has a prebuilt image, one an image that was built before, one has none and none can be built."""
+    """One kernel has a prebuilt image, one an image that was built before, one has none and none
+    can be built."""
 
     def test_the_first_run(self, kmod: Kmod, tmp_path: Path) -> None:
         for tag in (NEW, ODD_TAG):
@@ -195,12 +204,20 @@ class TestKept:
         assert "3 of 4 nodes are ready" in played.output
 
     def test_a_prebuilt_image_needs_no_base_image(self, kmod: Kmod, tmp_path: Path) -> None:
-        with kmod.bed.proxy.faults.on(Fault(path="base/kmod", status=429, headers={"Retry-After": "60"})):
+        with kmod.bed.proxy.faults.on(
+            Fault(path="base/kmod", status=429, headers={"Retry-After": "60"})
+        ):
             found = groups(kmod.look_up(tmp_path, faulty=True))
-        assert {kernel: row["source"] for kernel, row in found.items()} == {OLD: "prebuilt", NEW: "kept", ODD: "kept"}
+        assert {kernel: row["source"] for kernel, row in found.items()} == {
+            OLD: "prebuilt",
+            NEW: "kept",
+            ODD: "kept",
+        }
         assert "it answers 429 and asks to wait 60 s" in found[NEW]["problem"]
 
-    def test_the_ca_is_another_one_or_all_tokens_are_expired(self, kmod: Kmod, wrong_ca: str, tmp_path: Path) -> None:
+    def test_the_ca_is_another_one_or_all_tokens_are_expired(
+        self, kmod: Kmod, wrong_ca: str, tmp_path: Path
+    ) -> None:
         found = groups(kmod.look_up(tmp_path, registry_ca=wrong_ca))
         assert {row["source"] for row in found.values()} == {"kept"}
         assert "its certificate cannot be verified" in found[OLD]["problem"]
@@ -225,8 +242,9 @@ def test_tags_that_were_moved_take_nothing_away(kmod: Kmod) -> None:
     kmod.images.push_index("drivers/prebuilt", OLD, {"arm64": arm})
     kmod.images.push("drivers/prebuilt", NEW, labels={KERNEL_LABEL: OLD})
     played = kmod.play(options=kmod.options(build=False))
-    assert f"no image fits kernel {NEW}: {kmod.registry.address}/drivers/prebuilt:{NEW} was built for kernel {OLD}" in (
-        check_output(played)
+    assert (
+        f"no image fits kernel {NEW}: {kmod.registry.address}/drivers/prebuilt:{NEW} was built for kernel {OLD}"
+        in (check_output(played))
     )
     assert f"no image fits kernel {OLD}: Cannot look up" in played.output
     record = kmod.record()

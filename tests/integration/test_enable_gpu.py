@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enable GPUs from nothing to ready, look at every promise, and take them away again. The tests build on each other."""
+"""Enable GPUs from nothing to ready, look at every promise, and take them away again. The tests
+build on each other."""
 
 from __future__ import annotations
 
@@ -39,7 +40,9 @@ def ours(node: dict[str, Any]) -> dict[str, str]:
 def pods(cluster: Cluster, state: str) -> dict[str, str]:
     """The DaemonSet's name by node, for a state's pods."""
     label = f"{DOMAIN}/state={state}"
-    items = json.loads(cluster.kubectl("get", "pods", "-n", "nvidia-gpu", "-l", label, "-o", "json"))
+    items = json.loads(
+        cluster.kubectl("get", "pods", "-n", "nvidia-gpu", "-l", label, "-o", "json")
+    )
     return {
         pod["spec"]["nodeName"]: pod["metadata"]["ownerReferences"][0]["name"]
         for pod in items["items"]
@@ -55,7 +58,9 @@ def answer(cluster: Cluster, *question: str) -> str:
         return "no"
 
 
-def test_check_on_an_empty_cluster_predicts_and_writes_nothing(cluster: Cluster, runner: Runner) -> None:
+def test_check_on_an_empty_cluster_predicts_and_writes_nothing(
+    cluster: Cluster, runner: Runner
+) -> None:
     before, mark = cluster.dump(), cluster.mark()
     played = runner.play("enable_gpu", "--check", "--diff").check()
     assert "nvidia-driver" in played.output
@@ -93,7 +98,9 @@ def test_each_node_runs_the_driver_of_its_kernel(cluster: Cluster) -> None:
 def test_the_record_says_so(cluster: Cluster) -> None:
     row = cluster.kubectl("get", "sr", "nvidia-gpu", "--no-headers").split()
     assert row[:4] == ["nvidia-gpu", "ready", "3/3", "2"]
-    conditions = json.loads(cluster.kubectl("get", "sr", "nvidia-gpu", "-o", "json"))["status"]["conditions"]
+    conditions = json.loads(cluster.kubectl("get", "sr", "nvidia-gpu", "-o", "json"))["status"][
+        "conditions"
+    ]
     assert {entry["type"]: entry["status"] for entry in conditions} == {
         "Ready": "True",
         "Progressing": "False",
@@ -114,13 +121,18 @@ def test_what_did_it_and_when_is_in_the_record(cluster: Cluster) -> None:
     assert "Name of the state." in explained
 
 
-READY_EVENTS = [(name, "HardwareReady", 1) for name in ("gpu-new-1", "gpu-old-1", "gpu-old-2", "nvidia-gpu")]
+READY_EVENTS = [
+    (name, "HardwareReady", 1) for name in ("gpu-new-1", "gpu-old-1", "gpu-old-2", "nvidia-gpu")
+]
 
 
 def test_each_change_of_phase_is_an_event_on_its_object(cluster: Cluster) -> None:
     assert sight.phase_events(cluster) == READY_EVENTS
     assert "nvidia-gpu is ready" in cluster.kubectl("describe", "node", "gpu-new-1")
-    assert "all 3 nodes are ready" in cluster.kubectl("describe", "hwe", "nvidia-gpu").split("Events:")[1]
+    assert (
+        "all 3 nodes are ready"
+        in cluster.kubectl("describe", "hwe", "nvidia-gpu").split("Events:")[1]
+    )
 
 
 def test_second_run_changes_nothing(cluster: Cluster, runner: Runner) -> None:
@@ -132,9 +144,13 @@ def test_second_run_changes_nothing(cluster: Cluster, runner: Runner) -> None:
     assert sight.phase_events(cluster) == READY_EVENTS
 
 
-def test_an_old_look_is_noted_anew_without_a_lock_or_a_change(cluster: Cluster, runner: Runner) -> None:
+def test_an_old_look_is_noted_anew_without_a_lock_or_a_change(
+    cluster: Cluster, runner: Runner
+) -> None:
     patch = '{"status":{"lastChecked":"2026-01-01T00:00:00Z"}}'
-    cluster.kubectl("patch", "hwe", "nvidia-gpu", "--subresource=status", "--type=merge", "-p", patch)
+    cluster.kubectl(
+        "patch", "hwe", "nvidia-gpu", "--subresource=status", "--type=merge", "-p", patch
+    )
     mark = cluster.mark()
     runner.play("enable_gpu").unchanged()
     (write,) = runner.writes(mark)
@@ -162,20 +178,28 @@ def test_status_is_ready(cluster: Cluster, runner: Runner, tmp_path: Path) -> No
 def test_drift_is_repaired(cluster: Cluster, runner: Runner) -> None:
     patch = '{"spec":{"template":{"spec":{"priorityClassName":"system-cluster-critical"}}}}'
     name = "daemonset/nvidia-device-plugin"
-    assert name in cluster.kubectl("get", "daemonset", "-n", "nvidia-gpu", "-o", "name").replace(".apps", "")
+    assert name in cluster.kubectl("get", "daemonset", "-n", "nvidia-gpu", "-o", "name").replace(
+        ".apps", ""
+    )
     cluster.kubectl("patch", name, "-n", "nvidia-gpu", "--type=merge", "-p", patch)
     assert runner.play("enable_gpu").check().changed > 0
-    spec = json.loads(cluster.kubectl("get", name, "-n", "nvidia-gpu", "-o", "json"))["spec"]["template"]["spec"]
+    spec = json.loads(cluster.kubectl("get", name, "-n", "nvidia-gpu", "-o", "json"))["spec"][
+        "template"
+    ]["spec"]
     assert spec["priorityClassName"] == "system-node-critical"
     runner.play("enable_gpu").unchanged()
 
 
-def test_a_third_kernel_gets_its_driver_and_the_one_that_is_gone_goes(cluster: Cluster, runner: Runner) -> None:
+def test_a_third_kernel_gets_its_driver_and_the_one_that_is_gone_goes(
+    cluster: Cluster, runner: Runner
+) -> None:
     cluster.reboot("gpu-new-1", "6.8.0-99-generic")
     cluster.relabel("gpu-new-1")
     old = pods(cluster, "driver")["gpu-old-1"]
     runner.play("enable_gpu").check()
-    names = cluster.kubectl("get", "ds", "-n", "nvidia-gpu", "-l", f"{DOMAIN}/state=driver", "-o", "name").split()
+    names = cluster.kubectl(
+        "get", "ds", "-n", "nvidia-gpu", "-l", f"{DOMAIN}/state=driver", "-o", "name"
+    ).split()
     assert len(names) == 2
     assert pods(cluster, "driver")["gpu-old-1"] == old
     assert "6-8-0-99" in pods(cluster, "driver")["gpu-new-1"]
@@ -187,8 +211,11 @@ def test_nothing_is_pruned_when_nfds_labels_are_gone(cluster: Cluster, runner: R
     try:
         labels = ("pci-0302_10de.present-", "kernel-version.full-")
         for name in ("gpu-old-1", "gpu-old-2", "gpu-new-1"):
-            cluster.kubectl("label", "node", name, *(f"feature.node.kubernetes.io/{label}" for label in labels))
-        # No time is long enough while no node at all has the hardware, and every playbook says what helps.
+            cluster.kubectl(
+                "label", "node", name, *(f"feature.node.kubernetes.io/{label}" for label in labels)
+            )
+        # No time is long enough while no node at all has the hardware, and every playbook says what
+        # helps.
         played = runner.play("enable_gpu", hardware_enablement_vanished_grace=0)
         assert played.code != 0
         assert cluster.kubectl("get", "ds", "-n", "nvidia-gpu", "-o", "name") == before
@@ -212,7 +239,13 @@ def test_disable_refuses_while_a_pod_holds_a_gpu(cluster: Cluster, runner: Runne
         "kind": "Pod",
         "metadata": {"name": "user"},
         "spec": {
-            "containers": [{"name": "c", "image": "example.com/user:1", "resources": {"limits": {"nvidia.com/gpu": 1}}}]
+            "containers": [
+                {
+                    "name": "c",
+                    "image": "example.com/user:1",
+                    "resources": {"limits": {"nvidia.com/gpu": 1}},
+                }
+            ]
         },
     }
     for name in ("gpu-old-1", "gpu-old-2", "gpu-new-1"):
@@ -231,18 +264,27 @@ def test_disable_refuses_while_a_pod_holds_a_gpu(cluster: Cluster, runner: Runne
 
 
 def test_disable_leaves_nothing(cluster: Cluster, runner: Runner) -> None:
-    runner.play("disable", hardware_enablement_recipe="nvidia-gpu", hardware_enablement_delete_crd=True).check()
+    runner.play(
+        "disable", hardware_enablement_recipe="nvidia-gpu", hardware_enablement_delete_crd=True
+    ).check()
     assert [name for name, node in nodes(cluster).items() if ours(node)] == []
-    left = [key for key in cluster.dump() if "nvidia" in key.lower() or "specialresource" in key.lower()]
+    left = [
+        key for key in cluster.dump() if "nvidia" in key.lower() or "specialresource" in key.lower()
+    ]
     assert [key for key in left if "NodeFeature" not in key] == []
     runner.play("disable", hardware_enablement_recipe="nvidia-gpu").unchanged()
 
 
-def test_the_rights_of_a_recipe_are_enough_and_end_at_its_namespace(cluster: Cluster, tmp_path: Path) -> None:
+def test_the_rights_of_a_recipe_are_enough_and_end_at_its_namespace(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     narrow, file = Runner(cluster, "narrow", tmp_path), tmp_path / "rights.yaml"
     recipe = {"hardware_enablement_recipe": "nvidia-gpu"}
     subjects = [{"kind": "User", "name": "narrow"}]
-    settings = {"hardware_enablement_rights_file": str(file), "hardware_enablement_rights_subjects": subjects}
+    settings = {
+        "hardware_enablement_rights_file": str(file),
+        "hardware_enablement_rights_subjects": subjects,
+    }
     narrow.without_kubeconfig().play("rights", **recipe, **settings).check()
     cluster.kubectl("apply", "-f", str(file))
     for verb, kind, namespace, expected in (
@@ -263,9 +305,13 @@ def test_the_rights_of_a_recipe_are_enough_and_end_at_its_namespace(cluster: Clu
 
 
 @pytest.mark.parametrize("case", sorted(path.name for path in BROKEN.iterdir()))
-def test_a_broken_recipe_is_refused_before_the_first_write(cluster: Cluster, runner: Runner, case: str) -> None:
+def test_a_broken_recipe_is_refused_before_the_first_write(
+    cluster: Cluster, runner: Runner, case: str
+) -> None:
     mark = cluster.mark()
-    played = runner.play("enable", hardware_enablement_recipe=case, hardware_enablement_recipe_dir=str(BROKEN))
+    played = runner.play(
+        "enable", hardware_enablement_recipe=case, hardware_enablement_recipe_dir=str(BROKEN)
+    )
     assert played.code != 0
     assert "Traceback" not in played.output
     assert runner.writes(mark) == []

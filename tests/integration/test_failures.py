@@ -1,10 +1,11 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What goes wrong is reported in time and in words, costs no gate that was proven, no pod and no other node.
+"""What goes wrong is reported in time and in words, costs no gate that was proven, no pod and no
+other node.
 
-The tests build on each other: five faults on five nodes before anything was proven, then again on a cluster that was
-ready. A sixth node is sound throughout."""
+The tests build on each other: five faults on five nodes before anything was proven, then again on a
+cluster that was ready. A sixth node is sound throughout."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ from tests.integration.plays import Played, Runner
 pytestmark = pytest.mark.faults
 
 GRACE_S = 5
-# From the end of patience to the label on the node: a look, a log, a patch, on a machine that others use too; and from
-# the start of a run to its validation.
+# From the end of patience to the label on the node: a look, a log, a patch, on a machine that
+# others use too; and from the start of a run to its validation.
 REPORT_S, START_S = 8, 15
 SOUND, DEAD = "gpu-more-3", "gpu-more-2"
 KERNEL = "6.8.0-71-generic"
@@ -49,29 +50,50 @@ CRASH = Case(
     "driver",
     "crash",
     "driver",
-    ("pod nvidia-gpu/nvidia-driver-", "container driver", "CrashLoopBackOff", "exit code 3", "Key was rejected"),
-    (("exit_code", 3), ("message", "modprobe: could not insert 'nvidia': Key was rejected by service")),
+    (
+        "pod nvidia-gpu/nvidia-driver-",
+        "container driver",
+        "CrashLoopBackOff",
+        "exit code 3",
+        "Key was rejected",
+    ),
+    (
+        ("exit_code", 3),
+        ("message", "modprobe: could not insert 'nvidia': Key was rejected by service"),
+    ),
 )
 IMAGE = Case(
     "gpu-old-2",
     "driver",
     "image-pull",
     "driver",
-    ("pod nvidia-gpu/nvidia-driver-", "ImagePullBackOff", "nvcr.io/nvidia/driver:595-6.8.0-60-generic"),
+    (
+        "pod nvidia-gpu/nvidia-driver-",
+        "ImagePullBackOff",
+        "nvcr.io/nvidia/driver:595-6.8.0-60-generic",
+    ),
 )
 PLACE = Case(
     "gpu-new-1",
     "runtime-hook",
     "never-scheduled",
     "runtime_hook",
-    ("pod nvidia-gpu/nvidia-container-toolkit-", "finds no place", "node(s) didn't match Pod's node affinity/selector"),
+    (
+        "pod nvidia-gpu/nvidia-container-toolkit-",
+        "finds no place",
+        "node(s) didn't match Pod's node affinity/selector",
+    ),
 )
 CUDA = Case(
     "gpu-more-1",
     "driver-validator",
     "fail",
     "driver_validation",
-    ("pod nvidia-gpu/validate-driver-validation-", "exit code 4", "no CUDA-capable device is detected"),
+    (
+        "pod nvidia-gpu/validate-driver-validation-",
+        "exit code 4",
+        "no CUDA-capable device is detected",
+    ),
     (("exit_code", 4), ("message", "cudaErrorNoDevice: no CUDA-capable device is detected")),
 )
 PLUGIN = Case(
@@ -79,7 +101,11 @@ PLUGIN = Case(
     "device-plugin",
     "dead",
     "device_plugin",
-    ("pod nvidia-gpu/nvidia-device-plugin-", "no longer ready", "the socket of the kubelet is gone"),
+    (
+        "pod nvidia-gpu/nvidia-device-plugin-",
+        "no longer ready",
+        "the socket of the kubelet is gone",
+    ),
     (("message", "the socket of the kubelet is gone"),),
 )
 HOOK_CRASH = Case(
@@ -87,7 +113,12 @@ HOOK_CRASH = Case(
     "runtime-hook",
     "crash",
     "runtime_hook",
-    ("pod nvidia-gpu/nvidia-container-toolkit-", "CrashLoopBackOff", "exit code 5", "no such runtime"),
+    (
+        "pod nvidia-gpu/nvidia-container-toolkit-",
+        "CrashLoopBackOff",
+        "exit code 5",
+        "no such runtime",
+    ),
     (("exit_code", 5), ("message", "no such runtime")),
 )
 PLUGIN_CRASH = Case(
@@ -95,13 +126,19 @@ PLUGIN_CRASH = Case(
     "device-plugin",
     "crash",
     "device_plugin",
-    ("pod nvidia-gpu/nvidia-device-plugin-", "CrashLoopBackOff", "exit code 6", "could not register"),
+    (
+        "pod nvidia-gpu/nvidia-device-plugin-",
+        "CrashLoopBackOff",
+        "exit code 6",
+        "could not register",
+    ),
     (("exit_code", 6), ("message", "could not register")),
 )
 NEVER_PROVEN = (CRASH, IMAGE, PLACE, CUDA)
 PROVEN = (*NEVER_PROVEN, PLUGIN, HOOK_CRASH, PLUGIN_CRASH)
 GPU_NODES = (*(case.node for case in PROVEN), SOUND)
-# What the recipe gives each of these states; a run that waits for what stands on something broken takes longer.
+# What the recipe gives each of these states; a run that waits for what stands on something broken
+# takes longer.
 SHORTEST_TIMEOUT_S = 600
 
 
@@ -114,7 +151,8 @@ def scene(cluster: Cluster) -> Cluster:
 
 @dataclass
 class Seen:
-    """A run with faults, and what was seen of it from outside. ended: seconds since the epoch, as started."""
+    """A run with faults, and what was seen of it from outside. ended: seconds since the epoch, as
+    started."""
 
     played: Played
     started: float
@@ -144,7 +182,11 @@ def check_report(cluster: Cluster, seen: Seen, case: Case) -> None:
     assert len(problem["message"]) < 320
     assert "\n" not in problem["message"]
     assert "{" not in problem["message"].replace("{nvidia.com", "")
-    line = next(line for line in seen.played.output.splitlines() if f"! node {case.node}, {case.state} " in line)
+    line = next(
+        line
+        for line in seen.played.output.splitlines()
+        if f"! node {case.node}, {case.state} " in line
+    )
     assert line.endswith(problem["message"])
 
 
@@ -189,7 +231,9 @@ class TestNeverProven:
     """Faults in a first run: no gate where nothing was proven."""
 
     @pytest.mark.parametrize("case", NEVER_PROVEN, ids=lambda case: case.node)
-    def test_each_is_reported_in_time_and_in_words(self, cluster: Cluster, first: Seen, case: Case) -> None:
+    def test_each_is_reported_in_time_and_in_words(
+        self, cluster: Cluster, first: Seen, case: Case
+    ) -> None:
         check_report(cluster, first, case)
         took = first.seconds_until_told(case.node)
         print(f"{case.play}: reported {took:.1f} s after it was to be seen")
@@ -213,7 +257,9 @@ class TestNeverProven:
         assert [sight.gates(cluster, node)[""] for node in (SOUND, DEAD)] == ["ready", "ready"]
 
     @pytest.mark.usefixtures("first")
-    def test_after_the_cause_is_mended_a_run_makes_ready(self, cluster: Cluster, runner: Runner) -> None:
+    def test_after_the_cause_is_mended_a_run_makes_ready(
+        self, cluster: Cluster, runner: Runner
+    ) -> None:
         make_ready(cluster, runner)
 
 
@@ -221,7 +267,9 @@ class TestProven:
     """The same faults on nodes that were ready: the gate says so, and nobody loses a pod."""
 
     @pytest.mark.parametrize("case", PROVEN, ids=lambda case: case.node)
-    def test_each_is_reported_in_time_and_in_words(self, cluster: Cluster, second: Seen, case: Case) -> None:
+    def test_each_is_reported_in_time_and_in_words(
+        self, cluster: Cluster, second: Seen, case: Case
+    ) -> None:
         check_report(cluster, second, case)
         took = second.seconds_until_told(case.node)
         print(f"{case.play}: reported {took:.1f} s after it was to be seen, or the run began")
@@ -235,8 +283,12 @@ class TestProven:
         assert gates[""] == f"{case.state}.degraded"
         assert case.state not in sight.proofs(cluster, case.node)
 
-    @pytest.mark.parametrize("case", [CRASH, PLUGIN, HOOK_CRASH, PLUGIN_CRASH], ids=lambda case: case.node)
-    def test_what_stands_on_it_is_blocked_by_it_and_called_so(self, cluster: Cluster, second: Seen, case: Case) -> None:
+    @pytest.mark.parametrize(
+        "case", [CRASH, PLUGIN, HOOK_CRASH, PLUGIN_CRASH], ids=lambda case: case.node
+    )
+    def test_what_stands_on_it_is_blocked_by_it_and_called_so(
+        self, cluster: Cluster, second: Seen, case: Case
+    ) -> None:
         assert sight.gates(cluster, case.node)["device_plugin_validation"] == "degraded"
         # Nothing was wrong with it, so it is not proven again when its cause has been mended.
         assert "device_plugin_validation" in sight.proofs(cluster, case.node)
@@ -266,21 +318,33 @@ class TestProven:
     @pytest.mark.usefixtures("second")
     def test_capacity_stays_where_the_plugin_died(self, cluster: Cluster) -> None:
         status = sight.nodes(cluster)[DEAD]["status"]
-        assert (status["capacity"]["nvidia.com/gpu"], status["allocatable"]["nvidia.com/gpu"]) == ("8", "0")
+        assert (status["capacity"]["nvidia.com/gpu"], status["allocatable"]["nvidia.com/gpu"]) == (
+            "8",
+            "0",
+        )
 
     def test_the_record_is_degraded(self, cluster: Cluster, second: Seen) -> None:
         assert second.played.code != 0
         conditions = {item["type"]: item for item in sight.record(cluster)["conditions"]}
-        assert (conditions["Degraded"]["status"], conditions["Degraded"]["reason"]) == ("True", "Regressed")
+        assert (conditions["Degraded"]["status"], conditions["Degraded"]["reason"]) == (
+            "True",
+            "Regressed",
+        )
         assert conditions["Ready"]["status"] == "False"
         assert sight.record(cluster)["causes"][0]["state"] in {case.state for case in PROVEN}
 
     @pytest.mark.usefixtures("second")
     @pytest.mark.parametrize("case", PROVEN, ids=lambda case: str(case.node))
     def test_one_event_on_its_node_says_so(self, cluster: Cluster, case: Case) -> None:
-        found = [event for event in sight.phase_events(cluster) if event[:2] == (case.node, "HardwareDegraded")]
+        found = [
+            event
+            for event in sight.phase_events(cluster)
+            if event[:2] == (case.node, "HardwareDegraded")
+        ]
         assert found == [(case.node, "HardwareDegraded", 1)]
 
     @pytest.mark.usefixtures("second")
-    def test_after_the_cause_is_mended_a_run_makes_ready(self, cluster: Cluster, runner: Runner) -> None:
+    def test_after_the_cause_is_mended_a_run_makes_ready(
+        self, cluster: Cluster, runner: Runner
+    ) -> None:
         make_ready(cluster, runner)

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One run for many clusters: each host of the group `clusters` is one, reached by its own kubeconfig and context."""
+"""One run for many clusters: each host of the group `clusters` is one, reached by its own
+kubeconfig and context."""
 
 from __future__ import annotations
 
@@ -38,25 +39,37 @@ def clusters() -> Iterator[dict[str, Cluster]]:
 
 @pytest.fixture(scope="module")
 def inventory(clusters: dict[str, Cluster], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All in one kubeconfig, told apart by context, and another one that does not answer, by a file of its own."""
+    """All in one kubeconfig, told apart by context, and another one that does not answer, by a file
+    of its own."""
     folder = tmp_path_factory.mktemp("fleet")
     parts = [yaml.safe_load(cluster.kubeconfig.read_text()) for cluster in clusters.values()]
     for part, name in zip(parts, clusters, strict=True):
         part["users"][0]["name"] = part["contexts"][0]["context"]["user"] = name
         part["contexts"][0]["name"] = name
-    merged = {**parts[0], **{key: [part[key][0] for part in parts] for key in ("clusters", "users", "contexts")}}
+    merged = {
+        **parts[0],
+        **{key: [part[key][0] for part in parts] for key in ("clusters", "users", "contexts")},
+    }
     del merged["current-context"]
     (folder / "kubeconfig").write_text(yaml.safe_dump(merged))
     parts[0]["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
-    (folder / "south").write_text(yaml.safe_dump({**parts[0], "current-context": parts[0]["contexts"][0]["name"]}))
+    (folder / "south").write_text(
+        yaml.safe_dump({**parts[0], "current-context": parts[0]["contexts"][0]["name"]})
+    )
     hosts = {
         **{
-            name: {"hardware_enablement_kubeconfig": f"{folder}/kubeconfig", "hardware_enablement_context": name}
+            name: {
+                "hardware_enablement_kubeconfig": f"{folder}/kubeconfig",
+                "hardware_enablement_context": name,
+            }
             for name in clusters
         },
         "fleet-south": {"hardware_enablement_kubeconfig": f"{folder}/south"},
     }
-    recipe = {"hardware_enablement_recipe": "two-states", "hardware_enablement_recipe_dir": str(RECIPES)}
+    recipe = {
+        "hardware_enablement_recipe": "two-states",
+        "hardware_enablement_recipe_dir": str(RECIPES),
+    }
     file = folder / "inventory.yml"
     file.write_text(yaml.safe_dump({"clusters": {"hosts": hosts, "vars": recipe}}))
     return file
@@ -65,7 +78,9 @@ def inventory(clusters: dict[str, Cluster], tmp_path_factory: pytest.TempPathFac
 @pytest.fixture(scope="module")
 def fleet(clusters: dict[str, Cluster], tmp_path_factory: pytest.TempPathFactory) -> Runner:
     """Plays that learn from the inventory alone where the clusters are."""
-    return Runner(clusters["fleet-east"], "nobody", tmp_path_factory.mktemp("runner")).without_kubeconfig()
+    return Runner(
+        clusters["fleet-east"], "nobody", tmp_path_factory.mktemp("runner")
+    ).without_kubeconfig()
 
 
 def recap(output: str, host: str) -> dict[str, int]:
@@ -91,7 +106,8 @@ def rows(file: Path) -> dict[str, tuple[str, str]]:
 def test_one_run_serves_all_each_at_its_own_pace_and_a_broken_cluster_stops_no_other(
     clusters: dict[str, Cluster], fleet: Runner, inventory: Path
 ) -> None:
-    # A driver that takes its time on one cluster: the others are recorded while that run still goes on.
+    # A driver that takes its time on one cluster: the others are recorded while that run still goes
+    # on.
     set_fault(clusters[SLOW].kubeconfig, "*", "driver", "slow", seconds=25)
     run = fleet.start("enable", "-i", str(inventory))
     done = [cluster for name, cluster in clusters.items() if name != SLOW]
@@ -102,13 +118,17 @@ def test_one_run_serves_all_each_at_its_own_pace_and_a_broken_cluster_stops_no_o
     clear_faults(clusters[SLOW].kubeconfig)
     played = Played(run.returncode, (fleet.folder / "enable.log").read_text())
     assert recap(played.output, "fleet-south")["failed"] > 0
-    assert re.search(r"fatal: \[fleet-south\].*https://127.0.0.1:1\b.*cannot be reached", played.output)
+    assert re.search(
+        r"fatal: \[fleet-south\].*https://127.0.0.1:1\b.*cannot be reached", played.output
+    )
     for name, cluster in clusters.items():
         assert recap(played.output, name)["failed"] == 0
         row = cluster.kubectl("get", "sr", "two-states", "--no-headers").split()
         assert row[:3] == ["two-states", "ready", f"{NODES[name]}/{NODES[name]}"]
         uid = cluster.kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
-        assert re.search(rf"\[{name}\] cluster https://\S+, context {name}, UID {uid}", played.output)
+        assert re.search(
+            rf"\[{name}\] cluster https://\S+, context {name}, UID {uid}", played.output
+        )
     table = played.output.partition("CLUSTER ")[2]
     assert re.search(r"fleet-east +two-states +ready +2/2", table)
     assert re.search(r"fleet-south +two-states +error +- +.*cannot be reached", table)
@@ -120,7 +140,9 @@ def test_a_second_run_changes_nothing_on_any(fleet: Runner, inventory: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "how", [{"hardware_enablement_strategy": "free"}, {"hardware_enablement_serial": 1}], ids=["free", "serial"]
+    "how",
+    [{"hardware_enablement_strategy": "free"}, {"hardware_enablement_serial": 1}],
+    ids=["free", "serial"],
 )
 def test_other_strategies_serve_all_and_end_with_one_table(
     fleet: Runner, inventory: Path, tmp_path: Path, how: dict[str, Any]
@@ -128,7 +150,9 @@ def test_other_strategies_serve_all_and_end_with_one_table(
     file = tmp_path / "fleet.json"
     options = {"plugin_version": f"{len(str(how))}.0"}
     fleet_file = {"hardware_enablement_fleet_file": str(file)}
-    played = fleet.play("enable", "-i", str(inventory), **how, **fleet_file, hardware_enablement_options=options)
+    played = fleet.play(
+        "enable", "-i", str(inventory), **how, **fleet_file, hardware_enablement_options=options
+    )
     assert played.code != 0
     assert played.output.count("CLUSTER ") == 1
     ready = dict.fromkeys(NODES, ("two-states", "ready"))
@@ -138,7 +162,9 @@ def test_other_strategies_serve_all_and_end_with_one_table(
     assert rows(file) == {**ready, "fleet-south": ("two-states", "error")}
 
 
-def test_status_and_disable_too(clusters: dict[str, Cluster], fleet: Runner, inventory: Path) -> None:
+def test_status_and_disable_too(
+    clusters: dict[str, Cluster], fleet: Runner, inventory: Path
+) -> None:
     limit = ("-i", str(inventory), "--limit", "!fleet-south")
     status = fleet.play("status", *limit).check()
     assert "two-states: ready, 2/2 nodes" in status.output

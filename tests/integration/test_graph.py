@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The graph of a recipe is the order, also of what node affinity cannot hold back. The tests build on each other."""
+"""The graph of a recipe is the order, also of what node affinity cannot hold back. The tests build
+on each other."""
 
 from __future__ import annotations
 
@@ -45,8 +46,14 @@ DEFINITION = {
                     "openAPIV3Schema": {
                         "type": "object",
                         "properties": {
-                            "spec": {"type": "object", "properties": {"days": {"type": "integer", "minimum": 1}}},
-                            "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                            "spec": {
+                                "type": "object",
+                                "properties": {"days": {"type": "integer", "minimum": 1}},
+                            },
+                            "status": {
+                                "type": "object",
+                                "x-kubernetes-preserve-unknown-fields": True,
+                            },
                         },
                     }
                 },
@@ -57,7 +64,8 @@ DEFINITION = {
 
 
 class Authority(threading.Thread):
-    """The program in the authority's pod: as soon as that is available it brings its kind, and signs."""
+    """The program in the authority's pod: as soon as that is available it brings its kind, and
+    signs."""
 
     def __init__(self, cluster: Cluster) -> None:
         super().__init__(daemon=True)
@@ -68,17 +76,28 @@ class Authority(threading.Thread):
     def run(self) -> None:
         while not self.over.wait(0.3):
             deployments = self._api.get("/apis/apps/v1/deployments")["items"]
-            if not any(item["metadata"]["name"] == "authority" and available(item) for item in deployments):
+            if not any(
+                item["metadata"]["name"] == "authority" and available(item) for item in deployments
+            ):
                 continue
             self._cluster.kubectl("apply", "-f", "-", stdin=json.dumps(DEFINITION))
-            self._cluster.kubectl("wait", "--for=condition=Established", f"crd/certificates.{GROUP}")
+            self._cluster.kubectl(
+                "wait", "--for=condition=Established", f"crd/certificates.{GROUP}"
+            )
             for item in self._api.get(CERTIFICATES)["items"]:
                 if not item.get("status"):
                     self._sign(item["metadata"]["name"])
 
     def _sign(self, name: str) -> None:
         patch = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
-        arguments = ("patch", f"certificates.{GROUP}", name, "-n", "ping-pong", "--subresource=status")
+        arguments = (
+            "patch",
+            f"certificates.{GROUP}",
+            name,
+            "-n",
+            "ping-pong",
+            "--subresource=status",
+        )
         self._cluster.kubectl(*arguments, "--type=merge", "-p", json.dumps(patch))
 
 
@@ -126,7 +145,9 @@ def test_check_predicts_what_a_run_then_does(runner: Runner) -> None:
     assert runner.play("enable", "--check", **RECIPE).check().changed > 0
 
 
-def test_what_is_refused_in_its_turn_is_the_result_of_its_state(cluster: Cluster, runner: Runner) -> None:
+def test_what_is_refused_in_its_turn_is_the_result_of_its_state(
+    cluster: Cluster, runner: Runner
+) -> None:
     played = runner.play("enable", **RECIPE, hardware_enablement_options={"days": 0})
     assert played.code != 0
     assert "Traceback" not in played.output
@@ -169,14 +190,27 @@ def test_a_change_waits_for_its_turn_too(cluster: Cluster, runner: Runner) -> No
     runner.play("disable", **RECIPE).check()
 
 
-def test_what_worked_is_taken_away_only_after_its_replacement_is_proven(cluster: Cluster, runner: Runner) -> None:
+def test_what_worked_is_taken_away_only_after_its_replacement_is_proven(
+    cluster: Cluster, runner: Runner
+) -> None:
     runner.play("enable_gpu").check()
-    toolkit = ("get", "daemonset", "-n", "nvidia-gpu", "-o", "name", "-l", "hardware-enablement.io/state=runtime_hook")
+    toolkit = (
+        "get",
+        "daemonset",
+        "-n",
+        "nvidia-gpu",
+        "-o",
+        "name",
+        "-l",
+        "hardware-enablement.io/state=runtime_hook",
+    )
     ours = cluster.kubectl(*toolkit)
     assert ours
     running = sight.uids(cluster)
     off = {"toolkit_enabled": False}
-    played = runner.play("enable_gpu", hardware_enablement_options=off, hardware_enablement_failure_grace=2)
+    played = runner.play(
+        "enable_gpu", hardware_enablement_options=off, hardware_enablement_failure_grace=2
+    )
     assert played.code != 0
     assert "the host brings no NVIDIA container toolkit along" in played.output
     assert cluster.kubectl(*toolkit) == ours
@@ -227,10 +261,17 @@ def test_what_is_refused_of_a_state_that_proves_nothing_is_told(
     for name, text in UNPROVEN.items():
         (folder / name).write_text(text, encoding="utf-8")
     rule = {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": ["*"]}
-    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "scalers"}}
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "scalers"},
+    }
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps({**role, "rules": [rule]}))
     grant(cluster, runner.user, "scalers")
-    given = {"hardware_enablement_recipe": "unproven", "hardware_enablement_recipe_dir": str(tmp_path)}
+    given = {
+        "hardware_enablement_recipe": "unproven",
+        "hardware_enablement_recipe_dir": str(tmp_path),
+    }
     # The namespace comes with the same run, so nothing could be tried out before.
     played = runner.play("enable", **given)
     assert played.code != 0

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One recipe for nodes that differ: eight kinds of them in one run, two driver versions by pools, and refusals."""
+"""One recipe for nodes that differ: eight kinds of them in one run, two driver versions by pools,
+and refusals."""
 
 from __future__ import annotations
 
@@ -45,10 +46,14 @@ def cluster() -> Iterator[Cluster]:
     """A node of each kind; each has a label with its kind."""
     with Cluster.up("test-groups-of-nodes") as started:
         for kind, (profile, kernel, system, runtime) in KINDS.items():
-            (node,) = started.add_nodes(1, profile=profile, kernel=kernel, os=system, prefix=kind, runtime=runtime)
+            (node,) = started.add_nodes(
+                1, profile=profile, kernel=kernel, os=system, prefix=kind, runtime=runtime
+            )
             started.kubectl("label", "node", node, f"example.org/kind={kind}")
         started.kubectl("label", "node", "host-1", BROUGHT)
-        started.kubectl("annotate", "node", "host-1", "sim.hardware-enablement.io/preinstalled=driver")
+        started.kubectl(
+            "annotate", "node", "host-1", "sim.hardware-enablement.io/preinstalled=driver"
+        )
         yield started
 
 
@@ -66,13 +71,21 @@ def mixed(runner: Runner) -> Played:
 
 def pool(name: str, kind: str, **options: Any) -> Obj:
     """The nodes of a kind as a pool."""
-    return {"name": name, "selector": {"matchLabels": {"example.org/kind": kind}}, "options": options}
+    return {
+        "name": name,
+        "selector": {"matchLabels": {"example.org/kind": kind}},
+        "options": options,
+    }
 
 
 def daemonsets(cluster: Cluster, namespace: str, prefix: str) -> dict[str, Obj]:
     """Name -> DaemonSet."""
     found = json.loads(cluster.kubectl("get", "daemonset", "-n", namespace, "-o", "json"))["items"]
-    return {item["metadata"]["name"]: item for item in found if item["metadata"]["name"].startswith(prefix)}
+    return {
+        item["metadata"]["name"]: item
+        for item in found
+        if item["metadata"]["name"].startswith(prefix)
+    }
 
 
 def env_of(pod: Obj) -> dict[str, str]:
@@ -80,7 +93,9 @@ def env_of(pod: Obj) -> dict[str, str]:
     return {entry["name"]: entry.get("value", "") for entry in pod["spec"]["containers"][0]["env"]}
 
 
-def refused(runner: Runner, cluster: Cluster, *said: str, recipe: str = "two-states", **variables: Any) -> None:
+def refused(
+    runner: Runner, cluster: Cluster, *said: str, recipe: str = "two-states", **variables: Any
+) -> None:
     """That a run ends with these words and without a write."""
     mark = cluster.mark()
     folder = {} if recipe == "nvidia-gpu" else {"hardware_enablement_recipe_dir": str(RECIPES)}
@@ -97,7 +112,10 @@ def test_eight_kinds_of_nodes_are_ready_after_one_run(cluster: Cluster, mixed: P
     assert (status["phase"], status["nodes"]["summary"]) == ("ready", "8/8"), mixed.output
     where = Counter(state for _node, state in sight.pods(cluster))
     assert where["driver"] == 7
-    assert {where[state] for state in ("runtime_hook", "device_plugin", "monitoring", "feature_discovery")} == {8}
+    assert {
+        where[state]
+        for state in ("runtime_hook", "device_plugin", "monitoring", "feature_discovery")
+    } == {8}
     assert ("host-1", "driver") not in sight.pods(cluster)
     rows = {row["name"]: row.get("groups", []) for row in status["states"]}
     assert {group["title"] for group in rows["runtime_hook"]} == {
@@ -116,7 +134,9 @@ def test_each_node_gets_what_fits_its_kernel_and_its_runtime(cluster: Cluster) -
         hook = env_of(pods[node, "runtime_hook"])
         assert hook["RUNTIME"] == runtime.replace("-", "")
         assert hook["NVIDIA_DRIVER_ROOT"] == ("/" if kind == "host" else "/run/nvidia/driver")
-        assert sight.marks(cluster)[node][RUNTIME] == ("containerd-2" if runtime == "containerd" else "cri-o-1")
+        assert sight.marks(cluster)[node][RUNTIME] == (
+            "containerd-2" if runtime == "containerd" else "cri-o-1"
+        )
         if kind != "host":
             image = pods[node, "driver"]["spec"]["containers"][0]["image"]
             assert f"-{kernel}-" in image
@@ -134,16 +154,29 @@ def test_a_second_run_changes_nothing(cluster: Cluster, runner: Runner) -> None:
 def test_what_would_serve_a_resource_twice_is_refused(cluster: Cluster, runner: Runner) -> None:
     said = "nvidia.com/gpu would be served twice, by nvidia-gpu and by two-states"
     refused(runner, cluster, said, "nodes arm-1, crio-1, generic-1 and 5 more")
-    refused(runner, cluster, "by nvidia-gpu and by gpu-b", recipe="nvidia-gpu", hardware_enablement_instance="gpu-b")
+    refused(
+        runner,
+        cluster,
+        "by nvidia-gpu and by gpu-b",
+        recipe="nvidia-gpu",
+        hardware_enablement_instance="gpu-b",
+    )
     instance = {"hardware_enablement_instance": "nvidia-gpu"}
-    refused(runner, cluster, "cannot be enabled as nvidia-gpu: recipe nvidia-gpu is enabled by that name", **instance)
+    refused(
+        runner,
+        cluster,
+        "cannot be enabled as nvidia-gpu: recipe nvidia-gpu is enabled by that name",
+        **instance,
+    )
 
 
 @pytest.mark.usefixtures("mixed")
 def test_options_that_pools_cannot_have_are_refused(cluster: Cluster, runner: Runner) -> None:
     pools = [pool("dashboards", "arm", grafana="instance")]
     said = "option grafana cannot be another one in pool dashboards"
-    refused(runner, cluster, said, "state grafana", recipe="nvidia-gpu", hardware_enablement_pools=pools)
+    refused(
+        runner, cluster, said, "state grafana", recipe="nvidia-gpu", hardware_enablement_pools=pools
+    )
 
 
 @pytest.fixture(scope="module")
@@ -160,11 +193,23 @@ def test_disable_takes_the_runtimes_label_too(emptied: Cluster) -> None:
 
 def test_pools_that_cannot_be_meant_are_refused(emptied: Cluster, runner: Runner) -> None:
     for pools, said in (
-        ([pool("a", "generic"), pool("b", "generic")], "node generic-1): it is in the pools a and b"),
-        ([pool("a", "generic"), pool("b", "none")], "pool b): none of the 8 nodes with the hardware is in it"),
-        ([{"name": "a", "machine_config_pool": "gpu"}], "there is no MachineConfigPool 'gpu': the cluster has none"),
+        (
+            [pool("a", "generic"), pool("b", "generic")],
+            "node generic-1): it is in the pools a and b",
+        ),
+        (
+            [pool("a", "generic"), pool("b", "none")],
+            "pool b): none of the 8 nodes with the hardware is in it",
+        ),
+        (
+            [{"name": "a", "machine_config_pool": "gpu"}],
+            "there is no MachineConfigPool 'gpu': the cluster has none",
+        ),
         ([pool("a", "generic", versoin="2")], "(pool a)"),
-        ([pool("a", "generic", node_selector={"x": "y"})], "pool a cannot have the option node_selector"),
+        (
+            [pool("a", "generic", node_selector={"x": "y"})],
+            "pool a cannot have the option node_selector",
+        ),
     ):
         refused(runner, emptied, said, hardware_enablement_pools=pools)
 
@@ -175,7 +220,9 @@ def test_two_driver_versions_by_pools_in_one_recipe(emptied: Cluster, runner: Ru
         {
             "name": "el",
             "selector": {
-                "matchExpressions": [{"key": "example.org/kind", "operator": "In", "values": ["rhel", "rocky"]}]
+                "matchExpressions": [
+                    {"key": "example.org/kind", "operator": "In", "values": ["rhel", "rocky"]}
+                ]
             },
             "options": {"driver_version": "3.0"},
         },
@@ -187,14 +234,21 @@ def test_two_driver_versions_by_pools_in_one_recipe(emptied: Cluster, runner: Ru
     }
     runner.play("enable", **variables).check()
     images = {
-        name: item["spec"]["template"]["spec"]["containers"][0]["image"].rpartition(":")[2].partition("-")[0]
+        name: item["spec"]["template"]["spec"]["containers"][0]["image"]
+        .rpartition(":")[2]
+        .partition("-")[0]
         for name, item in daemonsets(emptied, "two-states", "driver-").items()
     }
     assert Counter(images.values()) == {"1.0": 4, "2.0": 1, "3.0": 2}
-    assert {name.split("-")[1] for name, version in images.items() if version != "1.0"} == {"new", "el"}
+    assert {name.split("-")[1] for name, version in images.items() if version != "1.0"} == {
+        "new",
+        "el",
+    }
     pods = json.loads(emptied.kubectl("get", "pod", "-n", "two-states", "-o", "json"))["items"]
     on = {
-        pod["spec"]["nodeName"]: pod["spec"]["containers"][0]["image"].rpartition(":")[2].partition("-")[0]
+        pod["spec"]["nodeName"]: pod["spec"]["containers"][0]["image"]
+        .rpartition(":")[2]
+        .partition("-")[0]
         for pod in pods
         if pod["metadata"]["name"].startswith("driver-")
     }
@@ -211,7 +265,11 @@ def test_two_driver_versions_by_pools_in_one_recipe(emptied: Cluster, runner: Ru
     found = daemonsets(emptied, "two-states", "driver-")
     assert len(found) == 6
     assert not any(name.startswith(("driver-new-", "driver-el-")) for name in found)
-    runner.play("disable", hardware_enablement_recipe="two-states", hardware_enablement_recipe_dir=str(RECIPES)).check()
+    runner.play(
+        "disable",
+        hardware_enablement_recipe="two-states",
+        hardware_enablement_recipe_dir=str(RECIPES),
+    ).check()
 
 
 def test_one_recipe_twice_on_nodes_of_their_own(emptied: Cluster, runner: Runner) -> None:
@@ -229,7 +287,10 @@ def test_one_recipe_twice_on_nodes_of_their_own(emptied: Cluster, runner: Runner
         assert sight.marks(emptied)[f"{kind}-1"][f"{instance}.driver"] == "ready"
         assert sight.marks(emptied)[f"{kind}-1"][instance] == "ready"
     runner.play("enable", **variables("east", "rhel")).unchanged()
-    assert "east: ready, 1/1 nodes" in runner.play("status", hardware_enablement_recipe_dir=str(RECIPES)).check().output
+    assert (
+        "east: ready, 1/1 nodes"
+        in runner.play("status", hardware_enablement_recipe_dir=str(RECIPES)).check().output
+    )
     runner.play("disable", **variables("east", "rhel")).check()
     assert sight.marks(emptied)["rhel-1"] == {}
     assert sight.marks(emptied)["rocky-1"]["west"] == "ready"

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whatever request a run is killed at, the next one repairs it: no wrong mark, no orphan, nothing of others touched.
+"""Whatever request a run is killed at, the next one repairs it: no wrong mark, no orphan, nothing
+of others touched.
 
 HE_TEST_KILLS says how many runs are killed (8)."""
 
@@ -29,13 +30,26 @@ Obj = dict[str, Any]
 KILLS = int(os.environ.get("HE_TEST_KILLS", "8"))
 PATIENCE_S = 20
 NAME = "two-states"
-RECIPE = {"hardware_enablement_recipe": NAME, "hardware_enablement_recipe_dir": str(REPO / "tests" / "recipes")}
+RECIPE = {
+    "hardware_enablement_recipe": NAME,
+    "hardware_enablement_recipe_dir": str(REPO / "tests" / "recipes"),
+}
 GPU_NODES = ("gpu-new-1", "gpu-old-1", "gpu-old-2")
 THEIRS = [
-    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "theirs", "labels": {"team": "a"}}},
-    {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "theirs"}, "data": {"a": "b"}},
+    {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "theirs", "labels": {"team": "a"}},
+    },
+    {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "c", "namespace": "theirs"},
+        "data": {"a": "b"},
+    },
 ]
-# They change with everything that happens in a cluster, or go a moment later than what they belong to.
+# They change with everything that happens in a cluster, or go a moment later than what they belong
+# to.
 RESTLESS = (
     "v1 Node ",
     "coordination.k8s.io/",
@@ -47,7 +61,9 @@ RESTLESS = (
 
 def objects(cluster: Cluster) -> dict[str, Obj]:
     """Everything in the cluster by name."""
-    return {key: obj for key, obj in cluster.dump().items() if not any(part in key for part in RESTLESS)}
+    return {
+        key: obj for key, obj in cluster.dump().items() if not any(part in key for part in RESTLESS)
+    }
 
 
 def chance(number: int, what: str, choices: int) -> int:
@@ -71,9 +87,16 @@ class Site:
 
     def __init__(self, cluster: Cluster, runner: Runner) -> None:
         self.cluster, self.runner = cluster, runner
-        cluster.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": THEIRS}))
+        cluster.kubectl(
+            "apply",
+            "-f",
+            "-",
+            stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": THEIRS}),
+        )
         cluster.kubectl("create", "namespace", "hardware-enablement")
-        sight.eventually(lambda: "v1 ConfigMap hardware-enablement/kube-root-ca.crt" in cluster.dump())
+        sight.eventually(
+            lambda: "v1 ConfigMap hardware-enablement/kube-root-ca.crt" in cluster.dump()
+        )
         self.others = objects(cluster)
         self.requests: dict[str, int] = {}
         self.enabled: set[str] = set()
@@ -90,7 +113,9 @@ class Site:
         """Start a run, and kill all of it with its so-manieth request."""
         mark = self.cluster.mark()
         run = self.runner.start(playbook, **RECIPE, **variables)
-        while run.poll() is None and len(self.cluster.audit(user=self.runner.user, since=mark)) < at:
+        while (
+            run.poll() is None and len(self.cluster.audit(user=self.runner.user, since=mark)) < at
+        ):
             time.sleep(0.005)
         kill(self.cluster, run)
 
@@ -98,14 +123,18 @@ class Site:
         """What an undisturbed run would have left, and nothing else."""
         marked = {node: carried for node, carried in sight.marks(self.cluster).items() if carried}
         if playbook == "enable":
-            assert {node: carried[NAME] for node, carried in marked.items()} == dict.fromkeys(GPU_NODES, "ready")
+            assert {node: carried[NAME] for node, carried in marked.items()} == dict.fromkeys(
+                GPU_NODES, "ready"
+            )
             assert {carried[f"{NAME}.driver"] for carried in marked.values()} == {"ready"}
             sight.eventually(lambda: _settled(self.cluster) == self.enabled)
         else:
             assert marked == {}
             # Controllers collect what belongs to what is gone a moment later.
             deadline = time.monotonic() + PATIENCE_S
-            while (left := objects(self.cluster).keys() ^ self.others.keys()) and time.monotonic() < deadline:
+            while (
+                left := objects(self.cluster).keys() ^ self.others.keys()
+            ) and time.monotonic() < deadline:
                 time.sleep(0.2)
             assert left == set()
         found = objects(self.cluster)
@@ -114,7 +143,9 @@ class Site:
 
 def _settled(cluster: Cluster) -> set[str]:
     """The names of everything, but for those that controllers make up."""
-    return {key for key in objects(cluster) if "Pod " not in key and "ControllerRevision" not in key}
+    return {
+        key for key in objects(cluster) if "Pod " not in key and "ControllerRevision" not in key
+    }
 
 
 def test_every_killed_run_is_repaired(cluster: Cluster, runner: Runner) -> None:
@@ -134,7 +165,8 @@ def test_every_killed_run_is_repaired(cluster: Cluster, runner: Runner) -> None:
         site.kill(killed, at, **variables)
         repair = ("enable", "disable")[chance(number, "repair", 2)]
         print(f"{killed} killed at request {at} of {site.requests[killed]}, then {repair}")
-        # A namespace that is going takes nothing new: the run says so, and that it has to be waited for.
+        # A namespace that is going takes nothing new: the run says so, and that it has to be waited
+        # for.
         sight.eventually(lambda: cluster.kubectl(*phase) != "Terminating")
         runner.play(repair, **RECIPE).check()
         site.judge(repair)
@@ -151,7 +183,16 @@ def test_the_record_goes_last(cluster: Cluster, runner: Runner) -> None:
     sight.eventually(lambda: "deletionTimestamp" in cluster.api.get(path)["metadata"])
     kill(cluster, run)
     assert cluster.kubectl("get", "hwe", NAME, "-o", "name")
-    cluster.kubectl("patch", "configmap", "held", "-n", NAME, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+    cluster.kubectl(
+        "patch",
+        "configmap",
+        "held",
+        "-n",
+        NAME,
+        "--type=merge",
+        "-p",
+        '{"metadata":{"finalizers":null}}',
+    )
     runner.play("disable", **RECIPE).check()
     assert cluster.kubectl("get", "hwe", NAME, "--ignore-not-found", "-o", "name") == ""
     assert cluster.kubectl("get", "namespace", NAME, "--ignore-not-found", "-o", "name") == ""

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two runs never mix on one special resource, and one that was killed stands in nobody's way for long."""
+"""Two runs never mix on one special resource, and one that was killed stands in nobody's way for
+long."""
 
 from __future__ import annotations
 
@@ -33,7 +34,14 @@ SLOW_NODE = "gpu-new-1"
 def lease(cluster: Cluster) -> dict[str, Any]:
     """The lock's spec; {} where nobody has ever taken it."""
     text = cluster.kubectl(
-        "get", "lease", "two-states", "-n", "hardware-enablement", "--ignore-not-found", "-o", "json"
+        "get",
+        "lease",
+        "two-states",
+        "-n",
+        "hardware-enablement",
+        "--ignore-not-found",
+        "-o",
+        "json",
     )
     return dict(json.loads(text)["spec"]) if text else {}
 
@@ -47,11 +55,14 @@ def until(condition: Callable[[], Any], seconds: float) -> None:
 
 
 @pytest.fixture
-def waiting(cluster: Cluster, runner: Runner, request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
+def waiting(
+    cluster: Cluster, runner: Runner, request: pytest.FixtureRequest
+) -> Iterator[subprocess.Popen[str]]:
     """A run in the middle of its wait: one node's driver takes a minute."""
     set_fault(cluster.kubeconfig, SLOW_NODE, "driver", "slow", seconds=60)
     cluster.kubectl("delete", "pods", "-n", "two-states", "--all", "--wait=false")
-    # Always another version, so that the run has something to write, and takes the lock, before it waits.
+    # Always another version, so that the run has something to write, and takes the lock, before it
+    # waits.
     how, version = request.param
     run = runner.start(
         *("enable", "-e", f"ansible_connection={how}"),
@@ -81,7 +92,10 @@ def test_the_second_run_stops_and_names_the_first(
     assert played.code != 0
     since = re.sub(r"\.\d+", "", lease(cluster)["acquireTime"])
     assert "Another run works on two-states" in played.output
-    assert re.search(rf"ansible-playbook pid {waiting.pid} for localhost has the lock since {since}", played.output)
+    assert re.search(
+        rf"ansible-playbook pid {waiting.pid} for localhost has the lock since {since}",
+        played.output,
+    )
     assert not [request for request in runner.writes(mark) if "daemonsets" in request]
     runner.play("enable", "--check", **CHANGED).check()
 
@@ -90,7 +104,7 @@ def test_the_second_run_stops_and_names_the_first(
     assert lease(cluster)["holderIdentity"] == ""
 
 
-# The module face has a process more: the module's own.
+# A module has a process more: its own.
 @pytest.mark.parametrize("waiting", [("local", "1.1"), ("elsewhere", "1.2")], indirect=True)
 def test_a_killed_run_leaves_no_worker_and_its_lock_ends(
     cluster: Cluster, runner: Runner, waiting: subprocess.Popen[str]
@@ -121,7 +135,10 @@ def test_a_failed_run_releases_the_lock(cluster: Cluster, runner: Runner) -> Non
     cluster.kubectl("delete", "pods", "-n", "two-states", "--all", "--wait=false")
     transitions = lease(cluster)["leaseTransitions"]
     played = runner.play(
-        "enable", hardware_enablement_failure_grace=1, **RECIPE, hardware_enablement_options={"plugin_version": "3.0"}
+        "enable",
+        hardware_enablement_failure_grace=1,
+        **RECIPE,
+        hardware_enablement_options={"plugin_version": "3.0"},
     )
     assert played.code != 0
     assert SLOW_NODE in played.output

@@ -34,26 +34,43 @@ def daemonsets(cluster: Cluster) -> set[str]:
 
 def pods(cluster: Cluster) -> dict[str, str]:
     """state -> uid of the recipe's pods on the node, those that go aside."""
-    found = cluster.api.get(f"/api/v1/namespaces/{NAME}/pods?fieldSelector=spec.nodeName%3D{NODE}")["items"]
+    found = cluster.api.get(f"/api/v1/namespaces/{NAME}/pods?fieldSelector=spec.nodeName%3D{NODE}")[
+        "items"
+    ]
     return {
         pod["metadata"]["labels"][sight.STATE_LABEL]: pod["metadata"]["uid"]
         for pod in found
-        if "deletionTimestamp" not in pod["metadata"] and sight.VALIDATION_LABEL not in pod["metadata"]["labels"]
+        if "deletionTimestamp" not in pod["metadata"]
+        and sight.VALIDATION_LABEL not in pod["metadata"]["labels"]
     }
 
 
 def marks(cluster: Cluster, node: str = NODE) -> dict[str, str]:
     """A node's marks by what comes after the name of the recipe."""
-    return {name.removeprefix(f"{NAME}.") or name: value for name, value in sight.marks(cluster)[node].items()}
+    return {
+        name.removeprefix(f"{NAME}.") or name: value
+        for name, value in sight.marks(cluster)[node].items()
+    }
 
 
 def holder(*, init: bool = False, play: str = "run") -> Obj:
     """A user's pod that asks for all devices of the node."""
-    asks = {"name": "c", "image": "example.com/user:1", "resources": {"limits": {"nvidia.com/gpu": 8}}}
+    asks = {
+        "name": "c",
+        "image": "example.com/user:1",
+        "resources": {"limits": {"nvidia.com/gpu": 8}},
+    }
     plain = {"name": "main", "image": "example.com/user:1"}
-    containers = {"containers": [plain], "initContainers": [asks]} if init else {"containers": [asks]}
+    containers = (
+        {"containers": [plain], "initContainers": [asks]} if init else {"containers": [asks]}
+    )
     spec = {"nodeSelector": {"kubernetes.io/hostname": NODE}, **containers}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "user", "labels": {PLAY: play}}, "spec": spec}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "user", "labels": {PLAY: play}},
+        "spec": spec,
+    }
 
 
 def hold(cluster: Cluster, pod: Obj) -> None:
@@ -96,14 +113,18 @@ def vanished(played: Played) -> Played:
     return played
 
 
-def test_the_labels_vanish_while_a_pod_holds_the_devices(cluster: Cluster, runner: Runner, feature: Obj) -> None:
+def test_the_labels_vanish_while_a_pod_holds_the_devices(
+    cluster: Cluster, runner: Runner, feature: Obj
+) -> None:
     runner.play("enable", **RECIPE).check()
     hold(cluster, holder())
     before, kernels, running = marks(cluster), daemonsets(cluster), pods(cluster)
     vanish(cluster, feature)
     # Kubernetes goes on to keep the pods there: it makes one anew that is gone.
     sight.delete_pod(cluster, NODE, "monitoring")
-    sight.eventually(lambda: pods(cluster).get("monitoring", running["monitoring"]) != running["monitoring"])
+    sight.eventually(
+        lambda: pods(cluster).get("monitoring", running["monitoring"]) != running["monitoring"]
+    )
     assert {**pods(cluster), "monitoring": ""} == {**running, "monitoring": ""}
 
     mark = cluster.mark()
@@ -120,7 +141,9 @@ def test_the_labels_vanish_while_a_pod_holds_the_devices(cluster: Cluster, runne
     assert (NODE, "HardwareVanished", 1) in sight.phase_events(cluster)
 
 
-def test_further_runs_say_the_same_and_write_nothing_whatever_time_is_over(cluster: Cluster, runner: Runner) -> None:
+def test_further_runs_say_the_same_and_write_nothing_whatever_time_is_over(
+    cluster: Cluster, runner: Runner
+) -> None:
     mark = cluster.mark()
     vanished(runner.play("enable", **RECIPE))
     assert runner.writes(mark) == []
@@ -128,7 +151,14 @@ def test_further_runs_say_the_same_and_write_nothing_whatever_time_is_over(clust
     vanished(runner.play("enable", **RECIPE, hardware_enablement_vanished_grace=0))
     # Another version of the driver is for the nodes that can prove it.
     options = {"driver_branch": "600"}
-    vanished(runner.play("enable", **RECIPE, hardware_enablement_options=options, hardware_enablement_vanished_grace=0))
+    vanished(
+        runner.play(
+            "enable",
+            **RECIPE,
+            hardware_enablement_options=options,
+            hardware_enablement_vanished_grace=0,
+        )
+    )
     assert daemonsets(cluster) == kept
 
 
@@ -147,7 +177,10 @@ def test_it_leaves_when_the_time_is_over_and_nothing_holds_a_device(
     vanish(cluster, feature)
     vanished(runner.play("enable", **RECIPE))
     left = runner.play("enable", **RECIPE, hardware_enablement_vanished_grace=0).check()
-    assert f"node {NODE} leaves {NAME}: no label says any more that the node has the hardware" in left.output
+    assert (
+        f"node {NODE} leaves {NAME}: no label says any more that the node has the hardware"
+        in left.output
+    )
     assert (marks(cluster), len(kernels - daemonsets(cluster))) == ({}, 1)
     assert (NODE, "HardwareReleased", 1) in sight.phase_events(cluster)
     sight.eventually(lambda: pods(cluster) == {})
@@ -186,7 +219,11 @@ def test_gates_that_nobody_proves_go_with_the_next_run(cluster: Cluster, runner:
 
 def test_any_mark_finds_a_node(cluster: Cluster, runner: Runner) -> None:
     cluster.kubectl("label", "node", NODE, f"{MARK}-", f"{MARK}.node-kernel-")
-    labels = [name for name in sight.nodes(cluster)["gpu-old-1"]["metadata"]["labels"] if name.startswith(MARK)]
+    labels = [
+        name
+        for name in sight.nodes(cluster)["gpu-old-1"]["metadata"]["labels"]
+        if name.startswith(MARK)
+    ]
     cluster.kubectl("label", "node", "gpu-old-1", *(f"{name}-" for name in labels))
     assert list(marks(cluster, "gpu-old-1")) == ["proofs"]
     runner.play("disable", **RECIPE).check()

@@ -1,8 +1,9 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""nvidia-gpu with driver_lookup and driver_build: two kernels have an image, the third one has none until somebody
-publishes or builds it. The tests build on each other. For what a bad registry comes to see test_driver_container.py."""
+"""nvidia-gpu with driver_lookup and driver_build: two kernels have an image, the third one has none
+until somebody publishes or builds it. The tests build on each other. For what a bad registry comes
+to see test_driver_container.py."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ NODES = {"gpu-old-1", "gpu-old-2", "gpu-new-1", "third-1"}
 
 
 class Gpus(DriverBed):
-    """nvidia-gpu on gpu-old-1 and gpu-old-2 (OLD), gpu-new-1 (NEW), third-1 (THIRD). plain-1 builds."""
+    """nvidia-gpu on gpu-old-1 and gpu-old-2 (OLD), gpu-new-1 (NEW), third-1 (THIRD). plain-1
+    builds."""
 
     recipe = "nvidia-gpu"
     nodes = "feature.node.kubernetes.io/pci-0302_10de.present=true"
@@ -42,7 +44,8 @@ class Gpus(DriverBed):
         }
 
     def publish(self, kernel: str, version: str = "", **labels: str) -> str:
-        """Push an image as NVIDIA does: the tag and one label tell branch and kernel; returns its digest."""
+        """Push an image as NVIDIA does: the tag and one label tell branch and kernel; returns its
+        digest."""
         labels = {"version": version or f"595-{kernel}", **labels}
         return self.images.push("nvidia/driver", f"595-{kernel}-ubuntu24.04", labels=labels)
 
@@ -71,16 +74,29 @@ def slow(gpus: Gpus) -> Iterator[None]:
     clear_faults(gpus.cluster.kubeconfig)
 
 
-def test_the_possible_kernels_go_all_the_way_and_the_impossible_one_is_explained(gpus: Gpus) -> None:
+def test_the_possible_kernels_go_all_the_way_and_the_impossible_one_is_explained(
+    gpus: Gpus,
+) -> None:
     played = gpus.play()
 
     assert played.code != 0
-    assert gpus.summaries() == {**dict.fromkeys(NODES, "ready"), "third-1": "driver_container.failed"}
+    assert gpus.summaries() == {
+        **dict.fromkeys(NODES, "ready"),
+        "third-1": "driver_container.failed",
+    }
     # Pinned, so that what was looked at is what runs.
     host = gpus.registry.address
-    images = {kernel: gpus.images.digest("nvidia/driver", f"595-{kernel}-ubuntu24.04") for kernel in (OLD, NEW)}
-    assert gpus.drivers() == {kernel: f"{host}/nvidia/driver@{digest}" for kernel, digest in images.items()}
-    assert {kernel: entry["image"] for kernel, entry in gpus.record().items()} == {**gpus.drivers(), THIRD: ""}
+    images = {
+        kernel: gpus.images.digest("nvidia/driver", f"595-{kernel}-ubuntu24.04")
+        for kernel in (OLD, NEW)
+    }
+    assert gpus.drivers() == {
+        kernel: f"{host}/nvidia/driver@{digest}" for kernel, digest in images.items()
+    }
+    assert {kernel: entry["image"] for kernel, entry in gpus.record().items()} == {
+        **gpus.drivers(),
+        THIRD: "",
+    }
     # No pod of any state is on the node without a driver.
     assert {node for node, _state in sight.pods(gpus.cluster)} == NODES - {"third-1"}
     assert gpus.gpus()["third-1"] == {"": "driver_container.failed"}
@@ -94,7 +110,9 @@ def test_the_possible_kernels_go_all_the_way_and_the_impossible_one_is_explained
         assert option in problem
     found = sight.problems(gpus.cluster)["third-1", "driver_container"]
     assert (found["reason"], found["message"]) == ("NoImage", problem)
-    rows = [line.split() for line in check_output(played).splitlines() if "] driver_container  " in line]
+    rows = [
+        line.split() for line in check_output(played).splitlines() if "] driver_container  " in line
+    ]
     assert [row[2:] for row in rows] == [
         [OLD, "2/2", "ready"],
         [NEW, "1/1", "ready"],
@@ -118,7 +136,9 @@ def test_the_second_run_only_reads(gpus: Gpus) -> None:
 
 
 @pytest.mark.parametrize("label", ["version", KERNEL_LABEL])
-def test_another_kernels_image_is_refused_by_the_vendors_label_and_by_ours(gpus: Gpus, label: str) -> None:
+def test_another_kernels_image_is_refused_by_the_vendors_label_and_by_ours(
+    gpus: Gpus, label: str
+) -> None:
     before = gpus.gpus(), gpus.drivers()
     if label == "version":
         gpus.publish(THIRD, version=f"595-{NEW}")
@@ -141,7 +161,9 @@ def test_an_image_that_is_published_later_heals_it(gpus: Gpus) -> None:
     assert gpus.record()[THIRD]["problem"] == ""
     assert sight.problems(gpus.cluster) == {}
     # Nobody else's pod was touched.
-    assert {place: uid for place, uid in sight.uids(gpus.cluster).items() if place[0] != "third-1"} == uids
+    assert {
+        place: uid for place, uid in sight.uids(gpus.cluster).items() if place[0] != "third-1"
+    } == uids
     mark = gpus.cluster.mark()
     gpus.play().unchanged()
     assert gpus.runner.writes(mark) == []
@@ -170,7 +192,12 @@ def test_what_nobody_publishes_is_built_from_the_vendors_sources(gpus: Gpus) -> 
         "FOLDER": "ubuntu24.04/precompiled",
         "CONTAINERFILE": "Dockerfile",
     }
-    for argument in ("DRIVER_BRANCH=595", "DRIVER_VERSION=595.91.07", f"KERNEL_VERSION={FOURTH}", "TARGETARCH=amd64"):
+    for argument in (
+        "DRIVER_BRANCH=595",
+        "DRIVER_VERSION=595.91.07",
+        f"KERNEL_VERSION={FOURTH}",
+        "TARGETARCH=amd64",
+    ):
         assert argument in build["command"]
     assert [secret for secret in SECRETS if secret in json.dumps(job)] == []
     assert gpus.drivers()[FOURTH] == gpus.record()[FOURTH]["image"] == f"{repository}@{digest}"
@@ -195,7 +222,11 @@ def test_options_that_cannot_be_are_refused_before_anything_is_sent(gpus: Gpus) 
         ({"driver_lookup": "perhaps"}, "driver_lookup"),
         ({"driver_build": True}, "names no repository to push to"),
         (
-            {"driver_build": True, "driver_build_repository": "r.test/a", "driver_build_git": "https://me:pw@git.test"},
+            {
+                "driver_build": True,
+                "driver_build_repository": "r.test/a",
+                "driver_build_git": "https://me:pw@git.test",
+            },
             "has a password in it",
         ),
     ):

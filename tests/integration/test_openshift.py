@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The same recipe on a cluster with OpenShift's kinds, and on one without even those of the Prometheus operator."""
+"""The same recipe on a cluster with OpenShift's kinds, and on one without even those of the
+Prometheus operator."""
 
 from __future__ import annotations
 
@@ -31,7 +32,13 @@ def runner_for(cluster: Cluster, folder: Path) -> Runner:
 def openshift() -> Iterator[Cluster]:
     """A cluster that serves what OpenShift serves, with one GPU node."""
     with Cluster.up("test-openshift", openshift=True) as started:
-        started.add_nodes(1, profile="gpu-h100", kernel="5.14.0-570.el9.x86_64", os=f"rhcos:{BUILD}", runtime="cri-o")
+        started.add_nodes(
+            1,
+            profile="gpu-h100",
+            kernel="5.14.0-570.el9.x86_64",
+            os=f"rhcos:{BUILD}",
+            runtime="cri-o",
+        )
         yield started
 
 
@@ -51,11 +58,15 @@ def bare() -> Iterator[Cluster]:
 
 def names(cluster: Cluster, kind: str) -> list[str]:
     """The names of our objects of a kind."""
-    listed = cluster.kubectl("get", kind, "-A", "-l", "hardware-enablement.io/recipe=nvidia-gpu", "-o", "json")
+    listed = cluster.kubectl(
+        "get", kind, "-A", "-l", "hardware-enablement.io/recipe=nvidia-gpu", "-o", "json"
+    )
     return [item["metadata"]["name"] for item in json.loads(listed)["items"]]
 
 
-def test_openshift_gets_its_constraints_and_a_route(openshift: Cluster, openshift_runner: Runner) -> None:
+def test_openshift_gets_its_constraints_and_a_route(
+    openshift: Cluster, openshift_runner: Runner
+) -> None:
     runner = openshift_runner
     played = runner.play("enable_gpu", hardware_enablement_options=OPTIONS).check()
     assert "does without" not in played.output
@@ -79,7 +90,9 @@ def test_facts_of_openshift_and_pools_of_its_machine_configs(
     openshift.kubectl("label", "node", "gpu-h100-1", "node-role.kubernetes.io/worker=")
     out = tmp_path / "found.json"
     runner.play(
-        PLAYBOOKS / "find_nodes.yml", out=str(out), pools=[{"name": "workers", "machine_config_pool": "worker"}]
+        PLAYBOOKS / "find_nodes.yml",
+        out=str(out),
+        pools=[{"name": "workers", "machine_config_pool": "worker"}],
     ).check()
     found = json.loads(out.read_text())
     assert found["cluster"]["openshift_version"] == "4.19.7"
@@ -89,17 +102,26 @@ def test_facts_of_openshift_and_pools_of_its_machine_configs(
     (group,) = found["node_groups"]
     assert (group["os_build"], group["pool"], group["runtime"]) == (BUILD, "workers", "cri-o")
     unknown = runner.play(
-        PLAYBOOKS / "find_nodes.yml", out=str(out), pools=[{"name": "a", "machine_config_pool": "gpu"}]
+        PLAYBOOKS / "find_nodes.yml",
+        out=str(out),
+        pools=[{"name": "a", "machine_config_pool": "gpu"}],
     )
-    assert "there is no MachineConfigPool 'gpu': the cluster has master, worker" in " ".join(unknown.output.split())
+    assert "there is no MachineConfigPool 'gpu': the cluster has master, worker" in " ".join(
+        unknown.output.split()
+    )
 
 
-def test_what_the_cluster_does_not_serve_is_left_out_and_said(bare: Cluster, tmp_path: Path) -> None:
+def test_what_the_cluster_does_not_serve_is_left_out_and_said(
+    bare: Cluster, tmp_path: Path
+) -> None:
     runner = runner_for(bare, tmp_path)
     said = [
         f"monitoring does without nvidia-gpu/monitoring/{file}: "
         f"the cluster does not serve monitoring.coreos.com/v1/{kind}"
-        for file, kind in (("servicemonitor.yaml.j2", "ServiceMonitor"), ("rules.yaml.j2", "PrometheusRule"))
+        for file, kind in (
+            ("servicemonitor.yaml.j2", "ServiceMonitor"),
+            ("rules.yaml.j2", "PrometheusRule"),
+        )
     ]
     predicted = runner.play("enable_gpu", "--check").check()
     played = runner.play("enable_gpu").check()
@@ -107,7 +129,9 @@ def test_what_the_cluster_does_not_serve_is_left_out_and_said(bare: Cluster, tmp
         assert predicted.output.count(line) == played.output.count(line) == 1
     # OpenShift's kinds are missed by nobody here.
     assert played.output.count("does without") == len(said)
-    assert "service/nvidia-dcgm-exporter" in bare.kubectl("get", "service", "-n", "nvidia-gpu", "-o", "name")
+    assert "service/nvidia-dcgm-exporter" in bare.kubectl(
+        "get", "service", "-n", "nvidia-gpu", "-o", "name"
+    )
     again = runner.play("enable_gpu").check()
     again.unchanged()
     assert "does without" not in again.output

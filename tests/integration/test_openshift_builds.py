@@ -1,9 +1,11 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""simple-kmod on OpenShift: images built by BuildConfigs, pushed to a real registry, and found by their ImageStreams.
+"""simple-kmod on OpenShift: images built by BuildConfigs, pushed to a real registry, and found by
+their ImageStreams.
 
-The builds are simulated (tests/cluster/builds_api), what they push is real. The tests go on from one another.
+The builds are simulated (tests/cluster/builds_api), what they push is real. The tests go on from
+one another.
 """
 
 from __future__ import annotations
@@ -19,11 +21,17 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.cluster_registries import Reader
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.imagestream import ImageStreamLookup
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import order_name
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import WrongArchitecture
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.cluster_registries import (
+    RegistryReader,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.lookups.imagestream import (
+    ImageStreamLookup,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders import order_name
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.registry_errors import (
+    WrongArchitecture,
+)
 from tests.cluster import Cluster
 from tests.cluster.builds_api.pushing import use_registry
 from tests.cluster.paths import registry_folder
@@ -47,7 +55,11 @@ RELEASE = "9.6.20250805-0"
 LATEST_TOOLKIT = f"quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:{'2b' * 32}"
 TOOLKIT = f"quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:{'1a' * 32}"
 INTERNAL = "image-registry.openshift-image-registry.svc:5000"
-PROXY = {"http": "http://proxy.test:3128", "https": "http://proxy.test:3129", "no": "127.0.0.1,.cluster.local"}
+PROXY = {
+    "http": "http://proxy.test:3128",
+    "https": "http://proxy.test:3129",
+    "no": "127.0.0.1,.cluster.local",
+}
 ENTITLEMENT = "a-key-that-nobody-may-see"
 PLAY = "play.hardware-enablement.test"
 # A registry that nobody reaches.
@@ -92,17 +104,32 @@ class Site:
     def secrets_in(self, text: str) -> list[str]:
         """Which secrets a text tells."""
         account = self.registry.credentials
-        return [secret for secret in (account.password, account.entry["auth"], ENTITLEMENT) if secret in text]
+        return [
+            secret
+            for secret in (account.password, account.entry["auth"], ENTITLEMENT)
+            if secret in text
+        ]
 
     def behave(self, **plays: Any) -> None:
         """How builds behave from now on: play, seconds, message."""
         names = ("play", "seconds", "message")
-        given = [f"{PLAY}/{name}={plays[name]}" if name in plays else f"{PLAY}/{name}-" for name in names]
+        given = [
+            f"{PLAY}/{name}={plays[name]}" if name in plays else f"{PLAY}/{name}-" for name in names
+        ]
         self.cluster.kubectl("annotate", "--overwrite", "namespace", NAMESPACE, *given)
 
     def listed(self, kinds: str) -> list[Obj]:
         """Objects of the recipe's namespace that our builds have made."""
-        command = ("get", kinds, "-n", NAMESPACE, "-l", "hardware-enablement.io/build", "-o", "json")
+        command = (
+            "get",
+            kinds,
+            "-n",
+            NAMESPACE,
+            "-l",
+            "hardware-enablement.io/build",
+            "-o",
+            "json",
+        )
         found: list[Obj] = json.loads(self.cluster.kubectl(*command))["items"]
         return found
 
@@ -117,20 +144,31 @@ class Site:
 
     def summaries(self) -> dict[str, str]:
         """What our label says of each node."""
-        nodes = json.loads(self.cluster.kubectl("get", "nodes", "-l", "kmod=wanted", "-o", "json"))["items"]
-        return {node["metadata"]["name"]: node["metadata"]["labels"].get(SUMMARY, "") for node in nodes}
+        nodes = json.loads(self.cluster.kubectl("get", "nodes", "-l", "kmod=wanted", "-o", "json"))[
+            "items"
+        ]
+        return {
+            node["metadata"]["name"]: node["metadata"]["labels"].get(SUMMARY, "") for node in nodes
+        }
 
     def expire_lock(self) -> None:
-        """Let the lock of a run that was killed end at once. It says itself how long it holds: a minute."""
+        """Let the lock of a run that was killed end at once. It says itself how long it holds: a
+        minute."""
         path = "/apis/coordination.k8s.io/v1/namespaces/hardware-enablement/leases/simple-kmod"
         self.cluster.api.patch(path, {"spec": {"leaseDurationSeconds": 1}})
-        renewed = datetime.fromisoformat(self.cluster.api.get(path)["spec"]["renewTime"].replace("Z", "+00:00"))
+        renewed = datetime.fromisoformat(
+            self.cluster.api.get(path)["spec"]["renewTime"].replace("Z", "+00:00")
+        )
         until(lambda: (datetime.now(timezone.utc) - renewed).total_seconds() > 1, "the lock ends")
 
     def instantiated(self, since: int) -> list[str]:
         """The BuildConfigs that our runs have instantiated since a mark."""
         writes = self.runner.writes(since)
-        return [write.rpartition("/buildconfigs/")[2].partition("/")[0] for write in writes if "instantiate" in write]
+        return [
+            write.rpartition("/buildconfigs/")[2].partition("/")[0]
+            for write in writes
+            if "instantiate" in write
+        ]
 
 
 def until(condition: Callable[[], Any], what: str, seconds: float = 60) -> Any:
@@ -145,7 +183,9 @@ def until(condition: Callable[[], Any], what: str, seconds: float = 60) -> Any:
 
 def add_node(cluster: Cluster, prefix: str, kernel: str, release: str = "") -> None:
     """A node that takes part. release: of RHCOS, as its kubelet names it."""
-    (node,) = cluster.add_nodes(1, profile="cpu-only", kernel=kernel, os="rhcos:9.6", runtime="cri-o", prefix=prefix)
+    (node,) = cluster.add_nodes(
+        1, profile="cpu-only", kernel=kernel, os="rhcos:9.6", runtime="cri-o", prefix=prefix
+    )
     if release:
         info = {"osImage": f"Red Hat Enterprise Linux CoreOS {release} (Plow)"}
         cluster.api.patch(f"/api/v1/nodes/{node}/status", {"status": {"nodeInfo": info}})
@@ -154,7 +194,9 @@ def add_node(cluster: Cluster, prefix: str, kernel: str, release: str = "") -> N
 
 def make_builder(cluster: Cluster) -> None:
     """The ServiceAccount of builds, which OpenShift makes in every namespace."""
-    cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", {"metadata": {"name": "builder"}})
+    cluster.api.create(
+        f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", {"metadata": {"name": "builder"}}
+    )
 
 
 def kernel_of(build: Obj) -> str:
@@ -164,9 +206,13 @@ def kernel_of(build: Obj) -> str:
 
 
 def leave_behind(site: Site, entry: Obj) -> str:
-    """The context of the build that made an image, as if its run had been killed before it ended; its name."""
+    """The context of the build that made an image, as if its run had been killed before it ended;
+    its name."""
     name = f"{order_name('simple-kmod driver_container', entry['group'], entry['inputs'])}-0"
-    labels = {"hardware-enablement.io/recipe": "simple-kmod", "hardware-enablement.io/build": "driver_container"}
+    labels = {
+        "hardware-enablement.io/recipe": "simple-kmod",
+        "hardware-enablement.io/build": "driver_container",
+    }
     context = {"metadata": {"name": name, "labels": labels}, "data": {}}
     site.cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/configmaps", context)
     return name
@@ -191,12 +237,21 @@ def site(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Iter
         make_namespace(cluster, NAMESPACE)
         config = {".dockerconfigjson": registry.dockerconfig()}
         for name in ("push", "pull"):
-            secret = {"metadata": {"name": name}, "type": "kubernetes.io/dockerconfigjson", "stringData": config}
+            secret = {
+                "metadata": {"name": name},
+                "type": "kubernetes.io/dockerconfigjson",
+                "stringData": config,
+            }
             cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", secret)
         make_builder(cluster)
-        entitlement = {"metadata": {"name": "etc-pki-entitlement"}, "stringData": {"entitlement-key.pem": ENTITLEMENT}}
+        entitlement = {
+            "metadata": {"name": "etc-pki-entitlement"},
+            "stringData": {"entitlement-key.pem": ENTITLEMENT},
+        }
         cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", entitlement)
-        yield Site(cluster, registry, images, Runner(cluster, "runner", tmp_path_factory.mktemp("runner")))
+        yield Site(
+            cluster, registry, images, Runner(cluster, "runner", tmp_path_factory.mktemp("runner"))
+        )
     Registry.remove(folder)
 
 
@@ -225,7 +280,11 @@ def test_a_run_that_is_killed_leaves_its_builds_to_the_next_one(site: Site) -> N
     for build in builds:
         spec = build["spec"]
         docker = spec["strategy"]["dockerStrategy"]
-        proxies = {"HTTP_PROXY": PROXY["http"], "HTTPS_PROXY": PROXY["https"], "NO_PROXY": PROXY["no"]}
+        proxies = {
+            "HTTP_PROXY": PROXY["http"],
+            "HTTPS_PROXY": PROXY["https"],
+            "NO_PROXY": PROXY["no"],
+        }
         assert {item["name"]: item["value"] for item in docker["env"]} == proxies
         assert docker["pullSecret"] == spec["output"]["pushSecret"] == {"name": "push"}
         (volume,) = docker["volumes"]
@@ -233,13 +292,18 @@ def test_a_run_that_is_killed_leaves_its_builds_to_the_next_one(site: Site) -> N
         assert volume["mounts"] == [{"destinationPath": "/etc/pki/entitlement"}]
         assert spec["nodeSelector"] == {"kubernetes.io/arch": "amd64"}
         base = f"{site.registry.address}/base/kmod@sha256:"
-        assert next(item["value"] for item in docker["buildArgs"] if item["name"] == "BASE").startswith(base)
+        assert next(
+            item["value"] for item in docker["buildArgs"] if item["name"] == "BASE"
+        ).startswith(base)
     assert site.secrets_in(json.dumps(site.listed("builds,buildconfigs,configmaps"))) == []
     assert len(site.listed("buildconfigs,configmaps")) == 4
 
     played = site.play().check()
     for build in builds:
-        assert f"goes on with Build {build['metadata']['name']} that an earlier run began" in played.output
+        assert (
+            f"goes on with Build {build['metadata']['name']} that an earlier run began"
+            in played.output
+        )
     # One Build for each kernel, however many runs.
     assert len(site.instantiated(mark)) == len(set(site.instantiated(mark))) == 2
 
@@ -276,27 +340,43 @@ def test_a_build_that_failed_says_why_and_one_that_was_cancelled_too(site: Site)
     site.cluster.api.patch(path, {"status": {"cancelled": True}})
     assert process.wait(60) != 0
 
-    assert leftover not in [obj["metadata"]["name"] for obj in site.listed("buildconfigs,configmaps")]
+    assert leftover not in [
+        obj["metadata"]["name"] for obj in site.listed("buildconfigs,configmaps")
+    ]
     output = (site.runner.folder / "enable.log").read_text()
     assert MESSAGE in output
     assert site.secrets_in(output) == []
     cancelled, failed = (site.record()[kernel] for kernel in (THIRD, FOURTH))
-    assert f"Build {name} ended as Cancelled (The build was cancelled by the user.)" in cancelled["problem"]
+    assert (
+        f"Build {name} ended as Cancelled (The build was cancelled by the user.)"
+        in cancelled["problem"]
+    )
     assert (cancelled["phase"], cancelled["retry"] != "") == ("start", True)
-    assert "ended as Failed (Dockerfile build strategy has failed.): error: build error: building" in failed["problem"]
+    assert (
+        "ended as Failed (Dockerfile build strategy has failed.): error: build error: building"
+        in failed["problem"]
+    )
     assert (failed["phase"], failed["reason"], "retry" in failed) == ("compile", "Failed", False)
     # Others are none the worse for it, and the failed one's log is there to be read.
     none = "driver_container.failed"
-    assert site.summaries() == {"old-1": "ready", "new-1": "ready", "third-1": none, "fourth-1": none}
+    assert site.summaries() == {
+        "old-1": "ready",
+        "new-1": "ready",
+        "third-1": none,
+        "fourth-1": none,
+    }
     assert len(site.builds("Failed")) == 1
 
 
 def test_what_was_cancelled_is_built_again_and_what_failed_is_not(site: Site) -> None:
     site.behave(seconds=0.5)
-    # Somebody has removed the BuildConfig and kept its Build, which has the name that the next one would get.
+    # Somebody has removed the BuildConfig and kept its Build, which has the name that the next one
+    # would get.
     (build,) = site.builds("Cancelled")
     path = f"/apis/build.openshift.io/v1/namespaces/{NAMESPACE}"
-    site.cluster.api.patch(f"{path}/builds/{build['metadata']['name']}", {"metadata": {"ownerReferences": None}})
+    site.cluster.api.patch(
+        f"{path}/builds/{build['metadata']['name']}", {"metadata": {"ownerReferences": None}}
+    )
     site.cluster.api.delete(f"{path}/buildconfigs/{build['status']['config']['name']}")
     retry = datetime.fromisoformat(site.record()[THIRD]["retry"].replace("Z", "+00:00"))
     until(lambda: datetime.now(timezone.utc) >= retry, "it is tried again")
@@ -320,14 +400,20 @@ def test_a_build_that_cannot_start_does_not_hold_up_the_run(site: Site) -> None:
     assert site.builds("Pending") == []
 
 
-def test_the_internal_registry_is_asked_by_image_streams_and_the_toolkit_fits_the_release(site: Site) -> None:
+def test_the_internal_registry_is_asked_by_image_streams_and_the_toolkit_fits_the_release(
+    site: Site,
+) -> None:
     # The cluster has been updated, and one node still runs the release before.
-    tags = json.loads(site.cluster.kubectl("get", "is", "driver-toolkit", "-n", "openshift", "-o", "json"))["spec"][
-        "tags"
-    ]
+    tags = json.loads(
+        site.cluster.kubectl("get", "is", "driver-toolkit", "-n", "openshift", "-o", "json")
+    )["spec"]["tags"]
     newest = {"name": "latest", "from": {"kind": "DockerImage", "name": LATEST_TOOLKIT}}
-    patch = json.dumps({"spec": {"tags": [*(tag for tag in tags if tag["name"] != "latest"), newest]}})
-    site.cluster.kubectl("patch", "is", "driver-toolkit", "-n", "openshift", "--type=merge", "-p", patch)
+    patch = json.dumps(
+        {"spec": {"tags": [*(tag for tag in tags if tag["name"] != "latest"), newest]}}
+    )
+    site.cluster.kubectl(
+        "patch", "is", "driver-toolkit", "-n", "openshift", "--type=merge", "-p", patch
+    )
     site.behave(seconds=0.5)
     site.play(
         options={"headers": "dtk", "base_image": "", "repository": f"{INTERNAL}/{NAMESPACE}/kmod"},
@@ -337,9 +423,8 @@ def test_the_internal_registry_is_asked_by_image_streams_and_the_toolkit_fits_th
     assert set(site.summaries().values()) == {"ready"}
     bases = {}
     for kernel, entry in site.record().items():
-        path = (
-            f"/apis/image.openshift.io/v1/namespaces/{NAMESPACE}/imagestreamtags/kmod:{kernel}-{entry['inputs'][:12]}"
-        )
+        tags = f"/apis/image.openshift.io/v1/namespaces/{NAMESPACE}/imagestreamtags"
+        path = f"{tags}/kmod:{kernel}-{entry['inputs'][:12]}"
         image = site.cluster.api.get(path)["image"]
         assert entry["image"] == image["dockerImageReference"]
         labels = image["dockerImageMetadata"]["Config"]["Labels"]
@@ -352,7 +437,9 @@ def test_the_internal_registry_is_asked_by_image_streams_and_the_toolkit_fits_th
 
 def test_prebuilt_images_are_found_by_their_image_streams(site: Site) -> None:
     site.cluster.kubectl("create", "namespace", "vendor")
-    site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(vendor("ImageStream", "kmod", "image.openshift.io/v1")))
+    site.cluster.kubectl(
+        "apply", "-f", "-", stdin=json.dumps(vendor("ImageStream", "kmod", "image.openshift.io/v1"))
+    )
     # The second tag was moved to an image for another kernel.
     for name, kernel, built_for in (("old", OLD, OLD), ("new", NEW, THIRD)):
         config = vendor("BuildConfig", name, "build.openshift.io/v1") | {
@@ -374,17 +461,24 @@ def test_prebuilt_images_are_found_by_their_image_streams(site: Site) -> None:
     until(lambda: len(site.cluster.api.get(tags)["items"]) == 2, "both images are there")
 
     lookup = ImageStreamLookup(connect({"kubeconfig": str(site.cluster.kubeconfig)}))
-    with pytest.raises(WrongArchitecture, match="has no image for arm64: its ImageStreamTag has amd64"):
+    with pytest.raises(
+        WrongArchitecture, match="has no image for arm64: its ImageStreamTag has amd64"
+    ):
         lookup.find(f"registry.vendor.test/vendor/kmod:{OLD}", "arm64")
 
     # A host that only the cluster knows.
     options = {"prebuilt_repository": "registry.vendor.test/vendor/kmod", "build": False}
-    variables = site.variables({"options": options, "hardware_enablement_lookup_from": "imagestream"})
+    variables = site.variables(
+        {"options": options, "hardware_enablement_lookup_from": "imagestream"}
+    )
     played = site.runner.play("enable", "--check", "-vvv", **variables)
     found = {group["kernel"]: group for group in groups(played.output)}
     assert found[OLD]["source"] == "prebuilt"
     assert found[OLD]["image"].startswith(f"{INTERNAL}/vendor/kmod@sha256:")
-    assert found[NEW]["tried"][0] == f"registry.vendor.test/vendor/kmod:{NEW} was built for kernel {THIRD}"
+    assert (
+        found[NEW]["tried"][0]
+        == f"registry.vendor.test/vendor/kmod:{NEW} was built for kernel {THIRD}"
+    )
     assert found[THIRD]["tried"][0] == f"registry.vendor.test/vendor/kmod:{THIRD} does not exist"
 
 
@@ -393,8 +487,18 @@ def test_what_the_cluster_says_of_registries_counts(site: Site) -> None:
     host, cluster = site.registry.address, site.cluster
     never = {"mirrors": [f"{host}/base"], "mirrorSourcePolicy": "NeverContactSource"}
     for kind, api_version, key, entry in (
-        ("ImageTagMirrorSet", "config.openshift.io/v1", "imageTagMirrors", {"source": SOURCE, **never}),
-        ("ImageDigestMirrorSet", "config.openshift.io/v1", "imageDigestMirrors", {"source": SOURCE, **never}),
+        (
+            "ImageTagMirrorSet",
+            "config.openshift.io/v1",
+            "imageTagMirrors",
+            {"source": SOURCE, **never},
+        ),
+        (
+            "ImageDigestMirrorSet",
+            "config.openshift.io/v1",
+            "imageDigestMirrors",
+            {"source": SOURCE, **never},
+        ),
         (
             "ImageContentSourcePolicy",
             "operator.openshift.io/v1alpha1",
@@ -402,24 +506,40 @@ def test_what_the_cluster_says_of_registries_counts(site: Site) -> None:
             {"source": "old.invalid", "mirrors": [host]},
         ),
     ):
-        body = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "mirrors"}, "spec": {key: [entry]}}
+        body = {
+            "apiVersion": api_version,
+            "kind": kind,
+            "metadata": {"name": "mirrors"},
+            "spec": {key: [entry]},
+        }
         cluster.kubectl("create", "-f", "-", stdin=json.dumps(body))
     config = "/api/v1/namespaces/openshift-config"
-    authority = {"metadata": {"name": "authorities"}, "data": {host.replace(":", ".."): site.registry.ca}}
+    authority = {
+        "metadata": {"name": "authorities"},
+        "data": {host.replace(":", ".."): site.registry.ca},
+    }
     cluster.api.create(f"{config}/configmaps", authority)
-    secret = {"metadata": {"name": "pull-secret"}, "stringData": {".dockerconfigjson": site.registry.dockerconfig()}}
+    secret = {
+        "metadata": {"name": "pull-secret"},
+        "stringData": {".dockerconfigjson": site.registry.dockerconfig()},
+    }
     cluster.api.create(f"{config}/secrets", {**secret, "type": "kubernetes.io/dockerconfigjson"})
-    spec = {"additionalTrustedCA": {"name": "authorities"}, "registrySources": {"insecureRegistries": ["*.lab.test"]}}
+    spec = {
+        "additionalTrustedCA": {"name": "authorities"},
+        "registrySources": {"insecureRegistries": ["*.lab.test"]},
+    }
     cluster.api.patch("/apis/config.openshift.io/v1/images/cluster", {"spec": spec})
 
-    read = Reader(connect({"kubeconfig": str(cluster.kubeconfig)}), pytest.fail).read()
+    read = RegistryReader(connect({"kubeconfig": str(cluster.kubeconfig)}), pytest.fail).read()
     assert {(mirror.prefix, mirror.pulls, mirror.source) for mirror in read.mirrors} == {
         (SOURCE, "tag", False),
         (SOURCE, "digest", False),
         ("old.invalid", "digest", True),
     }
     said: list[str] = []
-    nothing = Reader(connect({"kubeconfig": str(cluster.kubeconfig_for("stranger"))}), said.append).read()
+    nothing = RegistryReader(
+        connect({"kubeconfig": str(cluster.kubeconfig_for("stranger"))}), said.append
+    ).read()
     assert (nothing.mirrors, nothing.trusts) == ([], [])
     assert [sentence.partition(" may not be read")[0] for sentence in said] == [
         "Image cluster",
@@ -435,7 +555,9 @@ def test_what_the_cluster_says_of_registries_counts(site: Site) -> None:
         "image_pull_secrets": [],
     }
     plain = {"options": options, "hardware_enablement_registry_ca": ""}
-    played = site.play(**plain, hardware_enablement_push_secret="", hardware_enablement_builder="none")
+    played = site.play(
+        **plain, hardware_enablement_push_secret="", hardware_enablement_builder="none"
+    )
     # Asked of the mirror, trusted and logged in: else it would say so.
     assert f"drivers/mirrored:{OLD}" in played.output
     assert "does not exist; it may not be built (builder is none)" in played.output
@@ -443,12 +565,18 @@ def test_what_the_cluster_says_of_registries_counts(site: Site) -> None:
     site.behave(seconds=0)
     played = site.play(**plain)
     assert "OpenShift's builds do not know" not in played.output
-    assert {entry["image"].partition("@")[0] for entry in site.record().values()} == {f"{host}/drivers/mirrored"}
+    assert {entry["image"].partition("@")[0] for entry in site.record().values()} == {
+        f"{host}/drivers/mirrored"
+    }
 
 
 def vendor(kind: str, name: str, api_version: str) -> Obj:
     """An object of somebody else's namespace."""
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "vendor"}}
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "vendor"},
+    }
 
 
 def groups(output: str) -> list[Obj]:

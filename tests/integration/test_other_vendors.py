@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recipes after the stacks of other vendors, on one cluster, each under the rights that are computed for it."""
+"""Recipes after the stacks of other vendors, on one cluster, each under the rights that are
+computed for it."""
 
 from __future__ import annotations
 
@@ -62,7 +63,11 @@ class Operator(threading.Thread):
             new = {
                 "apiVersion": policy["apiVersion"],
                 "kind": "NicNode",
-                "metadata": {"name": node, "namespace": "nic-like", "ownerReferences": [owner(policy)]},
+                "metadata": {
+                    "name": node,
+                    "namespace": "nic-like",
+                    "ownerReferences": [owner(policy)],
+                },
             }
             self._cluster.kubectl("apply", "-f", "-", stdin=json.dumps(new))
             self._report("nicnodes", node, {"functions": policy["spec"]["functions"]})
@@ -70,14 +75,27 @@ class Operator(threading.Thread):
         self._report("nicpolicies", policy["metadata"]["name"], {"conditions": [condition]})
 
     def _report(self, kind: str, name: str, status: Obj) -> None:
-        arguments = ("patch", f"{kind}.nic.example.org", name, "-n", "nic-like", "--subresource=status", "--type=merge")
+        arguments = (
+            "patch",
+            f"{kind}.nic.example.org",
+            name,
+            "-n",
+            "nic-like",
+            "--subresource=status",
+            "--type=merge",
+        )
         self._cluster.kubectl(*arguments, "-p", json.dumps({"status": status}))
 
 
 def owner(obj: Obj) -> Obj:
     """A reference that has an object go with this one."""
     meta = obj["metadata"]
-    return {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "name": meta["name"], "uid": meta["uid"]}
+    return {
+        "apiVersion": obj["apiVersion"],
+        "kind": obj["kind"],
+        "name": meta["name"],
+        "uid": meta["uid"],
+    }
 
 
 def limited(cluster: Cluster, recipe: str, folder: Path) -> Runner:
@@ -117,17 +135,26 @@ def images_on(cluster: Cluster, namespace: str, prefix: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    """4 nodes with AMD's GPUs (two kernels, one in a pool, one that brings its driver), 2 with adapters."""
+    """4 nodes with AMD's GPUs (two kernels, one in a pool, one that brings its driver), 2 with
+    adapters."""
     with Cluster.up("test-other-vendors") as started:
         started.add_nodes(2, profile="gpu-mi300x", kernel=GENERIC, os="ubuntu:24.04", prefix="amd")
-        started.add_nodes(2, profile="gpu-mi300x", kernel=NEWEST, os="ubuntu:24.04", prefix="amd-new")
-        started.add_nodes(1, profile="nic-mellanox", kernel=GENERIC, os="ubuntu:24.04", prefix="nic")
+        started.add_nodes(
+            2, profile="gpu-mi300x", kernel=NEWEST, os="ubuntu:24.04", prefix="amd-new"
+        )
+        started.add_nodes(
+            1, profile="nic-mellanox", kernel=GENERIC, os="ubuntu:24.04", prefix="nic"
+        )
         coreos = "5.14.0-570.33.2.el9_6.x86_64"
         system = "rhcos:9.6.20250523"
-        started.add_nodes(1, profile="nic-mellanox", kernel=coreos, os=system, prefix="nic-crio", runtime="cri-o")
+        started.add_nodes(
+            1, profile="nic-mellanox", kernel=coreos, os=system, prefix="nic-crio", runtime="cri-o"
+        )
         started.kubectl("label", "node", "amd-2", "example.org/driver=next")
         started.kubectl("label", "node", "amd-new-2", "example.org/amdgpu-driver=preinstalled")
-        started.kubectl("annotate", "node", "amd-new-2", "sim.hardware-enablement.io/preinstalled=driver")
+        started.kubectl(
+            "annotate", "node", "amd-new-2", "sim.hardware-enablement.io/preinstalled=driver"
+        )
         operator = Operator(started, ["nic-1", "nic-crio-1"])
         operator.start()
         yield started
@@ -176,7 +203,9 @@ def test_adapters_have_what_their_operator_and_their_runtime_ask_for(cluster: Cl
     assert programs == {"/opt/cni/bin", "/var/lib/cni/bin"}
     (policy,) = items(cluster, "nic-like", "nicpolicies.nic.example.org").values()
     operator = items(cluster, "nic-like", "deployment")["nic-operator"]
-    (available,) = [item for item in operator["status"]["conditions"] if item["type"] == "Available"]
+    (available,) = [
+        item for item in operator["status"]["conditions"] if item["type"] == "Available"
+    ]
     assert policy["metadata"]["creationTimestamp"] >= available["lastTransitionTime"]
     for node in ("nic-1", "nic-crio-1"):
         assert sight.nodes(cluster)[node]["status"]["allocatable"]["nvidia.com/cx7_vf"] == "32"
@@ -195,7 +224,9 @@ def test_disabled_leaves_nothing(cluster: Cluster, amd: Runner, nic: Runner) -> 
         made = f"hardware-enablement.io/recipe={name}"
         kinds = "all,configmap,serviceaccount,role,rolebinding,clusterrole,clusterrolebinding,nicpolicies"
         assert len(cluster.kubectl("get", kinds, "-A", "-l", made, "-o", "name").split()) > 10
-        runner.play("disable", hardware_enablement_recipe=name, hardware_enablement_recipe_dir=RECIPES).check()
+        runner.play(
+            "disable", hardware_enablement_recipe=name, hardware_enablement_recipe_dir=RECIPES
+        ).check()
         assert cluster.kubectl("get", kinds, "-A", "-l", made, "-o", "name") == ""
         assert items(cluster, name, "pod") == {}
     assert set(map(str, sight.marks(cluster).values())) == {"{}"}

@@ -46,7 +46,9 @@ def test_a_slow_driver_delays_no_other_nodes_last_state(cluster: Cluster) -> Non
     for node in (QUICK, SLOW_EXPORTER):
         assert set(sight.proofs(cluster, node)) == STATES
         last = max(sight.proven_at(cluster, node, state) for state in STATES)
-        assert last < slow_driver, f"{node} was last proven {last - slow_driver:.0f} s after the slow driver"
+        assert last < slow_driver, (
+            f"{node} was last proven {last - slow_driver:.0f} s after the slow driver"
+        )
     # The slow node itself was not waited for by halves: its later states come after its driver.
     assert all(sight.proven_at(cluster, SLOW, state) >= slow_driver for state in STATES)
 
@@ -62,12 +64,17 @@ def test_monitoring_and_feature_discovery_run_side_by_side(cluster: Cluster) -> 
     monitoring = sight.proven_at(cluster, SLOW_EXPORTER, "monitoring")
     discovery = sight.proven_at(cluster, SLOW_EXPORTER, "feature_discovery")
     assert monitoring - discovery > EXPORTER_S - 6
-    assert discovery - sight.proven_at(cluster, SLOW_EXPORTER, "device_plugin_validation") < EXPORTER_S - 6
+    assert (
+        discovery - sight.proven_at(cluster, SLOW_EXPORTER, "device_plugin_validation")
+        < EXPORTER_S - 6
+    )
 
 
 def told(output: str) -> list[str]:
     """The lines of progress."""
-    return [line for line in output.splitlines() if re.match(r"\[localhost\] nvidia-gpu \d+ s: ", line)]
+    return [
+        line for line in output.splitlines() if re.match(r"\[localhost\] nvidia-gpu \d+ s: ", line)
+    ]
 
 
 def test_a_log_gets_short_lines_that_name_the_slow_node_and_each_thing_once(played: Played) -> None:
@@ -81,11 +88,21 @@ def test_a_log_gets_short_lines_that_name_the_slow_node_and_each_thing_once(play
 
 
 @pytest.mark.usefixtures("played")
-def test_a_terminal_gets_one_block_that_is_drawn_over_itself(cluster: Cluster, runner: Runner) -> None:
+def test_a_terminal_gets_one_block_that_is_drawn_over_itself(
+    cluster: Cluster, runner: Runner
+) -> None:
     set_fault(cluster.kubeconfig, SLOW, "exporter", "slow", seconds=12)
     label = "hardware-enablement.io/state=monitoring"
     cluster.kubectl(
-        "delete", "pods", "-n", "nvidia-gpu", "-l", label, "--field-selector", f"spec.nodeName={SLOW}", "--now"
+        "delete",
+        "pods",
+        "-n",
+        "nvidia-gpu",
+        "-l",
+        label,
+        "--field-selector",
+        f"spec.nodeName={SLOW}",
+        "--now",
     )
     command = runner.command("enable_gpu")
     code, output = run_on_terminal(
@@ -96,9 +113,14 @@ def test_a_terminal_gets_one_block_that_is_drawn_over_itself(cluster: Cluster, r
     assert code == 0, output
     assert picture.drawn >= 4
     assert picture.highest >= len(STATES) + 1
-    # Of all drawings one is left: each state has one line with a bar, and these are followed by the table.
+    # Of all drawings one is left: each state has one line with a bar, and these are followed by the
+    # table.
     bars = [row for row in picture.rows if "#" in row or "----" in row]
-    assert [row.split()[1] for row in bars if row.startswith("[localhost]   ")].count("monitoring") == 1
-    assert any(re.fullmatch(r"\[localhost\]   monitoring +##########  3/3", row) for row in bars), picture.rows
+    assert [row.split()[1] for row in bars if row.startswith("[localhost]   ")].count(
+        "monitoring"
+    ) == 1
+    assert any(re.fullmatch(r"\[localhost\]   monitoring +##########  3/3", row) for row in bars), (
+        picture.rows
+    )
     assert all(len(row) < 70 for row in bars)
     assert told(output) == []

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Proofs about objects of any kind: watched, of the cluster and of each node. The tests build on each other."""
+"""Proofs about objects of any kind: watched, of the cluster and of each node. The tests build on
+each other."""
 
 from __future__ import annotations
 
@@ -38,7 +39,10 @@ CRD: dict[str, Any] = {
                 "served": True,
                 "storage": True,
                 "schema": {
-                    "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "x-kubernetes-preserve-unknown-fields": True,
+                    },
                 },
             }
         ],
@@ -59,7 +63,10 @@ def apply(cluster: Cluster, *objects: dict[str, Any]) -> None:
 
 def configs(cluster: Cluster) -> list[dict[str, Any]]:
     """What says, for each node, which kernel its agent knows."""
-    kernels = {name: sight.nodes(cluster)[name]["status"]["nodeInfo"]["kernelVersion"] for name in GPU_NODES}
+    kernels = {
+        name: sight.nodes(cluster)[name]["status"]["nodeInfo"]["kernelVersion"]
+        for name in GPU_NODES
+    }
     return [
         {
             "apiVersion": "v1",
@@ -78,7 +85,10 @@ def test_a_required_config_map_is_proven_once_and_for_all(cluster: Cluster, runn
     # The agents take 5 s, and their clocks run on: what they stand on stays proven meanwhile.
     assert time.monotonic() - began < 60, played.output
     for node in GPU_NODES:
-        assert sight.nodes(cluster)[node]["metadata"]["labels"]["hardware-enablement.io/proven"] == "ready"
+        assert (
+            sight.nodes(cluster)[node]["metadata"]["labels"]["hardware-enablement.io/proven"]
+            == "ready"
+        )
     runner.play("enable", **RECIPE).unchanged()
 
 
@@ -86,12 +96,16 @@ def test_a_change_of_a_watched_object_is_seen_at_once(cluster: Cluster, runner: 
     wrong = configs(cluster)[0]
     apply(cluster, {**wrong, "data": {"kernel": "other"}})
     running = runner.start("enable", **{**RECIPE, "hardware_enablement_failure_grace": 60})
-    sight.eventually(lambda: "agent on gpu-old-1: FieldDiffers" in (runner.folder / "enable.log").read_text())
+    sight.eventually(
+        lambda: "agent on gpu-old-1: FieldDiffers" in (runner.folder / "enable.log").read_text()
+    )
     apply(cluster, wrong)
     assert running.wait(timeout=20) == 0, (runner.folder / "enable.log").read_text()
 
 
-def test_a_job_that_gives_up_ends_the_run_with_its_last_line(cluster: Cluster, runner: Runner) -> None:
+def test_a_job_that_gives_up_ends_the_run_with_its_last_line(
+    cluster: Cluster, runner: Runner
+) -> None:
     cluster.kubectl("delete", "job", "setup", "-n", "proven")
     played = runner.play("enable", **RECIPE, hardware_enablement_options={"setup": "fail"})
     assert played.code != 0
@@ -100,13 +114,20 @@ def test_a_job_that_gives_up_ends_the_run_with_its_last_line(cluster: Cluster, r
     cluster.kubectl("delete", "job", "setup", "-n", "proven")
 
 
-def test_a_kind_that_is_not_served_or_may_not_be_listed_is_one_sentence(cluster: Cluster, runner: Runner) -> None:
+def test_a_kind_that_is_not_served_or_may_not_be_listed_is_one_sentence(
+    cluster: Cluster, runner: Runner
+) -> None:
     options = {"hardware_enablement_options": {"things": True}}
     played = runner.play("enable", **RECIPE, **options)
     assert played.code != 0
-    assert "Thing one cannot be read: The API server does not serve Thing of toy.example/v1" in played.output
+    assert (
+        "Thing one cannot be read: The API server does not serve Thing of toy.example/v1"
+        in played.output
+    )
     apply(cluster, CRD)
-    cluster.kubectl("wait", "crd/things.toy.example", "--for=condition=Established", "--timeout=20s")
+    cluster.kubectl(
+        "wait", "crd/things.toy.example", "--for=condition=Established", "--timeout=20s"
+    )
     played = runner.play("enable", **RECIPE, **options)
     assert played.code != 0
     assert "Thing one cannot be read:" in played.output
@@ -114,11 +135,19 @@ def test_a_kind_that_is_not_served_or_may_not_be_listed_is_one_sentence(cluster:
 
 
 def test_what_becomes_readable_during_a_run_is_read(cluster: Cluster, runner: Runner) -> None:
-    options = {**RECIPE, "hardware_enablement_failure_grace": 60, "hardware_enablement_options": {"things": True}}
+    options = {
+        **RECIPE,
+        "hardware_enablement_failure_grace": 60,
+        "hardware_enablement_options": {"things": True},
+    }
     running = runner.start("enable", **options)
     sight.eventually(lambda: "things: Unreadable" in (runner.folder / "enable.log").read_text())
     apply(cluster, THING)
-    cluster.kubectl("create", "clusterrole", "things", "--verb=get,list,watch", "--resource=things.toy.example")
-    cluster.kubectl("create", "clusterrolebinding", "things", "--clusterrole=things", f"--user={runner.user}")
+    cluster.kubectl(
+        "create", "clusterrole", "things", "--verb=get,list,watch", "--resource=things.toy.example"
+    )
+    cluster.kubectl(
+        "create", "clusterrolebinding", "things", "--clusterrole=things", f"--user={runner.user}"
+    )
     assert running.wait(timeout=20) == 0, (runner.folder / "enable.log").read_text()
     runner.play("enable", **options).unchanged()

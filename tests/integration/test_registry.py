@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Look-ups in a real registry: logins, trust, faults on the way, platforms, mirrors, redirects, proxies."""
+"""Look-ups in a real registry: logins, trust, faults on the way, platforms, mirrors, redirects,
+proxies."""
 
 from __future__ import annotations
 
@@ -18,32 +19,48 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.registry import wire
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Image
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.credential_helpers import CredentialHelpers
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import (
-    NotFound,
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._registry import http
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.credential_helpers import (
+    CredentialHelpers,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_client import (
+    Image,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_names import parse
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.keyring import Keyring
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.policy import (
+    RegistryMirror,
+    Trust,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.proxies import Proxies
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.registry_errors import (
+    ImageNotFound,
     NotTrusted,
     RegistryError,
+    RegistryUnauthorized,
+    RegistryUnreachable,
     ServerError,
     TooManyRequests,
-    Unauthorized,
-    Unreachable,
     WrongArchitecture,
     WrongDigest,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Keyring
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Mirror, Trust
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.proxies import Proxies
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
 from tests.cluster import processes
 from tests.cluster.faults import Fault, FaultProxy, ForwardProxy
 from tests.cluster.paths import REPO, registry_folder
 from tests.cluster.pki import Authority, write_secret
 from tests.cluster.registry import PUSHER, Account, Behaviour, Registry
 from tests.cluster.tls import TlsServer
-from tests.integration.registry_bed import KERNEL, LABELS, PASSWORD, Bed, check_sentence, keyring, make_bed, serving
+from tests.integration.registry_bed import (
+    KERNEL,
+    LABELS,
+    PASSWORD,
+    Bed,
+    check_sentence,
+    keyring,
+    make_bed,
+    serving,
+)
 
 # Look-ups and logins
 
@@ -52,7 +69,9 @@ def test_an_image_is_found_with_all_that_it_says(any_bed: Bed) -> None:
     client = any_bed.client()
     reference = any_bed.reference()
     found = client.find(reference, "amd64")
-    assert found == Image(reference, any_bed.digest, any_bed.digest, "amd64", LABELS, "2026-11-21T12:00:00Z")
+    assert found == Image(
+        reference, any_bed.digest, any_bed.digest, "amd64", LABELS, "2026-11-21T12:00:00Z"
+    )
     assert client.digest(reference) == any_bed.digest
     by_digest = client.find(reference.pinned(any_bed.digest), "amd64")
     assert by_digest
@@ -82,15 +101,16 @@ def test_how_to_log_in_is_learned_once(any_bed: Bed) -> None:
 
 def test_wrong_or_missing_credentials(any_bed: Bed) -> None:
     wrong = Account("pusher", "wr0ng", "", "wr0ng", may_push=False)
-    any_bed.fails(Unauthorized, "the account pusher", account=wrong)
+    any_bed.fails(RegistryUnauthorized, "the account pusher", account=wrong)
     client = any_bed.client(wrong)
     mark = any_bed.registry.mark()
     for _attempt in range(2):
-        with pytest.raises(Unauthorized):
+        with pytest.raises(RegistryUnauthorized):
             client.find(any_bed.reference(), "amd64")
-    # Once without a login, and then no more than once for each look-up: accounts may be locked for more.
+    # Once without a login, and then no more than once for each look-up: accounts may be locked for
+    # more.
     assert len(any_bed.registry.requests(mark)) <= 3
-    any_bed.fails(Unauthorized, "there are no credentials for it", account=None)
+    any_bed.fails(RegistryUnauthorized, "there are no credentials for it", account=None)
 
 
 def test_a_refresh_token_instead_of_a_password(bed: Bed) -> None:
@@ -144,7 +164,7 @@ def test_tokens_that_are_expired_from_the_beginning(bed: Bed) -> None:
     bed.registry.behave(Behaviour(lifetime=-120))
     try:
         mark = bed.registry.mark()
-        bed.fails(Unauthorized, r"does not accept the token .*expired.*clocks")
+        bed.fails(RegistryUnauthorized, r"does not accept the token .*expired.*clocks")
         assert len(bed.registry.requests(mark)) == 2
     finally:
         bed.registry.behave(Behaviour())
@@ -153,13 +173,13 @@ def test_tokens_that_are_expired_from_the_beginning(bed: Bed) -> None:
 def test_tokens_that_are_never_accepted_are_no_lack_of_rights(bed: Bed) -> None:
     why = r"does not accept the token .*the account pusher.*trusts that token server"
     with bed.proxy.faults.on(Fault(spoil_token=True)):
-        bed.fails(Unauthorized, why, faulty=True)
+        bed.fails(RegistryUnauthorized, why, faulty=True)
 
 
 def test_a_token_server_that_is_named_without_tls_gets_no_password(bed: Bed) -> None:
     header = {"WWW-Authenticate": 'Bearer realm="http://127.0.0.1:1/token",service="x"'}
     with bed.proxy.faults.on(Fault(status=401, headers=header)):
-        bed.fails(Unauthorized, "does not use TLS", faulty=True)
+        bed.fails(RegistryUnauthorized, "does not use TLS", faulty=True)
 
 
 # Trust
@@ -195,15 +215,23 @@ def test_plain_http_only_where_it_is_named(bed: Bed, tmp_path: Path) -> None:
     handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
     with serving(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as server:
         address = f"127.0.0.1:{server.server_address[1]}"
-        with pytest.raises(Unreachable, match="TLS failed") as caught:
+        with pytest.raises(RegistryUnreachable, match="TLS failed") as caught:
             bed.client().find(parse(f"{address}/a"), "amd64")
         check_sentence(caught.value)
-        assert bed.client(trusts=[Trust(address, plain_http=True)]).find(parse(f"{address}/a"), "amd64") is None
+        assert (
+            bed.client(trusts=[Trust(address, plain_http=True)]).find(
+                parse(f"{address}/a"), "amd64"
+            )
+            is None
+        )
 
 
 def test_what_holds_for_one_registry_holds_for_no_other(bed: Bed, any_bed: Bed) -> None:
     other, where = any_bed.reference(), any_bed.registry.address.replace(".", r"\.")
-    for trust in (Trust(bed.registry.address, ca=bed.registry.ca), Trust(bed.registry.address, verify=False)):
+    for trust in (
+        Trust(bed.registry.address, ca=bed.registry.ca),
+        Trust(bed.registry.address, verify=False),
+    ):
         client = bed.client(keyring=keyring(bed, any_bed), ca="", trusts=[trust])
         assert client.find(bed.reference(), "amd64")
         with pytest.raises(NotTrusted, match=where) as caught:
@@ -211,21 +239,28 @@ def test_what_holds_for_one_registry_holds_for_no_other(bed: Bed, any_bed: Bed) 
         check_sentence(caught.value)
 
 
-def test_a_credential_helper_logs_in(bed: Bed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program, answer = tmp_path / "docker-credential-ours", {"Username": PUSHER.name, "Secret": PUSHER.password}
+def test_a_credential_helper_logs_in(
+    bed: Bed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, answer = (
+        tmp_path / "docker-credential-ours",
+        {"Username": PUSHER.name, "Secret": PUSHER.password},
+    )
     program.write_text(f"#!/bin/sh\necho '{json.dumps(answer)}'\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     helpers = CredentialHelpers({"credHelpers": {bed.registry.address: "ours"}}, set())
     assert bed.find(keyring=Keyring((), helpers))
-    bed.fails(Unauthorized, "there are no credentials for it", keyring=Keyring())
+    bed.fails(RegistryUnauthorized, "there are no credentials for it", keyring=Keyring())
 
 
 # Faults
 
 
 def test_a_pause_that_the_registry_asks_for(bed: Bed) -> None:
-    with bed.proxy.faults.on(Fault(path="manifests", status=429, headers={"Retry-After": "7"}, times=2)):
+    with bed.proxy.faults.on(
+        Fault(path="manifests", status=429, headers={"Retry-After": "7"}, times=2)
+    ):
         assert bed.find(faulty=True)
     assert bed.slept == [7.0, 7.0]
 
@@ -237,7 +272,9 @@ def test_too_many_requests_without_a_time(bed: Bed) -> None:
 
 
 def test_too_many_requests_for_too_long(bed: Bed) -> None:
-    with bed.proxy.faults.on(Fault(status=429, body=b'{"errors":[{"code":"TOOMANYREQUESTS","message":"slow"}]}')):
+    with bed.proxy.faults.on(
+        Fault(status=429, body=b'{"errors":[{"code":"TOOMANYREQUESTS","message":"slow"}]}')
+    ):
         bed.fails(TooManyRequests, r"it answers 429 \(slow\); run again later", faulty=True)
     assert bed.slept == [0.25, 0.5, 1.0, 2.0]
 
@@ -249,7 +286,10 @@ def test_a_pause_that_is_too_long(bed: Bed) -> None:
 
 
 def test_errors_of_the_server(bed: Bed) -> None:
-    with bed.proxy.faults.on(Fault(status=500, times=1)), bed.proxy.faults.on(Fault(status=503, times=1)):
+    with (
+        bed.proxy.faults.on(Fault(status=500, times=1)),
+        bed.proxy.faults.on(Fault(status=503, times=1)),
+    ):
         assert bed.find(faulty=True)
     assert bed.slept == [0.25, 0.5]
     with bed.proxy.faults.on(Fault(status=502, body=b"<html>bad gateway</html>")):
@@ -267,7 +307,7 @@ def test_connections_that_are_cut(bed: Bed, fault: Fault) -> None:
         assert bed.find(faulty=True)
     assert bed.slept == [0.25, 0.5]
     with bed.proxy.faults.on(replace(fault, path="blobs")):
-        bed.fails(Unreachable, "lost|cut", faulty=True)
+        bed.fails(RegistryUnreachable, "lost|cut", faulty=True)
 
 
 def test_a_slow_answer_is_waited_for(bed: Bed) -> None:
@@ -277,9 +317,9 @@ def test_a_slow_answer_is_waited_for(bed: Bed) -> None:
 
 
 def test_an_answer_that_does_not_come(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "READ_S", 0.1)
+    monkeypatch.setattr(http, "READ_S", 0.1)
     with bed.proxy.faults.on(Fault(latency=0.3)):
-        bed.fails(Unreachable, "no answer within", faulty=True)
+        bed.fails(RegistryUnreachable, "no answer within", faulty=True)
     # Waiting is expensive: it is asked twice only.
     assert bed.slept == [0.25]
 
@@ -293,7 +333,7 @@ def test_a_registry_that_is_down(bed: Bed) -> None:
         try:
             for expected in pauses:
                 bed.slept.clear()
-                with pytest.raises(Unreachable, match="Connection refused") as caught:
+                with pytest.raises(RegistryUnreachable, match="Connection refused") as caught:
                     client.find(bed.reference(), "amd64")
                 check_sentence(caught.value)
                 assert bed.slept == expected
@@ -313,7 +353,9 @@ def test_something_else_than_an_image(bed: Bed, body: bytes) -> None:
         bed.fails(RegistryError, "no image that can be read", faulty=True)
 
 
-@pytest.mark.parametrize("headers", [{}, {"Docker-Content-Digest": "latest"}], ids=["none", "nonsense"])
+@pytest.mark.parametrize(
+    "headers", [{}, {"Docker-Content-Digest": "latest"}], ids=["none", "nonsense"]
+)
 def test_a_registry_that_does_not_tell_digests(bed: Bed, headers: dict[str, str]) -> None:
     with bed.proxy.faults.on(Fault(method="HEAD", path="manifests", status=200, headers=headers)):
         assert bed.client().digest(bed.reference(faulty=True)) == bed.digest
@@ -326,7 +368,9 @@ def test_what_comes_is_compared_with_its_digest(bed: Bed) -> None:
     with bed.proxy.faults.on(Fault(path="blobs", status=200, body=changed)):
         bed.fails(WrongDigest, "what came has the digest", faulty=True)
     header = {"Docker-Content-Digest": bed.digest}
-    with bed.proxy.faults.on(Fault(path="manifests", status=200, body=manifest + b" ", headers=header)):
+    with bed.proxy.faults.on(
+        Fault(path="manifests", status=200, body=manifest + b" ", headers=header)
+    ):
         bed.fails(WrongDigest, "what came has the digest", faulty=True)
 
 
@@ -335,14 +379,17 @@ def test_what_comes_is_compared_with_its_digest(bed: Bed) -> None:
 
 def test_an_index_with_several_platforms(bed: Bed) -> None:
     members = {
-        arch: bed.images.push("multi", f"only-{arch}", arch=arch, labels={"for": arch}) for arch in ("amd64", "arm64")
+        arch: bed.images.push("multi", f"only-{arch}", arch=arch, labels={"for": arch})
+        for arch in ("amd64", "arm64")
     }
     index = bed.images.push_index("multi", "all", members)
     for arch, digest in members.items():
         found = bed.client().find(bed.reference("multi:all"), arch)
         assert found
         assert (found.digest, found.manifest_digest, found.labels) == (index, digest, {"for": arch})
-    with pytest.raises(WrongArchitecture, match="it is for amd64, arm64, not for ppc64le") as caught:
+    with pytest.raises(
+        WrongArchitecture, match="it is for amd64, arm64, not for ppc64le"
+    ) as caught:
         bed.client().find(bed.reference("multi:all"), "ppc64le")
     check_sentence(caught.value)
     with pytest.raises(WrongArchitecture, match="it is for arm64, not for amd64"):
@@ -368,7 +415,9 @@ def test_an_index_whose_member_is_gone(bed: Bed) -> None:
     digest = bed.images.push("gone", "amd64")
     bed.images.push_index("gone", "all", {"amd64": digest})
     bed.images.delete("gone", digest)
-    with pytest.raises(NotFound, match=f"does not have its manifest for amd64 .{digest}") as caught:
+    with pytest.raises(
+        ImageNotFound, match=f"does not have its manifest for amd64 .{digest}"
+    ) as caught:
         bed.client().find(bed.reference("gone:all"), "amd64")
     check_sentence(caught.value)
 
@@ -382,7 +431,7 @@ def test_mirrors_in_their_order(bed: Bed, any_bed: Bed) -> None:
     without, second = f"{any_bed.registry.address}/empty", f"{any_bed.registry.address}/second"
 
     def asked(*locations: str, contact_source: bool = True) -> Image | None:
-        mirrors = [Mirror(bed.registry.address, locations, source=contact_source)]
+        mirrors = [RegistryMirror(bed.registry.address, locations, source=contact_source)]
         client = bed.client(keyring=keyring(bed, any_bed), mirrors=mirrors)
         return client.find(bed.reference("mirrored:1"), "amd64")
 
@@ -404,14 +453,16 @@ def test_mirrors_in_their_order(bed: Bed, any_bed: Bed) -> None:
     assert found.labels == {"from": "mirror"}
     assert bed.registry.requests(mark) == []
     # A mirror for digests is asked for no tag, and where it is all there is nobody is.
-    digests = Mirror(bed.registry.address, [second], source=False, pulls="digest")
+    digests = RegistryMirror(bed.registry.address, [second], source=False, pulls="digest")
     client = bed.client(keyring=keyring(bed, any_bed), mirrors=[digests])
-    with pytest.raises(RegistryError, match="is not to be asked, and its mirrors serve digests only") as caught:
+    with pytest.raises(
+        RegistryError, match="is not to be asked, and its mirrors serve digests only"
+    ) as caught:
         client.find(bed.reference("mirrored:1"), "amd64")
     check_sentence(caught.value)
     assert client.find(bed.reference("mirrored").pinned(found.digest), "amd64")
     # Nobody has it, and one could not be asked: that is not "it does not exist".
-    with pytest.raises(Unreachable, match="Connection refused") as caught:
+    with pytest.raises(RegistryUnreachable, match="Connection refused") as caught:
         asked(down, without, contact_source=False)
     check_sentence(caught.value)
     assert "Cannot look up" in caught.value.what
@@ -419,9 +470,9 @@ def test_mirrors_in_their_order(bed: Bed, any_bed: Bed) -> None:
 
 
 def test_all_failures_of_mirrors_and_source_are_told(bed: Bed) -> None:
-    mirrors = [Mirror(bed.registry.address, ["127.0.0.1:1", "127.0.0.1:2"])]
+    mirrors = [RegistryMirror(bed.registry.address, ["127.0.0.1:1", "127.0.0.1:2"])]
     bed.fails(
-        Unauthorized,
+        RegistryUnauthorized,
         r"no credentials.* and 127\.0\.0\.1:1 failed as well \(.* and 127\.0\.0\.1:2 ",
         mirrors=mirrors,
         account=None,
@@ -450,15 +501,22 @@ class _Storage(SimpleHTTPRequestHandler):
         """asked tells."""
 
 
-def test_blobs_may_come_from_elsewhere_without_credentials(authority: Authority, tmp_path: Path) -> None:
+def test_blobs_may_come_from_elsewhere_without_credentials(
+    authority: Authority, tmp_path: Path
+) -> None:
     pair = authority.server("storage", ["localhost"])
     (tmp_path / "s.crt").write_bytes(pair.certificate)
     write_secret(tmp_path / "s.key", pair.key)
-    handler = functools.partial(_Storage, directory=str(registry_folder("test-registry-redirects") / "data"))
+    handler = functools.partial(
+        _Storage, directory=str(registry_folder("test-registry-redirects") / "data")
+    )
     storage = TlsServer(0, handler, certificate=tmp_path / "s.crt", key=tmp_path / "s.key")  # type: ignore[arg-type]
     storage.asked, storage.refusal = [], ""  # type: ignore[attr-defined]
     url = f"https://localhost:{storage.port}"
-    with serving(storage), make_bed("test-registry-redirects", "htpasswd", authority, redirects_to=url) as bed:
+    with (
+        serving(storage),
+        make_bed("test-registry-redirects", "htpasswd", authority, redirects_to=url) as bed,
+    ):
         found = bed.find()
         assert found
         assert found.labels == LABELS
@@ -467,7 +525,7 @@ def test_blobs_may_come_from_elsewhere_without_credentials(authority: Authority,
         assert authorization is None
         # Who is only redirected to may ask for a password, but gets none.
         storage.refusal = 'Basic realm="give me"'  # type: ignore[attr-defined]
-        bed.fails(Unauthorized, f"localhost:{storage.port}.*it answers 401")
+        bed.fails(RegistryUnauthorized, f"localhost:{storage.port}.*it answers 401")
         assert {authorization for _path, authorization in storage.asked} == {None}  # type: ignore[attr-defined]
 
 
@@ -496,8 +554,12 @@ def test_proxies(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("HTTPS_PROXY", proxy.url)
         assert bed.find()
         assert proxy.tunnels
-        bed.fails(Unreachable, "the proxy cannot be used", proxies=Proxies(https=proxy.url.replace(PASSWORD, "wr0ng")))
-    bed.fails(Unreachable, "the proxy cannot be used", proxies=Proxies(https=proxy.url))
+        bed.fails(
+            RegistryUnreachable,
+            "the proxy cannot be used",
+            proxies=Proxies(https=proxy.url.replace(PASSWORD, "wr0ng")),
+        )
+    bed.fails(RegistryUnreachable, "the proxy cannot be used", proxies=Proxies(https=proxy.url))
 
 
 # The test registry itself
@@ -512,7 +574,9 @@ def test_a_killed_starter_leaves_nothing_that_cannot_be_stopped(authority: Autho
         "Registry.start(folder, auth='token', authority=Authority(pki, 'registries')); os.kill(os.getpid(), 9)"
     )
     place = str(authority.certificate_file.parent)
-    killed = subprocess.run([sys.executable, "-c", script, place, str(folder)], cwd=REPO, check=False)
+    killed = subprocess.run(
+        [sys.executable, "-c", script, place, str(folder)], cwd=REPO, check=False
+    )
     assert killed.returncode == -9
     assert Registry.attach(folder).requests() == []
     left = processes.noted(folder)

@@ -10,16 +10,20 @@ import os
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.client import Image
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_client import (
+    Image,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_names import parse
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.policy import (
+    RegistryMirror,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.registry_errors import (
     Denied,
-    NotFound,
+    ImageNotFound,
     ServerError,
     WrongDigest,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Mirror
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
 from tests.cluster.faults import Fault
 from tests.cluster.registry import PULLER, PUSHER, Account
 from tests.cluster.registry.images import archive
@@ -42,10 +46,14 @@ def check_appended(bed: Bed, name: str, made: Image, base: Image) -> None:
     assert bed.client().find(made.reference, "amd64") == made
 
 
-def append(bed: Bed, target: str, *, account: Account = PUSHER, faulty: bool = False, base: str = "") -> Image:
+def append(
+    bed: Bed, target: str, *, account: Account = PUSHER, faulty: bool = False, base: str = ""
+) -> Image:
     client = bed.client(account)
     source = parse(base) if base else bed.reference(faulty=faulty)
-    return client.append_layer(source, bed.reference(target, faulty=faulty), "amd64", LAYER, {"inputs": "abc"})
+    return client.append_layer(
+        source, bed.reference(target, faulty=faulty), "amd64", LAYER, {"inputs": "abc"}
+    )
 
 
 def test_a_layer_is_appended(any_bed: Bed) -> None:
@@ -55,14 +63,25 @@ def test_a_layer_is_appended(any_bed: Bed) -> None:
     made = append(any_bed, "gpu/made:1")
     check_appended(any_bed, "gpu/made", made, base)
     asked = any_bed.registry.requests(mark)
-    # The base's layer was taken over, not sent: only the new layer, the configuration and the manifest were.
-    assert len([request for request in asked if request.method == "PUT" and request.status == 201]) == 3
-    assert len([request for request in asked if "mount=" in request.path and request.status == 201]) == 1
+    # The base's layer was taken over, not sent: only the new layer, the configuration and the
+    # manifest were.
+    assert (
+        len([request for request in asked if request.method == "PUT" and request.status == 201])
+        == 3
+    )
+    assert (
+        len([request for request in asked if "mount=" in request.path and request.status == 201])
+        == 1
+    )
     # Again, all of it is there.
     mark = any_bed.registry.mark()
     again = append(any_bed, "gpu/made:2")
     # And what was made now is what was made then: its time is the base image's.
-    assert (again.digest, again.labels, again.created) == (made.digest, made.labels, "2026-11-21T12:00:00Z")
+    assert (again.digest, again.labels, again.created) == (
+        made.digest,
+        made.labels,
+        "2026-11-21T12:00:00Z",
+    )
     assert not any("mount=" in request.path for request in any_bed.registry.requests(mark))
 
 
@@ -74,13 +93,18 @@ def test_into_another_registry(bed: Bed, any_bed: Bed) -> None:
     assert made.reference == target
     assert not any("mount=" in request.path for request in any_bed.registry.requests(mark))
     contents = any_bed.images.contents("copied/made", "1")
-    assert [set(layer) for layer in contents.layers] == [{"etc/motd"}, {"opt/lib/modules/simple.ko"}]
+    assert [set(layer) for layer in contents.layers] == [
+        {"etc/motd"},
+        {"opt/lib/modules/simple.ko"},
+    ]
 
 
 def test_what_stands_for_a_registry_that_is_never_asked_is_pushed_to(bed: Bed) -> None:
-    mirror = Mirror("registry.test", [bed.registry.address], source=False)
+    mirror = RegistryMirror("registry.test", [bed.registry.address], source=False)
     target = parse("registry.test/mirrored/made:1")
-    made = bed.client(mirrors=[mirror]).append_layer(bed.reference(), target, "amd64", LAYER, {"inputs": "abc"})
+    made = bed.client(mirrors=[mirror]).append_layer(
+        bed.reference(), target, "amd64", LAYER, {"inputs": "abc"}
+    )
     assert (made.reference, made.digest) == (target, bed.images.digest("mirrored/made", "1"))
 
 
@@ -91,7 +115,10 @@ def test_faults_while_copying(bed: Bed, any_bed: Bed) -> None:
         bed.proxy.faults.on(Fault(method="GET", path="blobs", cut_after=200_000, times=1)),
         any_bed.proxy.faults.on(Fault(method="PUT", path="uploads", status=429, times=1)),
     ):
-        source, target = bed.reference("big:1", faulty=True), any_bed.reference("big/copied:1", faulty=True)
+        source, target = (
+            bed.reference("big:1", faulty=True),
+            any_bed.reference("big/copied:1", faulty=True),
+        )
         client.append_layer(source, target, "amd64", LAYER, {})
     copied = any_bed.images.contents("big/copied", "1").layers[0]
     assert copied == bed.images.contents("big", base).layers[0]
@@ -104,7 +131,9 @@ def test_a_layer_that_is_not_what_its_digest_says(bed: Bed, any_bed: Bed) -> Non
         bed.proxy.faults.on(Fault(path=f"blobs/{digest}", status=200, body=b"not a layer")),
         pytest.raises(WrongDigest, match="what came has the digest") as caught,
     ):
-        client.append_layer(bed.reference(faulty=True), any_bed.reference("wrong/layer:1"), "amd64", LAYER, {})
+        client.append_layer(
+            bed.reference(faulty=True), any_bed.reference("wrong/layer:1"), "amd64", LAYER, {}
+        )
     check_sentence(caught.value)
     assert any_bed.client().digest(any_bed.reference("wrong/layer:1")) is None
 
@@ -112,18 +141,22 @@ def test_a_layer_that_is_not_what_its_digest_says(bed: Bed, any_bed: Bed) -> Non
 def test_one_platform_of_an_index_is_the_base(bed: Bed) -> None:
     members = {arch: bed.images.push("base", arch, arch=arch) for arch in ("amd64", "arm64")}
     bed.images.push_index("base", "all", members)
-    bed.client().append_layer(bed.reference("base:all"), bed.reference("made/arm:1"), "arm64", LAYER, {})
+    bed.client().append_layer(
+        bed.reference("base:all"), bed.reference("made/arm:1"), "arm64", LAYER, {}
+    )
     assert bed.images.contents("made/arm", "1").config["architecture"] == "arm64"
 
 
 def test_who_may_only_pull(bed: Bed) -> None:
-    with pytest.raises(Denied, match="account puller does not allow it; give the account the right") as caught:
+    with pytest.raises(
+        Denied, match="account puller does not allow it; give the account the right"
+    ) as caught:
         append(bed, "gpu/forbidden:1", account=PULLER)
     check_sentence(caught.value)
 
 
 def test_a_base_that_does_not_exist_and_a_target_without_a_tag(bed: Bed) -> None:
-    with pytest.raises(NotFound, match=r"base image .* does not exist") as caught:
+    with pytest.raises(ImageNotFound, match=r"base image .* does not exist") as caught:
         append(bed, "gpu/made:3", base=str(bed.reference("no/such:base")))
     check_sentence(caught.value)
     with pytest.raises(InvalidInput, match="not by a tag"):
@@ -164,13 +197,25 @@ def test_faults_while_pushing(bed: Bed, fault: Fault, request: pytest.FixtureReq
     assert any(request.fault is fault for request in seen)
     if fault.lost == "answer":
         # What has arrived is not sent again: the layer, the configuration.
-        assert len([request for request in seen if request.method == "PUT" and "uploads" in request.path]) == 2
+        assert (
+            len(
+                [
+                    request
+                    for request in seen
+                    if request.method == "PUT" and "uploads" in request.path
+                ]
+            )
+            == 2
+        )
     assert bed.images.contents(f"pushed/{name}", "1").layers
     assert bed.images.contents(f"pushed/{name}", made.digest).layers
 
 
 def test_half_an_image_is_never_seen(bed: Bed) -> None:
-    with bed.proxy.faults.on(Fault(method="PUT", path="manifests", status=500)), pytest.raises(ServerError) as caught:
+    with (
+        bed.proxy.faults.on(Fault(method="PUT", path="manifests", status=500)),
+        pytest.raises(ServerError) as caught,
+    ):
         append(bed, "pushed/half:1", faulty=True)
     check_sentence(caught.value)
     assert bed.client().find(bed.reference("pushed/half:1"), "amd64") is None

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Roles used alone, tags, options as command lines and surveys give them, and what is refused before the first write.
+"""Roles used alone, tags, options as command lines and surveys give them, and what is refused
+before the first write.
 
 The tests build on each other."""
 
@@ -29,22 +30,37 @@ GPU_NODES = {"gpu-old-1", "gpu-old-2", "gpu-new-1"}
 
 def daemonsets(cluster: Cluster) -> dict[str, str]:
     """The DaemonSets' images by name."""
-    items = json.loads(cluster.kubectl("get", "daemonsets", "-n", "two-states", "-o", "json"))["items"]
+    items = json.loads(cluster.kubectl("get", "daemonsets", "-n", "two-states", "-o", "json"))[
+        "items"
+    ]
     return {
-        item["metadata"]["name"]: item["spec"]["template"]["spec"]["containers"][0]["image"].rpartition("/")[2]
+        item["metadata"]["name"]: item["spec"]["template"]["spec"]["containers"][0][
+            "image"
+        ].rpartition("/")[2]
         for item in items
     }
 
 
 def lock_holder(cluster: Cluster) -> str:
     """Who holds the run's lock."""
-    lease = ("get", "lease", "two-states", "-n", "hardware-enablement", "-o", "jsonpath={.spec.holderIdentity}")
+    lease = (
+        "get",
+        "lease",
+        "two-states",
+        "-n",
+        "hardware-enablement",
+        "-o",
+        "jsonpath={.spec.holderIdentity}",
+    )
     return cluster.kubectl(*lease)
 
 
 def gated(cluster: Cluster) -> set[str]:
     """The nodes that carry the driver's gate."""
-    return {name.partition("/")[2] for name in cluster.kubectl("get", "nodes", "-l", GATE, "-o", "name").split()}
+    return {
+        name.partition("/")[2]
+        for name in cluster.kubectl("get", "nodes", "-l", GATE, "-o", "name").split()
+    }
 
 
 def test_a_role_alone_waits_for_its_own_states(cluster: Cluster, runner: Runner) -> None:
@@ -76,7 +92,9 @@ def test_a_role_alone_fails_with_its_state(cluster: Cluster, runner: Runner) -> 
 
 def test_a_tag_plays_one_state(cluster: Cluster, runner: Runner) -> None:
     options = {"driver_version": "2.0", "plugin_version": "2.0"}
-    played = runner.play("enable", "--tags", "device_plugin", **RECIPE, hardware_enablement_options=options).check()
+    played = runner.play(
+        "enable", "--tags", "device_plugin", **RECIPE, hardware_enablement_options=options
+    ).check()
     assert played.changed > 0
     found = daemonsets(cluster)
     assert found.pop("plugin") == "plugin:2.0"
@@ -113,7 +131,9 @@ def test_status_takes_options_as_text_too(runner: Runner) -> None:
     runner.play("status", **RECIPE, hardware_enablement_options=options).check()
 
 
-@pytest.mark.parametrize("answers", [{}, {"hardware_enablement_options": ""}], ids=["not given", "empty"])
+@pytest.mark.parametrize(
+    "answers", [{}, {"hardware_enablement_options": ""}], ids=["not given", "empty"]
+)
 def test_options_that_are_not_given_are_those_of_the_record(
     cluster: Cluster, runner: Runner, answers: dict[str, str]
 ) -> None:
@@ -121,7 +141,9 @@ def test_options_that_are_not_given_are_those_of_the_record(
     assert daemonsets(cluster)["plugin"] == "plugin:3.1"
 
 
-def test_what_given_options_change_about_the_record_is_said_first(cluster: Cluster, runner: Runner) -> None:
+def test_what_given_options_change_about_the_record_is_said_first(
+    cluster: Cluster, runner: Runner
+) -> None:
     options = {"driver_version": "2.0"}
     played = runner.play("enable", "--check", **RECIPE, hardware_enablement_options=options).check()
     changes = 'driver_version: "1.0" -> "2.0"; plugin_version: "3.1" -> "1.0", its default'
@@ -163,27 +185,37 @@ def asked(runner: Runner, since: int, what: str) -> list[str]:
         ("hardware_enablement_rmd_pod_form", "v9", "must be one of: v0.1, v0.3, got: v9"),
     ],
 )
-def test_variables_are_checked_before_the_first_request(runner: Runner, name: str, value: str, said: str) -> None:
+def test_variables_are_checked_before_the_first_request(
+    runner: Runner, name: str, value: str, said: str
+) -> None:
     mark = runner.cluster.mark()
     assert said in refused(runner, **RECIPE, **{name: value})
     assert asked(runner, mark, "/") == []
 
 
-def test_a_run_says_which_cluster_it_speaks_to_and_refuses_another_one(cluster: Cluster, runner: Runner) -> None:
+def test_a_run_says_which_cluster_it_speaks_to_and_refuses_another_one(
+    cluster: Cluster, runner: Runner
+) -> None:
     uid = cluster.kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
     played = runner.play("status", **RECIPE, hardware_enablement_cluster_uid=uid).check()
     assert f"UID {uid}" in played.output.partition("TASK [Read what is enabled]")[0]
-    text = refused(runner, **RECIPE, hardware_enablement_cluster_uid="2f8fdd9d-3a0c-4d43-9b4e-2c0a3b3f1a55")
+    text = refused(
+        runner, **RECIPE, hardware_enablement_cluster_uid="2f8fdd9d-3a0c-4d43-9b4e-2c0a3b3f1a55"
+    )
     assert "This is not the cluster that was meant" in text
     assert uid in text
 
 
-def test_host_and_token_as_variables_win_over_the_environment(cluster: Cluster, runner: Runner) -> None:
+def test_host_and_token_as_variables_win_over_the_environment(
+    cluster: Cluster, runner: Runner
+) -> None:
     cluster.kubectl("create", "serviceaccount", "robot", "-n", "default")
     binding = ("clusterrolebinding", "robot", "--clusterrole=hardware-enablement-viewer")
     cluster.kubectl("create", *binding, "--serviceaccount=default:robot")
     token = cluster.kubectl("create", "token", "robot", "-n", "default")
-    (server,) = json.loads(cluster.kubectl("config", "view", "--raw", "--minify", "-o", "json"))["clusters"]
+    (server,) = json.loads(cluster.kubectl("config", "view", "--raw", "--minify", "-o", "json"))[
+        "clusters"
+    ]
     elsewhere = runner.without_kubeconfig()
     elsewhere.settings = {"K8S_AUTH_HOST": "https://127.0.0.1:1", "K8S_AUTH_API_KEY": "another"}
     ca = runner.folder / "ca.crt"
@@ -200,16 +232,24 @@ def test_host_and_token_as_variables_win_over_the_environment(cluster: Cluster, 
     assert cluster.audit(user="system:serviceaccount:default:robot", since=mark)
 
 
-def test_missing_rights_are_named_together_before_the_first_write(cluster: Cluster, runner: Runner) -> None:
+def test_missing_rights_are_named_together_before_the_first_write(
+    cluster: Cluster, runner: Runner
+) -> None:
     limited = Runner(cluster, "limited", runner.folder)
     grant(cluster, "limited", "hardware-enablement-viewer")
     text = refused(limited, **RECIPE, hardware_enablement_options={"plugin_version": "4.0"})
-    for words in ("patch daemonsets.apps in elsewhere", "patch nodes", "patch specialresources/status.hardware"):
+    for words in (
+        "patch daemonsets.apps in elsewhere",
+        "patch nodes",
+        "patch specialresources/status.hardware",
+    ):
         assert words in text
     assert "manifests/rbac.yaml" in text
 
 
-def test_an_unchanged_run_asks_for_no_rights_and_a_changed_one_once_for_each(cluster: Cluster, runner: Runner) -> None:
+def test_an_unchanged_run_asks_for_no_rights_and_a_changed_one_once_for_each(
+    cluster: Cluster, runner: Runner
+) -> None:
     mark = cluster.mark()
     runner.play("enable", **RECIPE).unchanged()
     assert asked(runner, mark, REVIEWS) == []
@@ -231,18 +271,26 @@ def test_a_rival_by_kind_alone_is_refused(cluster: Cluster, runner: Runner) -> N
     }
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(definition))
     cluster.kubectl("wait", "--for=condition=Established", "crd/clusterpolicies.nvidia.com")
-    policy = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": "cluster-policy"}}
+    policy = {
+        "apiVersion": "nvidia.com/v1",
+        "kind": "ClusterPolicy",
+        "metadata": {"name": "cluster-policy"},
+    }
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(policy))
     text = refused(runner, "enable_gpu")
     assert "does what nvidia-gpu is to do (ClusterPolicy cluster-policy)" in text
     cluster.kubectl("delete", "clusterpolicy", "cluster-policy")
     # What is left to refuse is the recipe of the tests before, which serves the same resource.
-    assert "nvidia.com/gpu would be served twice, by two-states and by nvidia-gpu" in refused(runner, "enable_gpu")
+    assert "nvidia.com/gpu would be served twice, by two-states and by nvidia-gpu" in refused(
+        runner, "enable_gpu"
+    )
     runner.play("disable", **RECIPE).check()
     runner.play("enable_gpu", "--check").check()
 
 
-def test_what_is_required_is_waited_for_although_the_state_itself_is_not(cluster: Cluster, runner: Runner) -> None:
+def test_what_is_required_is_waited_for_although_the_state_itself_is_not(
+    cluster: Cluster, runner: Runner
+) -> None:
     set_fault(cluster.kubeconfig, "*", "device-plugin", "image-pull")
     runner.play(PLAYBOOKS / "required_first.yml", **RECIPE).check()
     assert gated(cluster) == GPU_NODES

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A thousand GPU nodes on three kernels. What is asserted is that all comes out right; how long it took is printed."""
+"""A thousand GPU nodes on three kernels. What is asserted is that all comes out right; how long it
+took is printed."""
 
 from __future__ import annotations
 
@@ -45,7 +46,11 @@ def say(capsys: pytest.CaptureFixture[str]) -> Say:
 def labels(cluster: Cluster, name: str) -> Counter[str]:
     """How many nodes carry which value of a label."""
     nodes = cluster.api.pages("/api/v1/nodes")
-    return Counter(value for node in nodes if (value := node["metadata"].get("labels", {}).get(name)) is not None)
+    return Counter(
+        value
+        for node in nodes
+        if (value := node["metadata"].get("labels", {}).get(name)) is not None
+    )
 
 
 def test_a_thousand_nodes_are_ready_and_labelled(cluster: Cluster, say: Say) -> None:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pods and operands on simulated nodes behave as on real ones: what depends on each other does, faults are visible."""
+"""Pods and operands on simulated nodes behave as on real ones: what depends on each other does,
+faults are visible."""
 
 from __future__ import annotations
 
@@ -52,12 +53,17 @@ class Bed:
         """The DaemonSet's pod of the node, scheduled or not; {} when there is none."""
         path = f"/api/v1/namespaces/{NAMESPACE}/pods?labelSelector=app%3D{app}"
         for item in self.cluster.api.get(path)["items"]:
-            if node in json.dumps(item["spec"]["affinity"]) and "deletionTimestamp" not in item["metadata"]:
+            if (
+                node in json.dumps(item["spec"]["affinity"])
+                and "deletionTimestamp" not in item["metadata"]
+            ):
                 return dict(item)
         return {}
 
     def replace(self, app: str, node: str) -> None:
-        self.cluster.kubectl("-n", NAMESPACE, "delete", "pod", self.pod(app, node)["metadata"]["name"])
+        self.cluster.kubectl(
+            "-n", NAMESPACE, "delete", "pod", self.pod(app, node)["metadata"]["name"]
+        )
 
     def named(self, name: str) -> Obj:
         return dict(self.cluster.api.get(f"/api/v1/namespaces/{NAMESPACE}/pods/{name}"))
@@ -83,7 +89,9 @@ class Bed:
 def daemon_set(name: str) -> Obj:
     container: Obj = {"name": name, "image": IMAGES[name]}
     if name in ("plugin", "discovery"):
-        container["command"] = ["nvidia-device-plugin" if name == "plugin" else "gpu-feature-discovery"]
+        container["command"] = [
+            "nvidia-device-plugin" if name == "plugin" else "gpu-feature-discovery"
+        ]
     spec: Obj = {
         "nodeSelector": SELECTOR,
         "tolerations": [{"operator": "Exists"}],
@@ -105,7 +113,10 @@ def validator(name: str, node: str, gpus: int, play: dict[str, str]) -> Obj:
     container: Obj = {"name": "cuda", "image": CUDA}
     if gpus:
         container["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
-    annotations = {f"play.hardware-enablement.test/{key.replace('_', '-')}": value for key, value in play.items()}
+    annotations = {
+        f"play.hardware-enablement.test/{key.replace('_', '-')}": value
+        for key, value in play.items()
+    }
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -143,7 +154,9 @@ def waits_for(pod: Obj) -> str:
 @pytest.fixture(scope="module")
 def bed() -> Iterator[Bed]:
     with Cluster.up(f"simulation-{os.getpid()}") as cluster:
-        nodes = cluster.add_nodes(2, profile="gpu-h100", kernel=KERNEL, os="ubuntu:22.04", prefix="gpu")
+        nodes = cluster.add_nodes(
+            2, profile="gpu-h100", kernel=KERNEL, os="ubuntu:22.04", prefix="gpu"
+        )
         cluster.kubectl("create", "namespace", NAMESPACE)
         eventually(lambda: cluster.kubectl("-n", NAMESPACE, "get", "serviceaccounts", "-o", "name"))
         yield Bed(cluster, nodes)
@@ -165,11 +178,14 @@ def all_up(bed: Bed) -> Iterator[Bed]:
 
 
 def test_out_of_order_nothing_serves(bed: Bed) -> None:
-    """First of all: hook, plugin and discovery without a driver do not become ready, and validators fail."""
+    """First of all: hook, plugin and discovery without a driver do not become ready, and validators
+    fail."""
     bed.daemons("hook", "plugin", "discovery", "exporter")
     eventually(lambda: waits_for(bed.pod("plugin", bed.first)) == "PodInitializing")
     assert bed.pod("plugin", bed.first)["status"]["initContainerStatuses"][0]["state"]["running"]
-    assert not any(is_ready(bed.pod(app, bed.first)) for app in ("hook", "plugin", "discovery", "exporter"))
+    assert not any(
+        is_ready(bed.pod(app, bed.first)) for app in ("hook", "plugin", "discovery", "exporter")
+    )
     assert bed.gpus(bed.first) == (None, None)
     failed = bed.run("too-early", bed.first)
     assert failed["status"]["phase"] == "Failed"
@@ -216,7 +232,9 @@ def test_allocatable_follows_the_plugin(all_up: Bed) -> None:
 
 def test_crash(all_up: Bed) -> None:
     kubeconfig = all_up.cluster.kubeconfig
-    assert set_fault(kubeconfig, all_up.first, "exporter", "crash", exit_code=3, message="no GSP") == [all_up.first]
+    assert set_fault(
+        kubeconfig, all_up.first, "exporter", "crash", exit_code=3, message="no GSP"
+    ) == [all_up.first]
     assert list_faults(kubeconfig)[all_up.first]["exporter"]["play"] == "crash"
     eventually(lambda: first(all_up.pod("exporter", all_up.first))["restartCount"] >= 2)
     pod = all_up.pod("exporter", all_up.first)
@@ -224,13 +242,21 @@ def test_crash(all_up: Bed) -> None:
     assert first(pod)["lastState"]["terminated"]["exitCode"] == 3
     assert all_up.logs(pod).endswith("no GSP\n")
     assert all_up.logs(pod, "--previous").endswith("no GSP\n")
-    events = all_up.cluster.kubectl("-n", NAMESPACE, "events", "--for", f"pod/{pod['metadata']['name']}")
+    events = all_up.cluster.kubectl(
+        "-n", NAMESPACE, "events", "--for", f"pod/{pod['metadata']['name']}"
+    )
     assert "BackOff" in events
     assert is_ready(all_up.pod("exporter", all_up.second))
 
 
 def test_image_pull(all_up: Bed) -> None:
-    set_fault(all_up.cluster.kubeconfig, all_up.first, "exporter", "image-pull", message="manifest unknown")
+    set_fault(
+        all_up.cluster.kubeconfig,
+        all_up.first,
+        "exporter",
+        "image-pull",
+        message="manifest unknown",
+    )
     all_up.replace("exporter", all_up.first)
     eventually(lambda: waits_for(all_up.pod("exporter", all_up.first)) == "ErrImagePull")
     eventually(lambda: waits_for(all_up.pod("exporter", all_up.first)) == "ImagePullBackOff")
@@ -244,7 +270,9 @@ def test_image_pull(all_up: Bed) -> None:
 def test_slow_and_later_crash(all_up: Bed) -> None:
     set_fault(all_up.cluster.kubeconfig, all_up.first, "exporter", "slow", seconds=4)
     all_up.replace("exporter", all_up.first)
-    eventually(lambda: all_up.pod("exporter", all_up.first).get("status", {}).get("phase") == "Running")
+    eventually(
+        lambda: all_up.pod("exporter", all_up.first).get("status", {}).get("phase") == "Running"
+    )
     assert not is_ready(all_up.pod("exporter", all_up.first))
     eventually(lambda: is_ready(all_up.pod("exporter", all_up.first)))
     set_fault(all_up.cluster.kubeconfig, all_up.first, "exporter", "later-crash", seconds=2)
@@ -273,11 +301,18 @@ def test_pods_choose_their_own_play(bed: Bed) -> None:
 
 
 def test_jobs_complete(bed: Bed) -> None:
-    template: Obj = {"spec": {"restartPolicy": "Never", "containers": [{"name": "job", "image": "busybox"}]}}
+    template: Obj = {
+        "spec": {"restartPolicy": "Never", "containers": [{"name": "job", "image": "busybox"}]}
+    }
     template["spec"]["nodeSelector"] = SELECTOR
-    job = {"metadata": {"name": "job", "namespace": NAMESPACE}, "spec": {"template": template, "completions": 2}}
+    job = {
+        "metadata": {"name": "job", "namespace": NAMESPACE},
+        "spec": {"template": template, "completions": 2},
+    }
     bed.apply({"apiVersion": "batch/v1", "kind": "Job", **job})
-    bed.cluster.kubectl("-n", NAMESPACE, "wait", "job/job", "--for=condition=Complete", "--timeout=20s")
+    bed.cluster.kubectl(
+        "-n", NAMESPACE, "wait", "job/job", "--for=condition=Complete", "--timeout=20s"
+    )
     bed.cluster.kubectl("-n", NAMESPACE, "delete", "job", "job", "--timeout=20s")
 
 
@@ -287,7 +322,10 @@ def test_all_devices_in_use(all_up: Bed) -> None:
     late = validator("late", all_up.first, 1, {})
     all_up.apply(late)
     eventually(
-        lambda: "Insufficient nvidia.com/gpu" in json.dumps(all_up.named("late")["status"].get("conditions", ""))
+        lambda: (
+            "Insufficient nvidia.com/gpu"
+            in json.dumps(all_up.named("late")["status"].get("conditions", ""))
+        )
     )
     all_up.cluster.kubectl("-n", NAMESPACE, "delete", "pod", "holder")
     eventually(lambda: all_up.named("late")["status"]["phase"] == "Succeeded")
@@ -311,7 +349,9 @@ def test_a_reboot_into_another_kernel(all_up: Bed) -> None:
 def test_a_silent_kubelet_does_nothing(all_up: Bed) -> None:
     all_up.cluster.set_ready(all_up.first, False)
     set_fault(all_up.cluster.kubeconfig, all_up.first, "exporter", "crash")
-    eventually(lambda: not is_ready(all_up.pod("exporter", all_up.first)))  # the node lifecycle controller says so
+    eventually(
+        lambda: not is_ready(all_up.pod("exporter", all_up.first))
+    )  # the node lifecycle controller says so
     time.sleep(1)
     assert (
         first(all_up.pod("exporter", all_up.first))["restartCount"] == 0
@@ -322,11 +362,16 @@ def test_a_silent_kubelet_does_nothing(all_up: Bed) -> None:
 
 
 def test_a_node_names_the_address_of_an_operands_pods(bed: Bed) -> None:
-    """A server of the test's own is behind each pod of the DaemonSet, also behind those that come later."""
+    """A server of the test's own is behind each pod of the DaemonSet, also behind those that come
+    later."""
     with Fleet([bed.first, bed.second]) as fleet:
         give_addresses(bed.cluster, fleet)
         rmd = daemon_set("exporter")
-        labels = {"app": "rmd", "app.kubernetes.io/name": "intel-rmd", "app.kubernetes.io/component": "daemon"}
+        labels = {
+            "app": "rmd",
+            "app.kubernetes.io/name": "intel-rmd",
+            "app.kubernetes.io/component": "daemon",
+        }
         rmd["metadata"]["name"] = "rmd"
         rmd["spec"]["selector"]["matchLabels"] = {"app": "rmd"}
         rmd["spec"]["template"]["metadata"]["labels"] = labels
@@ -337,12 +382,16 @@ def test_a_node_names_the_address_of_an_operands_pods(bed: Bed) -> None:
             eventually(lambda node=node: is_ready(bed.pod("rmd", node)))
             status = bed.pod("rmd", node)["status"]
             assert status["podIPs"] == [{"ip": status["podIP"]}]
-            with urlopen(f"http://{status['podIP']}:{fleet.port}/v1/workloads", timeout=5) as answer:
+            with urlopen(
+                f"http://{status['podIP']}:{fleet.port}/v1/workloads", timeout=5
+            ) as answer:
                 assert json.load(answer) == []
             assert [seen.path for seen in fleet[node].requests()] == ["/v1/workloads"]
         old = bed.pod("rmd", bed.first)["metadata"]["uid"]
         bed.replace("rmd", bed.first)
-        eventually(lambda: bed.pod("rmd", bed.first).get("metadata", {}).get("uid") not in (None, old))
+        eventually(
+            lambda: bed.pod("rmd", bed.first).get("metadata", {}).get("uid") not in (None, old)
+        )
         eventually(lambda: is_ready(bed.pod("rmd", bed.first)))
         assert bed.pod("rmd", bed.first)["status"]["podIP"] == fleet[bed.first].address
         bed.cluster.kubectl("-n", NAMESPACE, "delete", "daemonset", "rmd")
@@ -367,5 +416,10 @@ def test_the_daemon_goes_on_where_it_was(all_up: Bed) -> None:
     all_up.cluster.kubectl("-n", NAMESPACE, "delete", "daemonset", "discovery", "--wait=false")
     all_up.cluster.start_daemon("simulation")
     eventually(lambda: not all_up.pod("discovery", all_up.first))
-    eventually(lambda: "nvidia.com/gpu.product" not in all_up.node(all_up.first)["metadata"]["labels"])
-    assert all_up.pod("driver", all_up.first)["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]
+    eventually(
+        lambda: "nvidia.com/gpu.product" not in all_up.node(all_up.first)["metadata"]["labels"]
+    )
+    assert (
+        all_up.pod("driver", all_up.first)["metadata"]["resourceVersion"]
+        == before["metadata"]["resourceVersion"]
+    )

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A faithful RMD server for tests: both dialects, TLS, pools, classes of service, a resctrl tree, known faults."""
+"""A faithful RMD server for tests: both dialects, TLS, pools, classes of service, a resctrl tree,
+known faults."""
 
 from tests.rmd.access import Tls
 from tests.rmd.answers import StartError

@@ -21,7 +21,9 @@ def main(arguments: list[str]) -> int:
         return rmd(arguments[1:])
     parser = argparse.ArgumentParser(prog="python -m tests.rmd", description=__doc__)
     commands = parser.add_subparsers(required=True, dest="command")
-    commands.add_parser("serve", help="run the daemon; takes RMD's own flags and --simulation FILE", add_help=False)
+    commands.add_parser(
+        "serve", help="run the daemon; takes RMD's own flags and --simulation FILE", add_help=False
+    )
     tree = commands.add_parser("tree", help="make a resctrl tree as the kernel would after a boot")
     tree.add_argument("folder", type=Path)
     tree.add_argument("--simulation", type=Path, help="JSON, see Simulation in command.py")

@@ -19,9 +19,13 @@ from tests.rmd.routes import Request
 
 CLIENT_AUTH = ("no", "require", "require_any", "challenge_given", "challenge")
 CIPHERS = "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384"
-# require_any takes any certificate, also a stranger's: Python's ssl cannot, so strangers are refused. require asks for
-# one, takes any, and needs none.
-_MODES = {"challenge": ssl.CERT_REQUIRED, "require_any": ssl.CERT_REQUIRED, "challenge_given": ssl.CERT_OPTIONAL}
+# require_any takes any certificate, also a stranger's: Python's ssl cannot, so strangers are
+# refused. require asks for one, takes any, and needs none.
+_MODES = {
+    "challenge": ssl.CERT_REQUIRED,
+    "require_any": ssl.CERT_REQUIRED,
+    "challenge_given": ssl.CERT_OPTIONAL,
+}
 _USER_ROLE = "Cert Client User"
 _VERSION = re.compile(r"^/v\d+/")
 # The daemon's own policy.csv: (who, path with * at its end, methods), and who is what else.
@@ -36,10 +40,12 @@ ROLES = (("root", "user"), ("admin", "root"), (_USER_ROLE, "user"))
 
 @dataclass(frozen=True)
 class Tls:
-    """certificates: folder with ca.pem, rmd-cert.pem, rmd-key.pem. clients: folder with ca.pem. clientauth: facts 4.7.
+    """certificates: folder with ca.pem, rmd-cert.pem, rmd-key.pem. clients: folder with ca.pem.
+    clientauth: facts 4.7.
 
-    authorization: signature (a client's certificate lies in the folder admin or user), role (OU) or username (CN).
-    accounts: user -> password, for clientauth `no`. rules, roles: of the access list.
+    authorization: signature (a client's certificate lies in the folder admin or user), role (OU) or
+    username (CN). accounts: user -> password, for clientauth `no`. rules, roles: of the access
+    list.
     """
 
     certificates: Path
@@ -57,13 +63,17 @@ class Tls:
         if self.clientauth not in CLIENT_AUTH:
             raise StartError(f"Unknow ClientAuth config setting: {self.clientauth}")
         names = {"cert": "rmd-cert.pem", "ca": "ca.pem", "key": "rmd-key.pem"}
-        if missing := [kind for kind, name in names.items() if not (self.certificates / name).is_file()]:
+        if missing := [
+            kind for kind, name in names.items() if not (self.certificates / name).is_file()
+        ]:
             raise StartError(f"Missing enough files for tls config: {', '.join(missing)}")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_2
         context.set_ciphers(CIPHERS)
         try:
-            context.load_cert_chain(self.certificates / names["cert"], self.certificates / names["key"])
+            context.load_cert_chain(
+                self.certificates / names["cert"], self.certificates / names["key"]
+            )
             if self.clientauth in _MODES:
                 context.load_verify_locations(self.clients / "ca.pem")
         except (OSError, ssl.SSLError) as error:
@@ -112,22 +122,35 @@ class Tls:
     def _enforce(self, request: Request, who: str) -> Answer | None:
         path = _VERSION.sub("/", request.path.rstrip("/") or "/")
         for subject, pattern, methods in self.rules:
-            if self._is(who, subject) and _fits(path, pattern) and re.search(methods, request.method):
+            if (
+                self._is(who, subject)
+                and _fits(path, pattern)
+                and re.search(methods, request.method)
+            ):
                 return None
         return text(403, f'User "{who}" is not authorized to access this resource\n', sniffed=True)
 
     def _is(self, who: str, subject: str) -> bool:
-        return who == subject or any(self._is(role, subject) for name, role in self.roles if name == who)
+        return who == subject or any(
+            self._is(role, subject) for name, role in self.roles if name == who
+        )
 
 
 def read_rules(file: Path) -> tuple[tuple[tuple[str, str, str], ...], tuple[tuple[str, str], ...]]:
     """(rules, roles) of a policy.csv; StartError if it cannot be read."""
     try:
-        lines = [[part.strip() for part in line.split(",")] for line in file.read_text().splitlines()]
+        lines = [
+            [part.strip() for part in line.split(",")] for line in file.read_text().splitlines()
+        ]
     except OSError as error:
-        raise StartError(f"Error to generate an Enforcer! Reason: init Enforcer error: {error}") from error
+        raise StartError(
+            f"Error to generate an Enforcer! Reason: init Enforcer error: {error}"
+        ) from error
     rules = tuple((parts[1], parts[2], parts[3]) for parts in lines if parts[0] == "p")
-    return rules, (*((parts[1], parts[2]) for parts in lines if parts[0] == "g"), (_USER_ROLE, "user"))
+    return rules, (
+        *((parts[1], parts[2]) for parts in lines if parts[0] == "g"),
+        (_USER_ROLE, "user"),
+    )
 
 
 def _fits(path: str, pattern: str) -> bool:

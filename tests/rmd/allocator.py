@@ -19,7 +19,8 @@ from tests.rmd.workload import Workload
 
 @dataclass
 class Request:
-    """What is to be set: in which pool (None: no cache), how many ways, for which caches, which bandwidth."""
+    """What is to be set: in which pool (None: no cache), how many ways, for which caches, which
+    bandwidth."""
 
     pool: str | None
     most: int
@@ -29,7 +30,8 @@ class Request:
 
 
 class Allocator(ABC):
-    """Gives classes of service to workloads and takes them back. Not locked: the daemon holds its lock."""
+    """Gives classes of service to workloads and takes them back. Not locked: the daemon holds its
+    lock."""
 
     def __init__(self, node: Node, settings: Settings) -> None:
         self.node = node
@@ -42,7 +44,8 @@ class Allocator(ABC):
 
     @abstractmethod
     def enforce(self, workload: Workload) -> None:
-        """Set what the workload asks for; RefusedError or CrashError, then its status is not Successful."""
+        """Set what the workload asks for; RefusedError or CrashError, then its status is not
+        Successful."""
 
     @abstractmethod
     def release(self, workload: Workload) -> None:
@@ -84,7 +87,8 @@ class Allocator(ABC):
         """0.3 refuses a minimum above the maximum in words of its own."""
 
     def masks(self, request: Request, free: dict[int, int]) -> dict[int, int]:
-        """Cache id -> mask: of the pool where the workload's CPUs are, else all ways; RefusedError if none are left."""
+        """Cache id -> mask: of the pool where the workload's CPUs are, else all ways; RefusedError
+        if none are left."""
         machine = self.node.machine
         found = {}
         for cache, mask in sorted(free.items()):

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How RMD 0.2 allocates: a group in resctrl for each workload, named by its cores, and one for all shared ones."""
+"""How RMD 0.2 allocates: a group in resctrl for each workload, named by its cores, and one for all
+shared ones."""
 
 from __future__ import annotations
 
@@ -37,7 +38,10 @@ class Allocator02(Allocator):
         pools = self.settings.pools
         if pools.infra:
             node.resctrl.make(INFRA)
-            masks = {cache: mask or node.machine.full for cache, mask in self.ways.layout["infra"].items()}
+            masks = {
+                cache: mask or node.machine.full
+                for cache, mask in self.ways.layout["infra"].items()
+            }
             node.resctrl.set_masks(INFRA, masks)
             node.resctrl.assign(INFRA, parse_list([pools.infra_cpus]))
 
@@ -85,9 +89,14 @@ class Allocator02(Allocator):
         """0.2 leaves it to the pools."""
 
     def shrink(self, request: Request, cache: int) -> int:
-        """The groups of the pool keep their minimum, at the high end of what they have; the rest is to be had."""
+        """The groups of the pool keep their minimum, at the high end of what they have; the rest is
+        to be had."""
         free = self.ways.layout["besteffort"][cache]
-        groups = {name: group for name, group in self.node.resctrl.groups.items() if name.endswith("-besteffort")}
+        groups = {
+            name: group
+            for name, group in self.node.resctrl.groups.items()
+            if name.endswith("-besteffort")
+        }
         least = {record.cos_name: record.min or 0 for record in self.node.database.all()}
         for name, group in groups.items():
             if name not in least:
@@ -108,8 +117,14 @@ class Allocator02(Allocator):
             try:
                 node.resctrl.make(name)
             except NoSpaceError as error:
-                raise RefusedError(f"Error to commit resource group for workload.. Details: {error}\n") from error
-            swapped = dict(zip(masks, reversed(masks.values()), strict=True)) if node.faults.wrong_socket else masks
+                raise RefusedError(
+                    f"Error to commit resource group for workload.. Details: {error}\n"
+                ) from error
+            swapped = (
+                dict(zip(masks, reversed(masks.values()), strict=True))
+                if node.faults.wrong_socket
+                else masks
+            )
             node.resctrl.set_masks(name, swapped)
             node.resctrl.move_tasks(name, workload.task_ids)
             node.resctrl.assign(name, cores)
@@ -124,7 +139,9 @@ class Allocator02(Allocator):
     def _set_os(self) -> None:
         """The OS group takes its CPUs back from whoever has them."""
         node = self.node
-        os_cpus = parse_list([self.settings.pools.os_cpus]) if self.settings.pools.os_cpus else set()
+        os_cpus = (
+            parse_list([self.settings.pools.os_cpus]) if self.settings.pools.os_cpus else set()
+        )
         masks = self.ways.os_masks(self.ways.free("none", ignore=RESERVED))
         for cache in node.machine.caches:
             if not node.machine.cpus_of(cache) & os_cpus:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How RMD 0.3 allocates: numbered classes that libpqos makes at the start, COS0 (".") and COS1 reserved."""
+"""How RMD 0.3 allocates: numbered classes that libpqos makes at the start, COS0 (".") and COS1
+reserved."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ RESERVED = {INFRA, ROOT}
 
 
 class Allocator03(Allocator):
-    """available, used: classes by name, first in, first out. shared: the one for all shared workloads, "" for none."""
+    """available, used: classes by name, first in, first out. shared: the one for all shared
+    workloads, "" for none."""
 
     available: list[str]
     used: list[str]
@@ -32,19 +34,33 @@ class Allocator03(Allocator):
         self._check_mba_mode()
         for number in range(1, machine.groups):
             node.resctrl.make(f"COS{number}")
-        if machine.mba_closids and len(node.resctrl.groups) >= machine.closids and faults.equal_closids:
+        if (
+            machine.mba_closids
+            and len(node.resctrl.groups) >= machine.closids
+            and faults.equal_closids
+        ):
             used = len(node.resctrl.groups)
-            raise StartError(f"Error, create OS groups failed! Reason: error, not enough CLOS on host, {used} used")
+            raise StartError(
+                f"Error, create OS groups failed! Reason: error, not enough CLOS on host, {used} used"
+            )
         for record in node.database.all():
-            if record.cos_name not in node.resctrl.groups or not (faults.ghosts or self._holds(record)):
+            if record.cos_name not in node.resctrl.groups or not (
+                faults.ghosts or self._holds(record)
+            ):
                 node.database.delete(record)
-        # The OS group is set before it is known which classes are in use: whatever has less than all ways counts.
-        self.used, self.available = [], [name for name in node.resctrl.groups if self._is_default(name)]
+        # The OS group is set before it is known which classes are in use: whatever has less than
+        # all ways counts.
+        self.used, self.available = (
+            [],
+            [name for name in node.resctrl.groups if self._is_default(name)],
+        )
         self._set_os()
         self._set_infra()
         self.available = [f"COS{number}" for number in range(2, machine.groups)]
         if not machine.mba_closids and faults.needs_mba:
-            raise StartError("Failed to initialize workload module: CLOS pool initialization failure")
+            raise StartError(
+                "Failed to initialize workload module: CLOS pool initialization failure"
+            )
         for record in node.database.all():
             self._check_record(record)
 
@@ -104,10 +120,13 @@ class Allocator03(Allocator):
 
     def check_order(self, most: int, least: int) -> None:
         if least > most:
-            raise RefusedError("Min cache value cannot be greater than max cache value", to_blame=True)
+            raise RefusedError(
+                "Min cache value cannot be greater than max cache value", to_blame=True
+            )
 
     def shrink(self, request: Request, cache: int) -> int:
-        # It looks for groups whose names end in -besteffort, which 0.3 has none of: others' ways are given again.
+        # It looks for groups whose names end in -besteffort, which 0.3 has none of: others' ways
+        # are given again.
         return lowest(self.ways.layout["besteffort"][cache], request.least)
 
     def _free(self, pool: str) -> dict[int, int]:
@@ -131,7 +150,10 @@ class Allocator03(Allocator):
                 node.resctrl.assign(name, cores)
             if request.mba is not None:
                 default = node.machine.mba_default
-                values = {cache: request.mba if cache in request.caches else default for cache in node.machine.caches}
+                values = {
+                    cache: request.mba if cache in request.caches else default
+                    for cache in node.machine.caches
+                }
                 node.resctrl.set_mba(name, values)
         self._set_os()
         workload.cos_name = name
@@ -177,7 +199,9 @@ class Allocator03(Allocator):
     def _set_infra(self) -> None:
         pools, machine = self.settings.pools, self.node.machine
         if pools.infra:
-            masks = {cache: mask or machine.full for cache, mask in self.ways.layout["infra"].items()}
+            masks = {
+                cache: mask or machine.full for cache, mask in self.ways.layout["infra"].items()
+            }
             self.node.resctrl.set_masks(INFRA, masks)
             self.node.resctrl.assign(INFRA, parse_list([pools.infra_cpus]))
 
@@ -195,11 +219,15 @@ class Allocator03(Allocator):
         machine, mode = self.node.machine, self.settings.mba_mode
         if mode not in ("none", "percentage", "mbps"):
             raise StartError("Invalid MBA mode in rmd.toml")
-        platform = "none" if not machine.mba_closids else "mbps" if machine.mba_mbps else "percentage"
+        platform = (
+            "none" if not machine.mba_closids else "mbps" if machine.mba_mbps else "percentage"
+        )
         if mode in ("none", platform) or not self.node.faults.needs_mba:
             return
         if self.settings.force and platform != "none":
-            raise StartError("Failed to reset PQOS with correct MBA mode: the simulated machine cannot be remounted")
+            raise StartError(
+                "Failed to reset PQOS with correct MBA mode: the simulated machine cannot be remounted"
+            )
         raise StartError(
             "Requested and currently set MBA mode differ.Change settings in rmd.toml, re-mount resctrl filesystem or "
             "use '--force-config' flag to force platform settings"
@@ -207,7 +235,9 @@ class Allocator03(Allocator):
 
     def _check_record(self, record: Workload) -> None:
         mode = self.settings.mba_mode
-        if (record.percentage is not None and mode != "percentage") or (record.mbps is not None and mode != "mbps"):
+        if (record.percentage is not None and mode != "percentage") or (
+            record.mbps is not None and mode != "mbps"
+        ):
             raise StartError(
                 "Failed to initialize workload module: Workload in database contains MBA setting (percentage) not "
                 f"compatible with current configuration ({mode})"

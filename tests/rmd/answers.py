@@ -33,7 +33,8 @@ class StartError(Exception):
 
 
 class RefusedError(Exception):
-    """The daemon says no in these words. to_blame: the request is (a 400 that the daemon means to give)."""
+    """The daemon says no in these words. to_blame: the request is (a 400 that the daemon means to
+    give)."""
 
     def __init__(self, text: str, *, to_blame: bool = False) -> None:
         super().__init__(text)
@@ -51,7 +52,9 @@ def entity(content: object, status: int = 200) -> Answer:
     return Answer(status, json.dumps(content, indent=1).encode(), "application/json")
 
 
-def text(status: int, message: str, *, sniffed: bool = False, headers: Mapping[str, str] | None = None) -> Answer:
+def text(
+    status: int, message: str, *, sniffed: bool = False, headers: Mapping[str, str] | None = None
+) -> Answer:
     """An answer in words; sniffed: the handler named no content type, so an empty one has none."""
     kind = (SNIFFED if message else "") if sniffed else TEXT
     return Answer(status, message.encode(), kind, headers or {})

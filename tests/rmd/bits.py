@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CPU lists and masks, as the daemon and the kernel write them. A mask is an int, bit 0 is the lowest way or CPU."""
+"""CPU lists and masks, as the daemon and the kernel write them. A mask is an int, bit 0 is the
+lowest way or CPU."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ def from_mask(mask: int) -> set[int]:
 
 
 def words(mask: int, length: int = 0) -> str:
-    """Hexadecimal in words of 32 bits, "1,0000ffff"; length: of the whole in bits, for leading zeros (0 for none)."""
+    """Hexadecimal in words of 32 bits, "1,0000ffff"; length: of the whole in bits, for leading
+    zeros (0 for none)."""
     count = max(1, (max(mask.bit_length(), length) + 31) // 32)
     parts = [f"{mask >> 32 * index & 0xFFFFFFFF:08x}" for index in reversed(range(count))]
     if length:

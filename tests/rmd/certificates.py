@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Certificates for servers and their clients, where a test does not bring its own. Needs cryptography."""
+"""Certificates for servers and their clients, where a test does not bring its own. Needs
+cryptography."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ class Client:
 
 
 class Certificates:
-    """One authority for servers and one for clients, in a folder; all clients are admins unless they are users."""
+    """One authority for servers and one for clients, in a folder; all clients are admins unless
+    they are users."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -35,8 +37,11 @@ class Certificates:
             place.mkdir(parents=True, exist_ok=True)
         (folder / "client-ca" / "ca.pem").write_bytes(self.clients.certificate_file.read_bytes())
 
-    def tls(self, name: str, hosts: Sequence[str] = ("rmd-nameserver", "127.0.0.1"), **settings: object) -> Tls:
-        """A server's TLS: its certificate holds for these DNS names and addresses. settings: as for Tls."""
+    def tls(
+        self, name: str, hosts: Sequence[str] = ("rmd-nameserver", "127.0.0.1"), **settings: object
+    ) -> Tls:
+        """A server's TLS: its certificate holds for these DNS names and addresses. settings: as for
+        Tls."""
         place = self.folder / "servers" / name
         place.mkdir(parents=True, exist_ok=True)
         pair = self.servers.server("RMD-SERVER", hosts)
@@ -47,9 +52,15 @@ class Certificates:
         return replace(tls, **settings)  # type: ignore[arg-type]
 
     def client(
-        self, name: str = "admin", role: str = "admin", *, unit: str = "", authority: Authority | None = None
+        self,
+        name: str = "admin",
+        role: str = "admin",
+        *,
+        unit: str = "",
+        authority: Authority | None = None,
     ) -> Client:
-        """A client's files. role: the list it is in, admin, user or "" for none. unit: OU. authority: a stranger's."""
+        """A client's files. role: the list it is in, admin, user or "" for none. unit: OU.
+        authority: a stranger's."""
         pair = (authority or self.clients).client(name, units=[unit] if unit else [])
         if role:
             (self.folder / "acl" / role / f"{name}.pem").write_bytes(pair.certificate)

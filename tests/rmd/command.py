@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The daemon as a program: `rmd` with its own flags, on a simulated machine that a JSON file describes."""
+"""The daemon as a program: `rmd` with its own flags, on a simulated machine that a JSON file
+describes."""
 
 from __future__ import annotations
 
@@ -30,9 +31,11 @@ DEFAULT_FILE = Path("/etc/rmd-simulation.json")
 
 @dataclass(frozen=True)
 class Simulation:
-    """What no flag of the daemon says. machine, faults: fields of Machine and Faults. accounts: user -> password.
+    """What no flag of the daemon says. machine, faults: fields of Machine and Faults. accounts:
+    user -> password.
 
-    make_tree: make the resctrl tree if it is missing. Where there is one, it says sockets, CPUs, ways and classes.
+    make_tree: make the resctrl tree if it is missing. Where there is one, it says sockets, CPUs,
+    ways and classes.
     """
 
     dialect: Dialect = Dialect.V03
@@ -74,7 +77,8 @@ def rmd(arguments: Sequence[str] | None = None) -> int:
 
 
 def make_server(given: argparse.Namespace, simulation: Simulation) -> RmdServer:
-    """The server that flags, rmd.toml and the simulation's file describe; StartError if the daemon would not start."""
+    """The server that flags, rmd.toml and the simulation's file describe; StartError if the daemon
+    would not start."""
     faults = replace(Faults.of(simulation.dialect), **simulation.faults)
     config = read_config(given, simulation.accounts, nested=simulation.dialect is Dialect.V03)
     if config.text:
@@ -108,7 +112,9 @@ def _machine(config: Config, simulation: Simulation) -> Machine:
     if not (config.resctrl / "schemata").exists() or not (config.resctrl / "info" / "L3").exists():
         nested = simulation.dialect is Dialect.V03
         raise StartError(
-            "PQOS initialization failed: Failed to initialize PQOS driver" if nested else "can not enable cat"
+            "PQOS initialization failed: Failed to initialize PQOS driver"
+            if nested
+            else "can not enable cat"
         )
     return machine_of(config.resctrl, machine)
 

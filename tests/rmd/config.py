@@ -54,10 +54,13 @@ def flags() -> argparse.ArgumentParser:
     return parser
 
 
-def read_config(given: argparse.Namespace, accounts: Mapping[str, str], *, nested: bool = True) -> Config:
+def read_config(
+    given: argparse.Namespace, accounts: Mapping[str, str], *, nested: bool = True
+) -> Config:
     """The configuration by flags and file; StartError for what keeps the daemon from starting.
 
-    accounts: what PAM would know. nested: 0.3, which names its plugins in [default], while 0.2 has [pstate] enabled.
+    accounts: what PAM would know. nested: 0.3, which names its plugins in [default], while 0.2 has
+    [pstate] enabled.
     """
     file, text = _find([given.conf_dir] if given.conf_dir else [])
     default, debug, acl = (_table(file, name) for name in ("default", "debug", "acl"))
@@ -67,7 +70,9 @@ def read_config(given: argparse.Namespace, accounts: Mapping[str, str], *, neste
     _check_database(database)
     in_debug = bool(given.debug if given.debug is not None else debug.get("enabled", False))
     port = (
-        given.debugport or debug.get("debugport", 8081) if in_debug else given.tlsport or default.get("tlsport", 8443)
+        given.debugport or debug.get("debugport", 8081)
+        if in_debug
+        else given.tlsport or default.get("tlsport", 8443)
     )
     return Config(
         address=given.address or default.get("address", "localhost"),
@@ -87,7 +92,8 @@ def read_config(given: argparse.Namespace, accounts: Mapping[str, str], *, neste
 
 
 def read_pools(file: Mapping[str, Any]) -> Pools:
-    """The pools; what the file does not say is the daemon's default, which fits no cache with less than 20 ways."""
+    """The pools; what the file does not say is the daemon's default, which fits no cache with less
+    than 20 ways."""
     system, infra, pool = (_table(file, name) for name in ("osgroup", "infragroup", "cachepool"))
     defaults = DAEMON_DEFAULTS
     return Pools(
@@ -128,7 +134,11 @@ def _check_database(database: Mapping[str, Any]) -> None:
 
 
 def _tls(
-    default: Mapping[str, Any], acl: Mapping[str, Any], clientauth: str | None, accounts: Mapping[str, str], debug: bool
+    default: Mapping[str, Any],
+    acl: Mapping[str, Any],
+    clientauth: str | None,
+    accounts: Mapping[str, str],
+    debug: bool,
 ) -> Tls:
     """TLS and the access list; the list's files must be there even where nobody asks them."""
     lists = Path(acl.get("path", "/etc/rmd/acl/")) / "url"

@@ -25,7 +25,8 @@ _HANDSHAKE_S = 30
 
 @dataclass
 class Seen:
-    """One request. status: of the answer; 0 when the connection ended without one, None while it is under way.
+    """One request. status: of the answer; 0 when the connection ended without one, None while it is
+    under way.
 
     client: the common name of the client's certificate, or the user of Basic; "" without.
     """
@@ -46,7 +47,9 @@ class Seen:
 class Connection:
     """One connection of a server, until it ends."""
 
-    def __init__(self, server: RmdServer, raw: socket.socket, context: ssl.SSLContext | None) -> None:
+    def __init__(
+        self, server: RmdServer, raw: socket.socket, context: ssl.SSLContext | None
+    ) -> None:
         self.server = server
         self.raw = raw
         self.context = context

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One life of the daemon's process: workloads are posted, patched, deleted and shown. The Node outlives it."""
+"""One life of the daemon's process: workloads are posted, patched, deleted and shown. The Node
+outlives it."""
 
 from __future__ import annotations
 
@@ -14,7 +15,15 @@ from typing import Any
 from tests.rmd.allocator import Allocator
 from tests.rmd.allocator_v02 import Allocator02
 from tests.rmd.allocator_v03 import Allocator03
-from tests.rmd.answers import Answer, CrashError, RefusedError, StartError, entity, text, with_details
+from tests.rmd.answers import (
+    Answer,
+    CrashError,
+    RefusedError,
+    StartError,
+    entity,
+    text,
+    with_details,
+)
 from tests.rmd.faults import Dialect
 from tests.rmd.node import Node, Settings
 from tests.rmd.updates import changes, same_targets
@@ -46,11 +55,15 @@ class Daemon:
             raise StartError(f"Error, create OS groups failed! Reason: {told}")
         if self.settings.pools.total > ways and not self.node.faults.empty_pools:
             told = "Guarantee + Besteffort + Shared + OS reserved ways should be less or equal to"
-            raise StartError(f"Error while get cache pool layout Reason: Error config: {told} {ways}")
+            raise StartError(
+                f"Error while get cache pool layout Reason: Error config: {told} {ways}"
+            )
 
     def list(self) -> Answer:
         """GET /workloads."""
-        return entity([encode(record, self.settings.dialect) for record in self.node.database.all()])
+        return entity(
+            [encode(record, self.settings.dialect) for record in self.node.database.all()]
+        )
 
     def show(self, key: str) -> Answer:
         """GET /workloads/ID."""
@@ -64,7 +77,8 @@ class Daemon:
             told = "Failed to read request correctly. Please check request syntax and data"
             return text(500, told if self.settings.dialect is Dialect.V03 else wrong)
         workload.origin = "REST"
-        # The daemon looks for what is there already before it takes its lock, and writes the record after it.
+        # The daemon looks for what is there already before it takes its lock, and writes the record
+        # after it.
         with nullcontext() if self.node.faults.race else self._whole:
             try:
                 check(workload, self.node, self.settings)
@@ -171,7 +185,8 @@ class Daemon:
             raise
 
     def _move(self, record: Workload, wanted: Workload) -> None:
-        """Other cores and tasks in the same class. The daemons never get here: patch_refuses_cores is in the way."""
+        """Other cores and tasks in the same class. The daemons never get here: patch_refuses_cores
+        is in the way."""
         kept = copy.deepcopy(record)
         self.allocator.release(kept)
         record.task_ids = wanted.task_ids or record.task_ids

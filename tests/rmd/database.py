@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The daemon's database: bolt's two buckets and the sequence for ids, in one JSON file, or in memory."""
+"""The daemon's database: bolt's two buckets and the sequence for ids, in one JSON file, or in
+memory."""
 
 from __future__ import annotations
 

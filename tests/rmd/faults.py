@@ -24,10 +24,11 @@ class Dialect(enum.Enum):
 class Injection:
     """What happens to some requests, whatever the daemon itself would do.
 
-    method ("" for any) and path (its beginning, after /v1) say to which; after: how many of them go well before; times:
-    how many it then happens to, None for all. hang: seconds that the answer waits, before the daemon has done anything.
-    status and text: this is the answer, nothing is done. cut: the connection ends before the daemon has done anything,
-    or after it has, without an answer. die: the daemon is gone from then on, until start or restart.
+    method ("" for any) and path (its beginning, after /v1) say to which; after: how many of them go
+    well before; times: how many it then happens to, None for all. hang: seconds that the answer
+    waits, before the daemon has done anything. status and text: this is the answer, nothing is
+    done. cut: the connection ends before the daemon has done anything, or after it has, without an
+    answer. die: the daemon is gone from then on, until start or restart.
     """
 
     method: str = ""
@@ -47,26 +48,27 @@ class Injection:
 
 @dataclass
 class Faults:
-    """Switches of one server; they may be turned at any time. Faults.of(dialect) has them as that daemon does.
+    """Switches of one server; they may be turned at any time. Faults.of(dialect) has them as that
+    daemon does.
 
     destructive_patch: a PATCH that fails has released what it held, and GET does not know (both).
-    patch_refuses_cores: a change of core_ids alone is refused since the workload itself exists (both).
-    patch_steals_cores: core_ids together with another cache value are not compared with other workloads' (both).
-    race: what is there already is looked up outside the lock, so that POSTs at the same time all pass (both).
-    wrong_class: codes 500 for requests that are to blame themselves (both).
-    panic_on_bad_core: a core that the machine does not have ends the connection without an answer (both).
-    range_delete: DELETE of "4-5" moves core 0 and leaves 4 and 5 in their old group, which gets all ways (0.3).
-    wrong_socket: the masks of two sockets are exchanged. It happens by chance in 0.3.1, so it is off here.
-    silent_noop: libpqos fails and only the log knows: 201, nothing is set. Off: it needs a broken machine.
-    ghosts: records survive a restart as long as a group of that name is there, and are not applied again (both).
-    shared_restart: records of two workloads in the shared class keep the daemon from starting (0.3).
-    equal_closids: one class of service of L3 must always stay unused: 0.3 does not start when MBA has as many, 0.2
-    refuses one workload earlier.
-    needs_mba: does not start without info/MB (0.3).
-    empty_pools: pools above the ways: starts with no pools at all (both); off: it does not start.
-    yaml_policy: numbers of a YAML policy are taken for none: nothing is enforced, /cache/l3 is refused (0.3).
-    hospitality_policy: fails by policy, with TOML (0.3). hex_cpus: an assigned CPU is told as a mask (0.2).
-    enforce_seconds: how long libpqos takes for one workload, within the lock.
+    patch_refuses_cores: a change of core_ids alone is refused since the workload itself exists
+    (both). patch_steals_cores: core_ids together with another cache value are not compared with
+    other workloads' (both). race: what is there already is looked up outside the lock, so that
+    POSTs at the same time all pass (both). wrong_class: codes 500 for requests that are to blame
+    themselves (both). panic_on_bad_core: a core that the machine does not have ends the connection
+    without an answer (both). range_delete: DELETE of "4-5" moves core 0 and leaves 4 and 5 in their
+    old group, which gets all ways (0.3). wrong_socket: the masks of two sockets are exchanged. It
+    happens by chance in 0.3.1, so it is off here. silent_noop: libpqos fails and only the log
+    knows: 201, nothing is set. Off: it needs a broken machine. ghosts: records survive a restart as
+    long as a group of that name is there, and are not applied again (both). shared_restart: records
+    of two workloads in the shared class keep the daemon from starting (0.3). equal_closids: one
+    class of service of L3 must always stay unused: 0.3 does not start when MBA has as many, 0.2
+    refuses one workload earlier. needs_mba: does not start without info/MB (0.3). empty_pools:
+    pools above the ways: starts with no pools at all (both); off: it does not start. yaml_policy:
+    numbers of a YAML policy are taken for none: nothing is enforced, /cache/l3 is refused (0.3).
+    hospitality_policy: fails by policy, with TOML (0.3). hex_cpus: an assigned CPU is told as a
+    mask (0.2). enforce_seconds: how long libpqos takes for one workload, within the lock.
     """
 
     destructive_patch: bool = True
@@ -88,7 +90,9 @@ class Faults:
     hex_cpus: bool = False
     enforce_seconds: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
-    _injections: list[tuple[Injection, list[int]]] = field(default_factory=list, repr=False, compare=False)
+    _injections: list[tuple[Injection, list[int]]] = field(
+        default_factory=list, repr=False, compare=False
+    )
 
     @classmethod
     def of(cls, dialect: Dialect) -> Faults:
@@ -135,6 +139,10 @@ class Faults:
                     continue
                 count[0] += 1
                 seen = count[0] - injection.after
-                if chosen is None and seen > 0 and (injection.times is None or seen <= injection.times):
+                if (
+                    chosen is None
+                    and seen > 0
+                    and (injection.times is None or seen <= injection.times)
+                ):
                     chosen = injection
         return chosen

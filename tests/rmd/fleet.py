@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many servers in this process, one for each simulated node, each on an address of its own at the same port."""
+"""Many servers in this process, one for each simulated node, each on an address of its own at the
+same port."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from tests.rmd.access import Tls
 from tests.rmd.connection import Seen
 from tests.rmd.server import RmdServer
 
-# How a simulated node names the address of a pod on it, by the pod's labels; see tests/cluster/simulation.
+# How a simulated node names the address of a pod on it, by the pod's labels; see
+# tests/cluster/simulation.
 ANNOTATION = "sim.hardware-enablement.io/pod-ips"
 DAEMON = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=daemon"
 
@@ -24,9 +26,9 @@ DAEMON = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=daemon"
 class Fleet:
     """Servers by the names of their nodes. As a context manager it starts them all, and stops them.
 
-    tls: a node's TLS by (name, address), None for plain HTTP. port: 0 for one that is free on every address. network:
-    the second and third number of 127.x.y.z of the first server. settings: of each RmdServer; folder: for their trees
-    and databases, which are in memory without it.
+    tls: a node's TLS by (name, address), None for plain HTTP. port: 0 for one that is free on every
+    address. network: the second and third number of 127.x.y.z of the first server. settings: of
+    each RmdServer; folder: for their trees and databases, which are in memory without it.
     """
 
     def __init__(
@@ -64,8 +66,12 @@ class Fleet:
 
     @property
     def annotations(self) -> Mapping[str, Mapping[str, str]]:
-        """Node -> the annotations that it needs, so that its daemon's pod gets the server's address."""
-        return {name: {ANNOTATION: json.dumps({DAEMON: server.address})} for name, server in self.servers.items()}
+        """Node -> the annotations that it needs, so that its daemon's pod gets the server's
+        address."""
+        return {
+            name: {ANNOTATION: json.dumps({DAEMON: server.address})}
+            for name, server in self.servers.items()
+        }
 
     def start(self) -> Fleet:
         """Start all servers; none is left running if one does not start."""
@@ -88,7 +94,10 @@ class Fleet:
 
     def requests(self, since: Mapping[str, int] | None = None) -> dict[str, list[Seen]]:
         """Node -> its server's requests so far, or since a mark."""
-        return {name: server.requests((since or {}).get(name, 0)) for name, server in self.servers.items()}
+        return {
+            name: server.requests((since or {}).get(name, 0))
+            for name, server in self.servers.items()
+        }
 
     def dump(self) -> dict[str, Any]:
         """Node -> its server's dump."""
@@ -98,7 +107,10 @@ class Fleet:
         return self.start()
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.stop()
 

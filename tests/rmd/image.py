@@ -18,8 +18,11 @@ from tests.rmd.packing import fill_root
 REFERENCE = "localhost/rmd:1"
 
 
-def make_image(archive: Path, simulation: Mapping[str, Any] | None = None, *, reference: str = REFERENCE) -> Image:
-    """Write the image as an OCI archive, for RealNode.load. simulation: see Simulation in command.py."""
+def make_image(
+    archive: Path, simulation: Mapping[str, Any] | None = None, *, reference: str = REFERENCE
+) -> Image:
+    """Write the image as an OCI archive, for RealNode.load. simulation: see Simulation in
+    command.py."""
     base = ensure_image(PYTHON_BASE.name)
     with tempfile.TemporaryDirectory(prefix="he-rmd-") as name:
         folder = Path(name)
@@ -27,6 +30,10 @@ def make_image(archive: Path, simulation: Mapping[str, Any] | None = None, *, re
         fill_root(folder / "root", simulation or {})
         layers.append(write_layer(folder / "root", folder / "own.tar"))
         partial = archive.with_name(f".{archive.name}~")
-        write_archive(partial, layers, {reference: {"Env": PYTHON_BASE.config["Env"], "Entrypoint": ["/usr/bin/rmd"]}})
+        write_archive(
+            partial,
+            layers,
+            {reference: {"Env": PYTHON_BASE.config["Env"], "Entrypoint": ["/usr/bin/rmd"]}},
+        )
         partial.replace(archive)
     return Image(reference, archive, base.packages, ())

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One thread that accepts for all servers of this process: a hundred servers do not need a hundred waiting threads."""
+"""One thread that accepts for all servers of this process: a hundred servers do not need a hundred
+waiting threads."""
 
 from __future__ import annotations
 
@@ -38,12 +39,15 @@ class Acceptor:
 
     def _run(self) -> None:
         while True:
-            # The time-out is for sockets that are added meanwhile, where a selector does not see them at once.
+            # The time-out is for sockets that are added meanwhile, where a selector does not see
+            # them at once.
             for key, _events in self._selector.select(1.0):
                 with self._lock:
                     connection = _accept(key.fileobj)
                 if connection is not None:
-                    threading.Thread(target=key.data, args=(connection,), name="rmd-serve", daemon=True).start()
+                    threading.Thread(
+                        target=key.data, args=(connection,), name="rmd-serve", daemon=True
+                    ).start()
 
 
 def _accept(listening: object) -> socket.socket | None:

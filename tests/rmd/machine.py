@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The simulated machine: sockets, CPUs, cache ways, classes of service. And how the daemon divides the ways."""
+"""The simulated machine: sockets, CPUs, cache ways, classes of service. And how the daemon divides
+the ways."""
 
 from __future__ import annotations
 
@@ -16,10 +17,11 @@ MBPS_MAX = 4294967290
 
 @dataclass(frozen=True)
 class Machine:
-    """sockets: each with one L3, its id is the socket's. cpus: of the whole machine. closids: classes of service of L3
-    allocation; mba_closids: of MBA, 0 for a machine without it. interleaved: CPU n is on socket n modulo sockets, else
-    they are in blocks. platform: for the policy file. mba_mbps: resctrl is mounted with mba_MBps. isolated: a CPU list.
-    way_kib: a way's size.
+    """sockets: each with one L3, its id is the socket's. cpus: of the whole machine. closids:
+    classes of service of L3 allocation; mba_closids: of MBA, 0 for a machine without it.
+    interleaved: CPU n is on socket n modulo sockets, else they are in blocks. platform: for the
+    policy file. mba_mbps: resctrl is mounted with mba_MBps. isolated: a CPU list. way_kib: a way's
+    size.
     """
 
     sockets: int = 2
@@ -61,7 +63,9 @@ class Machine:
         if self.interleaved:
             return set(range(cache, self.cpus, self.sockets))
         share = self.cpus // self.sockets
-        return set(range(cache * share, self.cpus if cache == self.sockets - 1 else (cache + 1) * share))
+        return set(
+            range(cache * share, self.cpus if cache == self.sockets - 1 else (cache + 1) * share)
+        )
 
     def share_list(self, cache: int) -> str:
         """share_cpu_list of a cache, as the kernel writes it."""
@@ -70,7 +74,8 @@ class Machine:
 
 @dataclass(frozen=True)
 class Pools:
-    """Ways per pool and socket: [OSGroup], [InfraGroup], [CachePool] of rmd.toml; by default its sample for skylake."""
+    """Ways per pool and socket: [OSGroup], [InfraGroup], [CachePool] of rmd.toml; by default its
+    sample for skylake."""
 
     os: int = 1
     os_cpus: str = "0"
@@ -93,9 +98,11 @@ DAEMON_DEFAULTS = Pools(guarantee=10, besteffort=7, shared=2)
 
 
 def layout(machine: Machine, pools: Pools) -> dict[str, dict[int, int]]:
-    """Pool -> cache id -> mask: OS from the lowest way up, then guarantee, besteffort, shared; infra from the top.
+    """Pool -> cache id -> mask: OS from the lowest way up, then guarantee, besteffort, shared;
+    infra from the top.
 
-    Where no CPU of the OS is, its ways are not left out. A sum above the ways leaves only os and infra (facts 4.6).
+    Where no CPU of the OS is, its ways are not left out. A sum above the ways leaves only os and
+    infra (facts 4.6).
     """
     result: dict[str, dict[int, int]] = {"os": {}, "infra": {}}
     os_cpus = parse_list([pools.os_cpus]) if pools.os_cpus else set()
@@ -109,7 +116,11 @@ def layout(machine: Machine, pools: Pools) -> dict[str, dict[int, int]]:
             mask = ((1 << pools.infra) - 1) << (machine.ways - pools.infra)
             result["infra"][cache] = mask if own & infra_cpus else 0
         offset = pools.os if with_os else 0
-        for name, ways in (("guarantee", pools.guarantee), ("besteffort", pools.besteffort), ("shared", pools.shared)):
+        for name, ways in (
+            ("guarantee", pools.guarantee),
+            ("besteffort", pools.besteffort),
+            ("shared", pools.shared),
+        ):
             if ways and fits:
                 result.setdefault(name, {})[cache] = ((1 << ways) - 1) << offset
             offset += ways

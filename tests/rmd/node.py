@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What outlives the daemon's process: the machine, its resctrl tree, its tasks, the database and the switches."""
+"""What outlives the daemon's process: the machine, its resctrl tree, its tasks, the database and
+the switches."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ class Node:
 
 @dataclass(frozen=True)
 class Settings:
-    """What rmd.toml and the daemon's flags say about workloads. plugins: names of those that are loaded."""
+    """What rmd.toml and the daemon's flags say about workloads. plugins: names of those that are
+    loaded."""
 
     dialect: Dialect = Dialect.V03
     pools: Pools = field(default_factory=Pools)
@@ -50,13 +52,18 @@ class Ways:
         self.pools = pools
         self.layout = layout(node.machine, pools)
 
-    def free(self, pool: str, *, ignore: Set[str], unused: Set[str] = frozenset()) -> dict[int, int]:
+    def free(
+        self, pool: str, *, ignore: Set[str], unused: Set[str] = frozenset()
+    ) -> dict[int, int]:
         """Cache id -> mask of what is left of a pool ("none": of the whole cache).
 
-        ignore: groups whose ways do not count; unused: groups that are not even seen. RefusedError for an unknown pool.
+        ignore: groups whose ways do not count; unused: groups that are not even seen. RefusedError
+        for an unknown pool.
         """
         machine = self.node.machine
-        groups = {name: group for name, group in self.node.resctrl.groups.items() if name not in unused}
+        groups = {
+            name: group for name, group in self.node.resctrl.groups.items() if name not in unused
+        }
         if len(groups) >= machine.closids and self.node.faults.equal_closids:
             raise RefusedError(f"error, not enough CLOS on host, {len(groups)} used")
         if pool == "none":
@@ -74,9 +81,13 @@ class Ways:
         return free
 
     def os_masks(self, free: Mapping[int, int]) -> dict[int, int]:
-        """What the OS group gets: from the lowest way up to the first one that somebody has, its reserve always."""
+        """What the OS group gets: from the lowest way up to the first one that somebody has, its
+        reserve always."""
         reserve = (1 << self.pools.os) - 1
-        return {cache: (1 << (runs(mask | reserve) or [(0, 0)])[0][1]) - 1 for cache, mask in free.items()}
+        return {
+            cache: (1 << (runs(mask | reserve) or [(0, 0)])[0][1]) - 1
+            for cache, mask in free.items()
+        }
 
 
 def pool_of(most: int, least: int) -> str:
@@ -88,12 +99,14 @@ def pool_of(most: int, least: int) -> str:
     if most == least:
         return "guarantee"
     raise RefusedError(
-        f"Bad cache ways request. Details: max_cache={most}, min_cache={least}, doesn't support\n", to_blame=True
+        f"Bad cache ways request. Details: max_cache={most}, min_cache={least}, doesn't support\n",
+        to_blame=True,
     )
 
 
 def caches_of(node: Node, workload: Workload) -> set[int]:
-    """The caches that own one of the workload's CPUs, its tasks' included; a task that is gone may run anywhere."""
+    """The caches that own one of the workload's CPUs, its tasks' included; a task that is gone may
+    run anywhere."""
     machine = node.machine
     cpus = cores_of(workload, machine.cpus, node.faults)
     for task in workload.task_ids:
@@ -102,11 +115,14 @@ def caches_of(node: Node, workload: Workload) -> set[int]:
 
 
 def cores_of(workload: Workload, count: int, faults: Faults) -> set[int]:
-    """The workload's CPUs. CrashError when the machine, which has `count`, does not have one of them."""
+    """The workload's CPUs. CrashError when the machine, which has `count`, does not have one of
+    them."""
     try:
         cores = parse_list(workload.core_ids)
     except ExpressionError as error:
-        raise RefusedError(f"Failed to Parse workload coreIDs.. Details: {error}\n", to_blame=True) from error
+        raise RefusedError(
+            f"Failed to Parse workload coreIDs.. Details: {error}\n", to_blame=True
+        ) from error
     if cores and max(cores) >= count:
         if faults.panic_on_bad_core:
             raise CrashError(f"core {max(cores)} of {count}")

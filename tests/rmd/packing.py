@@ -61,16 +61,20 @@ def pack(file: Path) -> None:
 
 
 def write_access_list(folder: Path) -> None:
-    """The files of the access list, FOLDER/url/model.conf and policy.csv, without which the daemon does not start."""
+    """The files of the access list, FOLDER/url/model.conf and policy.csv, without which the daemon
+    does not start."""
     place = folder / "url"
     place.mkdir(parents=True, exist_ok=True)
     (place / "model.conf").write_text(MODEL)
-    lines = [", ".join(("p", *rule)) for rule in RULES] + [", ".join(("g", *role)) for role in ROLES[:-1]]
+    lines = [", ".join(("p", *rule)) for rule in RULES] + [
+        ", ".join(("g", *role)) for role in ROLES[:-1]
+    ]
     (place / "policy.csv").write_text("\n".join(lines) + "\n")
 
 
 def fill_root(root: Path, simulation: Mapping[str, Any]) -> None:
-    """All files of an image: /usr/bin/rmd, /etc/rmd/acl, /etc/rmd/policy.toml, /etc/rmd-simulation.json."""
+    """All files of an image: /usr/bin/rmd, /etc/rmd/acl, /etc/rmd/policy.toml,
+    /etc/rmd-simulation.json."""
     pack(root / "usr/bin/rmd")
     write_access_list(root / "etc/rmd/acl")
     (root / "etc/rmd/policy.toml").write_text(POLICY)

@@ -22,7 +22,8 @@ SKYLAKE: Mapping[str, Tier] = {
 
 @dataclass(frozen=True)
 class Policies:
-    """tiers: name -> module -> parameter -> value, for this platform; None: cannot be read. yaml: the file is YAML."""
+    """tiers: name -> module -> parameter -> value, for this platform; None: cannot be read. yaml:
+    the file is YAML."""
 
     tiers: Mapping[str, Tier] | None = field(default_factory=lambda: SKYLAKE)
     yaml: bool = False

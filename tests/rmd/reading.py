@@ -11,7 +11,8 @@ from typing import Any
 
 
 def read_toml(file: Path) -> dict[str, Any]:
-    """The file's tables with all names in lower case; ValueError if it is no TOML. Needs Python 3.11."""
+    """The file's tables with all names in lower case; ValueError if it is no TOML. Needs Python
+    3.11."""
     if sys.version_info < (3, 11):
         raise RuntimeError("The RMD server reads TOML with Python 3.11 and newer only.")
     import tomllib  # type: ignore[import-not-found,unused-ignore]
@@ -20,4 +21,7 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 
 def _lower(table: dict[str, Any]) -> dict[str, Any]:
-    return {key.lower(): _lower(value) if isinstance(value, dict) else value for key, value in table.items()}
+    return {
+        key.lower(): _lower(value) if isinstance(value, dict) else value
+        for key, value in table.items()
+    }

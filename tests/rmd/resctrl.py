@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A tree like the kernel's /sys/fs/resctrl: the groups, and the files that show them.
 
-The model is in memory; with a folder every change is written there at once, and a tree that is there is taken over.
+The model is in memory; with a folder every change is written there at once, and a tree that is
+there is taken over.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class NoSpaceError(OSError):
 
 @dataclass
 class Group:
-    """One group: its CPUs, ways for each cache, bandwidth for each cache ({} without MBA) and tasks."""
+    """One group: its CPUs, ways for each cache, bandwidth for each cache ({} without MBA) and
+    tasks."""
 
     cpus: set[int] = field(default_factory=set)
     masks: dict[int, int] = field(default_factory=dict)
@@ -39,8 +41,14 @@ class Group:
         width = (ways + 3) // 4
         lines = []
         if self.mba:
-            lines.append("    MB:" + ";".join(f"{cache}={value:3d}" for cache, value in sorted(self.mba.items())))
-        lines.append("    L3:" + ";".join(f"{cache}={mask:0{width}x}" for cache, mask in sorted(self.masks.items())))
+            lines.append(
+                "    MB:"
+                + ";".join(f"{cache}={value:3d}" for cache, value in sorted(self.mba.items()))
+            )
+        lines.append(
+            "    L3:"
+            + ";".join(f"{cache}={mask:0{width}x}" for cache, mask in sorted(self.masks.items()))
+        )
         return "\n".join(lines) + "\n"
 
 
@@ -190,7 +198,11 @@ class Resctrl:
     def _load(self, folder: Path) -> None:
         for entry in [
             folder,
-            *(sub for sub in sorted(folder.iterdir()) if sub.is_dir() and sub.name not in _INFO_DIRS),
+            *(
+                sub
+                for sub in sorted(folder.iterdir())
+                if sub.is_dir() and sub.name not in _INFO_DIRS
+            ),
         ]:
             schemata = read_schemata(entry)
             text = (entry / "cpus_list").read_text().strip()
@@ -213,9 +225,13 @@ def read_schemata(group: Path) -> dict[str, dict[int, str]]:
 
 
 def machine_of(folder: Path, base: Machine) -> Machine:
-    """The machine whose tree this is: sockets, CPUs, ways, classes of service, MBA. The rest as in base."""
+    """The machine whose tree this is: sockets, CPUs, ways, classes of service, MBA. The rest as in
+    base."""
     schemata = read_schemata(folder)
-    groups = [folder, *(entry for entry in folder.iterdir() if entry.is_dir() and (entry / "cpus_list").exists())]
+    groups = [
+        folder,
+        *(entry for entry in folder.iterdir() if entry.is_dir() and (entry / "cpus_list").exists()),
+    ]
     lists = [text for entry in groups if (text := (entry / "cpus_list").read_text().strip())]
     mba = folder / "info" / "MB" / "num_closids"
     return replace(

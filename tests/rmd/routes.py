@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which part answers a request: the paths, methods and content types of go-restful's router (facts 4)."""
+"""Which part answers a request: the paths, methods and content types of go-restful's router (facts
+4)."""
 
 from __future__ import annotations
 
@@ -81,7 +82,9 @@ def _types(request: Request) -> int:
     kind = request.headers.get("content-type", "").split(";")[0].strip()
     if (kind or request.method not in _WITHOUT_BODY) and kind not in (JSON, "*/*"):
         return 415
-    accepted = [item.split(";")[0].strip() for item in request.headers.get("accept", "*/*").split(",")]
+    accepted = [
+        item.split(";")[0].strip() for item in request.headers.get("accept", "*/*").split(",")
+    ]
     return 0 if {JSON, "*/*", ""} & set(accepted) else 406
 
 

@@ -33,11 +33,13 @@ DEBUG_PORT, TLS_PORT = 8081, 8443
 
 
 class RmdServer:
-    """Not yet started. tls None: plain HTTP without any check, as RMD's debug port. port 0: one that is free.
+    """Not yet started. tls None: plain HTTP without any check, as RMD's debug port. port 0: one
+    that is free.
 
-    machine: by default one that suits mba_mode. resctrl: the tree's folder; database: a JSON file; without them both
-    are kept in memory, over restarts, too. policies: tiers by name, or Policies. faults: Faults.of(dialect) if None.
-    tasks: process id -> CPUs. log: called with each request as soon as its answer is known.
+    machine: by default one that suits mba_mode. resctrl: the tree's folder; database: a JSON file;
+    without them both are kept in memory, over restarts, too. policies: tiers by name, or Policies.
+    faults: Faults.of(dialect) if None. tasks: process id -> CPUs. log: called with each request as
+    soon as its answer is known.
     """
 
     def __init__(
@@ -61,11 +63,23 @@ class RmdServer:
         log: Callable[[Seen], None] | None = None,
     ) -> None:
         chosen = machine or Machine(mba_mbps=mba_mode == "mbps")
-        known = policies if isinstance(policies, Policies) else Policies(policies) if policies else Policies()
+        known = (
+            policies
+            if isinstance(policies, Policies)
+            else Policies(policies)
+            if policies
+            else Policies()
+        )
         loaded = frozenset(plugins)
-        self.settings = Settings(dialect, pools or Pools(), known, loaded, mba_mode, force, validator_interval)
+        self.settings = Settings(
+            dialect, pools or Pools(), known, loaded, mba_mode, force, validator_interval
+        )
         self.node = Node(
-            chosen, Resctrl(chosen, resctrl), Database(database), faults or Faults.of(dialect), dict(tasks or {})
+            chosen,
+            Resctrl(chosen, resctrl),
+            Database(database),
+            faults or Faults.of(dialect),
+            dict(tasks or {}),
         )
         self.address, self.port, self.tls = address, port, tls
         self._listening: socket.socket | None = None
@@ -118,7 +132,8 @@ class RmdServer:
         return self
 
     def stop(self) -> None:
-        """End the daemon at once, with all its connections, as kill -9 does. The tree and the database stay."""
+        """End the daemon at once, with all its connections, as kill -9 does. The tree and the
+        database stay."""
         with self._changed:
             listening, self._listening = self._listening, None
             connections = list(self._connections)
@@ -129,7 +144,8 @@ class RmdServer:
             _shut(connection)
 
     def restart(self, *, empty_database: bool = False) -> RmdServer:
-        """End the daemon and start it again: it applies nothing again, its records stay where their groups do."""
+        """End the daemon and start it again: it applies nothing again, its records stay where their
+        groups do."""
         self.stop()
         if empty_database:
             self.node.database.empty()
@@ -143,7 +159,8 @@ class RmdServer:
         return self.start()
 
     def install(self, dialect: Dialect) -> None:
-        """End the daemon and put the other version of it in its place, with that one's faults; reboot() starts it."""
+        """End the daemon and put the other version of it in its place, with that one's faults;
+        reboot() starts it."""
         self.stop()
         self.settings = replace(self.settings, dialect=dialect)
         self.node.faults = Faults.of(dialect)
@@ -159,7 +176,8 @@ class RmdServer:
             return len(self._log)
 
     def wait_for(self, seen: Callable[[Seen], bool], timeout: float = 10.0, since: int = 0) -> Seen:
-        """The first request that fits, waited for; TimeoutError. A request that hangs is there, with status None."""
+        """The first request that fits, waited for; TimeoutError. A request that hangs is there,
+        with status None."""
         deadline = time.monotonic() + timeout
         with self._changed:
             while True:
@@ -168,7 +186,9 @@ class RmdServer:
                         return entry
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise TimeoutError(f"{self.url}: no such request within {timeout:g} s, but {self._log[since:]}")
+                    raise TimeoutError(
+                        f"{self.url}: no such request within {timeout:g} s, but {self._log[since:]}"
+                    )
                 self._changed.wait(left)
 
     def workloads(self) -> list[dict[str, Any]]:
@@ -225,7 +245,10 @@ class RmdServer:
         return self.start()
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.stop()
 

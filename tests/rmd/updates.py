@@ -21,7 +21,8 @@ def same_targets(record: Workload, wanted: Workload) -> bool:
 
 
 def changes(record: Workload, wanted: Workload, node: Node, settings: Settings) -> bool:
-    """Write what differs into the record, unless the body names a policy; whether it has to be enforced anew.
+    """Write what differs into the record, unless the body names a policy; whether it has to be
+    enforced anew.
 
     RefusedError for values that cannot be.
     """
@@ -80,5 +81,6 @@ def _take(record: Workload, name: str, value: int | None) -> bool:
 
 
 def _same_values(old: dict[str, Any] | None, new: dict[str, Any]) -> bool:
-    """Numbers never compare equal: the daemon's database gives them another type than the request does."""
+    """Numbers never compare equal: the daemon's database gives them another type than the request
+    does."""
     return old == new and not any(isinstance(value, (int, float)) for value in new.values())

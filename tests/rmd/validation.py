@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a workload must be before anything is set: the daemons' checks, in their order and words (facts 4.4)."""
+"""What a workload must be before anything is set: the daemons' checks, in their order and words
+(facts 4.4)."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from tests.rmd.workload import Workload
 
 
 def check(workload: Workload, node: Node, settings: Settings, *, itself: bool = True) -> None:
-    """RefusedError or CrashError for what cannot be; fills in a policy's values. itself: its own record counts, too."""
+    """RefusedError or CrashError for what cannot be; fills in a policy's values. itself: its own
+    record counts, too."""
     if not workload.task_ids and not workload.core_ids:
         raise RefusedError("No task or core id specified")
     for task in workload.task_ids:
@@ -32,17 +34,21 @@ def check(workload: Workload, node: Node, settings: Settings, *, itself: bool = 
     try:
         check_against(workload, others, hex_cpus=node.faults.hex_cpus)
     except RefusedError as error:
-        raise RefusedError(with_details("Workload validation in database failed", error.text)) from error
+        raise RefusedError(
+            with_details("Workload validation in database failed", error.text)
+        ) from error
 
 
 def fill_by_policy(workload: Workload, node: Node, settings: Settings) -> None:
-    """Overwrite the workload's values with its policy's; RefusedError when there is none of that name."""
+    """Overwrite the workload's values with its policy's; RefusedError when there is none of that
+    name."""
     try:
         tier = settings.policies.find(workload.policy)
     except LookupError as error:
         raise RefusedError(f"Could not find the Policy. {error}") from error
     if settings.policies.yaml and node.faults.yaml_policy:
-        # Its numbers are of a type that 0.3 does not look for, but the bandwidth's, which it then does not set.
+        # Its numbers are of a type that 0.3 does not look for, but the bandwidth's, which it then
+        # does not set.
         workload.percentage = tier.get("mba", {}).get("percentage", workload.percentage)
     else:
         cache = tier.get("cache", {})
@@ -58,7 +64,8 @@ def fill_by_policy(workload: Workload, node: Node, settings: Settings) -> None:
 
 
 def check_against(workload: Workload, others: Sequence[Workload], *, hex_cpus: bool) -> None:
-    """RefusedError when its id, uuid, a task or a core is another's already; CrashError for cores without a number."""
+    """RefusedError when its id, uuid, a task or a core is another's already; CrashError for cores
+    without a number."""
     if workload.id and any(other.id == workload.id for other in others):
         raise RefusedError(f"Workload with id {workload.id} already exists")
     for other in others:
@@ -81,7 +88,11 @@ def check_against(workload: Workload, others: Sequence[Workload], *, hex_cpus: b
         taken |= parse_list(other.core_ids)
     if both := cores & taken:
         # 0.3 lists those of the mask's first word only.
-        listed = words(to_mask(both)) if hex_cpus else f"[{' '.join(str(core) for core in sorted(both) if core < 32)}]"
+        listed = (
+            words(to_mask(both))
+            if hex_cpus
+            else f"[{' '.join(str(core) for core in sorted(both) if core < 32)}]"
+        )
         raise RefusedError(f"CPU list {listed} has been assigned")
 
 
@@ -98,7 +109,9 @@ def _check_nested(workload: Workload, node: Node, settings: Settings) -> None:
     limit = MBPS_MAX if machine.mba_mbps else 100
     if workload.mba is not None:
         if most is not None and (most != least or most == 0) and workload.mba != limit:
-            raise RefusedError("MBA only supported for Guaranteed Request and not for BestEffort and Shared")
+            raise RefusedError(
+                "MBA only supported for Guaranteed Request and not for BestEffort and Shared"
+            )
         if not 0 < workload.mba <= limit:
             raise RefusedError(f"MBA values in should range from 1 to {limit}")
         if not machine.mba_closids:
@@ -111,8 +124,11 @@ def _check_nested(workload: Workload, node: Node, settings: Settings) -> None:
         raise RefusedError("No RDT/Plugins params in workload")
 
 
-def check_plugin(plugin: str, values: dict[str, object], workload: Workload, settings: Settings) -> None:
-    """0.3: the plugin is there and takes the values. What the P-state plugin itself checks is our guess."""
+def check_plugin(
+    plugin: str, values: dict[str, object], workload: Workload, settings: Settings
+) -> None:
+    """0.3: the plugin is there and takes the values. What the P-state plugin itself checks is our
+    guess."""
     if plugin not in settings.plugins:
         raise RefusedError("Trying to use module that is not loaded", to_blame=True)
     try:
@@ -123,11 +139,13 @@ def check_plugin(plugin: str, values: dict[str, object], workload: Workload, set
         ratio, monitoring = values.get("ratio"), values.get("monitoring", "on")
         if ratio is not None and (not isinstance(ratio, (int, float)) or ratio <= 0):
             raise RefusedError(
-                with_details("Invalid params received", "Invalid P-State Branch Ratio given"), to_blame=True
+                with_details("Invalid params received", "Invalid P-State Branch Ratio given"),
+                to_blame=True,
             )
         if str(monitoring).lower() not in ("on", "off"):
             raise RefusedError(
-                with_details("Invalid params received", "Invalid P-State Monitoring value"), to_blame=True
+                with_details("Invalid params received", "Invalid P-State Monitoring value"),
+                to_blame=True,
             )
 
 

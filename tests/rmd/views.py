@@ -48,7 +48,14 @@ class Views:
         machine = self.node.machine
         found = {"number": machine.sockets, "caches_id": [str(cache) for cache in machine.caches]}
         l2 = {"number": machine.cpus, "caches_id": [str(cpu) for cpu in range(machine.cpus)]}
-        flags = {"rdt": True, "cqm": True, "cdp": True, "cdp_enable": False, "cat": True, "cat_enable": True}
+        flags = {
+            "rdt": True,
+            "cqm": True,
+            "cdp": True,
+            "cdp_enable": False,
+            "cat": True,
+            "cat_enable": True,
+        }
         return entity({**flags, "caches": {"l2": l2, "l3": found}})
 
     def level(self, name: str) -> Answer:
@@ -78,7 +85,10 @@ class Views:
             return text(404, "Failed to load policy", sniffed=True)
         if self.settings.dialect is Dialect.V02:
             tiers = {
-                name: {module: {key: str(value) for key, value in values.items()} for module, values in tier.items()}
+                name: {
+                    module: {key: str(value) for key, value in values.items()}
+                    for module, values in tier.items()
+                }
                 for name, tier in tiers.items()
             }
         return entity(_sorted(tiers))
@@ -88,7 +98,14 @@ class Views:
         machine = self.node.machine
         if not machine.mba_closids:
             return entity({"mba": False})
-        return entity({"mba": True, "mba_enable": True, "mba_step": machine.mba_step, "mba_min": machine.mba_min})
+        return entity(
+            {
+                "mba": True,
+                "mba_enable": True,
+                "mba_step": machine.mba_step,
+                "mba_min": machine.mba_min,
+            }
+        )
 
     def plugin(self, name: str) -> Answer:
         """GET /PLUGIN: what a plugin shows is its own affair; this one shows who uses it."""
@@ -139,7 +156,10 @@ class Views:
             using = [record for record in self.node.database.all() if record.cos_name == "shared"]
             room = len(using) < self.settings.pools.max_allowed_shared
             return dict.fromkeys(map(str, free), 100 if room else 0)
-        return {str(cache): min(100, largest_run(mask, least) * 100 // most) for cache, mask in free.items()}
+        return {
+            str(cache): min(100, largest_run(mask, least) * 100 // most)
+            for cache, mask in free.items()
+        }
 
     def _free(self, pool: str) -> dict[int, int] | None:
         """What is left of a pool, None when there is no such pool."""
@@ -158,7 +178,9 @@ class Views:
             free = self._free(pool)
             if free is not None and cache in free:
                 pools[shown] = write_list(from_mask(free[cache]))
-        reserved = parse_list([item for item in (settings.pools.os_cpus, settings.pools.infra_cpus) if item])
+        reserved = parse_list(
+            [item for item in (settings.pools.os_cpus, settings.pools.infra_cpus) if item]
+        )
         idle = (own - reserved) & self.node.resctrl.groups[ROOT].cpus
         isolated = parse_list([machine.isolated]) if machine.isolated else set()
         sets = machine.way_kib * 1024 // _LINE
@@ -199,5 +221,7 @@ class Views:
                 counts[name] = self.settings.pools.max_allowed_shared if free is not None else 0
             else:
                 ways = most if pool == "guarantee" else least
-                counts[name] = sum(length // ways for _low, length in runs((free or {}).get(cache, 0)))
+                counts[name] = sum(
+                    length // ways for _low, length in runs((free or {}).get(cache, 0))
+                )
         return counts

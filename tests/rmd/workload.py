@@ -18,8 +18,8 @@ _UINT32 = 1 << 32
 
 @dataclass
 class Workload:
-    """One workload; None where a value was not given. plugins: plugin -> parameters (0.3), pstate: ratio and monitoring
-    (0.2).
+    """One workload; None where a value was not given. plugins: plugin -> parameters (0.3), pstate:
+    ratio and monitoring (0.2).
     """
 
     id: str = ""
@@ -44,7 +44,8 @@ class Workload:
 
 
 class _Reader:
-    """Takes fields out of an object as Go's decoder does: names in any case, null is nothing, wrong types are told."""
+    """Takes fields out of an object as Go's decoder does: names in any case, null is nothing, wrong
+    types are told."""
 
     def __init__(self, obj: object, place: str = "") -> None:
         self.wrong = ""
@@ -119,7 +120,9 @@ def decode(body: bytes, dialect: Dialect) -> tuple[Workload, str]:
         if isinstance(plugins, dict) and all(isinstance(value, dict) for value in plugins.values()):
             workload.plugins = plugins
         else:
-            top.wrong = top.wrong or _mismatch(plugins, "plugins", "map[string]map[string]interface {}")
+            top.wrong = top.wrong or _mismatch(
+                plugins, "plugins", "map[string]map[string]interface {}"
+            )
         readers += [rdt, cache, mba]
     else:
         cache, pstate = top.sub("cache"), top.sub("pstate")
@@ -130,7 +133,8 @@ def decode(body: bytes, dialect: Dialect) -> tuple[Workload, str]:
 
 
 def encode(workload: Workload, dialect: Dialect) -> Obj:
-    """As GET gives it: what is empty is left out, but id, status, cos_name, origin and the empty objects below."""
+    """As GET gives it: what is empty is left out, but id, status, cos_name, origin and the empty
+    objects below."""
     found: Obj = {"id": workload.id} if workload.id else {}
     for name in ("core_ids", "task_ids", "policy"):
         if value := getattr(workload, name):
@@ -138,7 +142,10 @@ def encode(workload: Workload, dialect: Dialect) -> Obj:
     found["status"], found["cos_name"] = workload.status, workload.cos_name
     cache = _given({"max": workload.max, "min": workload.min})
     if dialect is Dialect.V03:
-        found["rdt"] = {"cache": cache, "mba": _given({"percentage": workload.percentage, "mbps": workload.mbps})}
+        found["rdt"] = {
+            "cache": cache,
+            "mba": _given({"percentage": workload.percentage, "mbps": workload.mbps}),
+        }
         if workload.plugins:
             found["plugins"] = workload.plugins
     else:

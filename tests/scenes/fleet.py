@@ -16,7 +16,9 @@ KERNELS = ("6.8.0-60-generic", "6.8.0-71-generic", "6.8.0-79-generic")
 OS = "ubuntu:24.04"
 
 
-def add_fleet(cluster: Cluster, count: int, *, say: Callable[[str], None], timeout: float = 300) -> None:
+def add_fleet(
+    cluster: Cluster, count: int, *, say: Callable[[str], None], timeout: float = 300
+) -> None:
     """Add gpu-1 to gpu-COUNT, the kernels in turn; comes back when all are Ready and labelled."""
     profile = load_profile("gpu-h100")
     os_id, os_version = parse_os(OS)

@@ -1,12 +1,15 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Simulated nodes on an API server that is not ours, such as kind's: KWOK, NFD's master, played pods, the four nodes.
+"""Simulated nodes on an API server that is not ours, such as kind's: KWOK, NFD's master, played
+pods, the four nodes.
 
-`python -m tests.scenes.guest up KUBECONFIG FOLDER NODE` starts them, with their logs in FOLDER; NODE is any node of
-that cluster (nfd-master must name one). `python -m tests.scenes.guest down FOLDER` stops them; the objects stay.
+`python -m tests.scenes.guest up KUBECONFIG FOLDER NODE` starts them, with their logs in FOLDER;
+NODE is any node of that cluster (nfd-master must name one). `python -m tests.scenes.guest down
+FOLDER` stops them; the objects stay.
 
-Logs of simulated pods cannot be read there: that API server would have to reach this machine's loopback.
+Logs of simulated pods cannot be read there: that API server would have to reach this machine's
+loopback.
 """
 
 from __future__ import annotations
@@ -39,9 +42,25 @@ def up(kubeconfig: Path, folder: Path, node: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "kwok.yaml").write_text(_kwok_configuration())
     (folder / "nfd-master.yaml").write_text("{}\n")
-    kwok = [programs["kwok"], f"--kubeconfig={kubeconfig}", f"--config={folder / 'kwok.yaml'}", "-v=WARN"]
-    nfd = [programs["nfd-master"], f"-kubeconfig={kubeconfig}", f"-config={folder / 'nfd-master.yaml'}", "-port=-1"]
-    pods = [sys.executable, "-m", "tests.cluster.simulation", f"--kubeconfig={kubeconfig}", f"--folder={folder}"]
+    kwok = [
+        programs["kwok"],
+        f"--kubeconfig={kubeconfig}",
+        f"--config={folder / 'kwok.yaml'}",
+        "-v=WARN",
+    ]
+    nfd = [
+        programs["nfd-master"],
+        f"-kubeconfig={kubeconfig}",
+        f"-config={folder / 'nfd-master.yaml'}",
+        "-port=-1",
+    ]
+    pods = [
+        sys.executable,
+        "-m",
+        "tests.cluster.simulation",
+        f"--kubeconfig={kubeconfig}",
+        f"--folder={folder}",
+    ]
     processes.start("kwok", kwok, folder=folder)
     identity = {"KUBERNETES_NAMESPACE": NFD_NAMESPACE, "NODE_NAME": node}
     processes.start("nfd-master", nfd, folder=folder, environment=identity)
@@ -61,7 +80,9 @@ def _simulation_port(folder: Path) -> int:
     deadline = time.monotonic() + 30
     while not state.exists():
         if time.monotonic() > deadline:
-            raise ClusterError(f"The simulation did not start within 30 s: see {folder / 'logs' / 'simulation.log'}.")
+            raise ClusterError(
+                f"The simulation did not start within 30 s: see {folder / 'logs' / 'simulation.log'}."
+            )
         time.sleep(0.1)
     return int(json.loads(state.read_text())["port"])
 
@@ -76,7 +97,13 @@ def _kwok_configuration() -> str:
         "nodeLeaseParallelism": 4,
         "nodePlayStageParallelism": 4,
     }
-    return json.dumps({"apiVersion": "config.kwok.x-k8s.io/v1alpha1", "kind": "KwokConfiguration", "options": options})
+    return json.dumps(
+        {
+            "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+            "kind": "KwokConfiguration",
+            "options": options,
+        }
+    )
 
 
 def main() -> int:

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Says, in its log, which CPUs the containers of this node have, and how its cache is divided.
 
-It reads files and writes lines: no API server, no network. One line of JSON holds everything; it comes at the start,
-after each change, and every --repeat seconds, so that whoever reads the log needs its last line only."""
+It reads files and writes lines: no API server, no network. One line of JSON holds everything; it
+comes at the start, after each change, and every --repeat seconds, so that whoever reads the log
+needs its last line only."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ SCHEMA = 1
 
 
 def look(arguments: argparse.Namespace) -> dict[str, object]:
-    """The whole view of the node, without a time. What cannot be read is null or empty, and problems says why."""
+    """The whole view of the node, without a time. What cannot be read is null or empty, and
+    problems says why."""
     problems: list[str] = []
     manager, shared = None, ""
     if arguments.kubelet:
@@ -40,7 +42,9 @@ def look(arguments: argparse.Namespace) -> dict[str, object]:
     view: dict[str, object] = {
         "node": arguments.node,
         "cpu_manager": manager,
-        "cgroups": _read({}, problems, "cgroups", lambda: exclusive(cgroups.read(arguments.cgroup), shared)),
+        "cgroups": _read(
+            {}, problems, "cgroups", lambda: exclusive(cgroups.read(arguments.cgroup), shared)
+        ),
         "l3": _read({}, problems, "L3 caches", lambda: resctrl.caches(arguments.sys)),
         "resctrl": _read(None, problems, "resctrl", lambda: resctrl.read(arguments.resctrl)),
     }
@@ -48,24 +52,35 @@ def look(arguments: argparse.Namespace) -> dict[str, object]:
 
 
 def exclusive(found: dict[str, dict[str, str]], shared: str) -> dict[str, dict[str, str]]:
-    """Without the containers whose CPUs are others' as well: they are most, and a line should stay short.
+    """Without the containers whose CPUs are others' as well: they are most, and a line should stay
+    short.
 
     shared: the CPUs of everybody without CPUs of their own, "" where that is not known.
     """
-    sets = {pod: {container: parse(cpus) for container, cpus in each.items()} for pod, each in found.items()}
+    sets = {
+        pod: {container: parse(cpus) for container, cpus in each.items()}
+        for pod, each in found.items()
+    }
     counts = Counter(cpus for each in sets.values() for cpus in each.values())
     common = {parse(shared), *(cpus for cpus, containers in counts.items() if containers > 1)}
     kept = {
-        pod: {container: found[pod][container] for container, cpus in each.items() if cpus not in common}
+        pod: {
+            container: found[pod][container]
+            for container, cpus in each.items()
+            if cpus not in common
+        }
         for pod, each in sets.items()
     }
     return {pod: containers for pod, containers in kept.items() if containers}
 
 
 def lines(
-    view: Callable[[], dict[str, object]], repeat: float, clock: Callable[[], float] = time.monotonic
+    view: Callable[[], dict[str, object]],
+    repeat: float,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[str]:
-    """One look each time: its line where it differs from the last one or that was said repeat seconds ago, else ""."""
+    """One look each time: its line where it differs from the last one or that was said repeat
+    seconds ago, else ""."""
     last: dict[str, object] | None = None
     said = 0.0
     while True:
@@ -81,7 +96,9 @@ def lines(
 def main(argv: list[str]) -> int:
     """Run until told to end, or once."""
     arguments = _parser().parse_args(argv)
-    signal.signal(signal.SIGTERM, _end)  # the first process of a container is not ended by a signal that it ignores
+    signal.signal(
+        signal.SIGTERM, _end
+    )  # the first process of a container is not ended by a signal that it ignores
     for text in lines(lambda: look(arguments), arguments.repeat):
         if text:
             sys.stdout.write(f"{text}\n")
@@ -107,14 +124,20 @@ def _end(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Write what this node's containers and caches look like into the log.")
+    parser = argparse.ArgumentParser(
+        description="Write what this node's containers and caches look like into the log."
+    )
     parser.add_argument("--node", default=os.environ.get("NODE_NAME", ""))
     parser.add_argument("--cgroup", type=Path, default=Path("/sys/fs/cgroup"))
-    parser.add_argument("--kubelet", type=Path, default=None, help="the kubelet's folder; without it, cgroups alone")
+    parser.add_argument(
+        "--kubelet", type=Path, default=None, help="the kubelet's folder; without it, cgroups alone"
+    )
     parser.add_argument("--resctrl", type=Path, default=Path("/sys/fs/resctrl"))
     parser.add_argument("--sys", type=Path, default=Path("/sys"))
     parser.add_argument("--interval", type=float, default=5.0, help="seconds between two looks")
-    parser.add_argument("--repeat", type=float, default=60.0, help="seconds after which the same is said again")
+    parser.add_argument(
+        "--repeat", type=float, default=60.0, help="seconds after which the same is said again"
+    )
     parser.add_argument("--once", action="store_true")
     return parser
 

@@ -1,9 +1,11 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which CPUs the containers of pods may run on, from the cgroups that kubelet and container runtime made for them.
+"""Which CPUs the containers of pods may run on, from the cgroups that kubelet and container runtime
+made for them.
 
-Names on the way, by cgroup driver (kubernetes/pkg/kubelet/cm/cgroup_manager_linux.go; the last one is the runtime's):
+Names on the way, by cgroup driver (kubernetes/pkg/kubelet/cm/cgroup_manager_linux.go; the last one
+is the runtime's):
   cgroupfs   kubepods/burstable/pod<uid>/<container id>
   systemd    kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod<uid, _ for ->.slice/crio-<id>.scope
 """
@@ -17,7 +19,9 @@ from pathlib import Path
 from cpusets import line
 
 # Static pods have the hash of their manifest for a uid, without dashes.
-_POD = re.compile(r"pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})(?:\.slice)?$")
+_POD = re.compile(
+    r"pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})(?:\.slice)?$"
+)
 _CONTAINER = re.compile(r"^(?:[a-z0-9-]*-)?([0-9a-f]{64})(?:\.scope)?$")
 # cri-o keeps what watches a container in a cgroup that is named like the container's.
 _WATCHER = "conmon"
@@ -27,7 +31,8 @@ _DEEPEST_POD = 2
 
 
 def read(root: Path) -> dict[str, dict[str, str]]:
-    """Pod uid -> container id -> CPUs. root: what is mounted at /sys/fs/cgroup. Raises OSError where nothing is."""
+    """Pod uid -> container id -> CPUs. root: what is mounted at /sys/fs/cgroup. Raises OSError
+    where nothing is."""
     if not root.is_dir():
         raise FileNotFoundError(f"there are no cgroups at {root}")
     found: dict[str, dict[str, str]] = {}
@@ -48,7 +53,9 @@ def _hierarchy(root: Path) -> Path:
 
 def _folders(folder: Path) -> list[Path]:
     try:
-        return sorted(entry for entry in folder.iterdir() if entry.is_dir() and not entry.is_symlink())
+        return sorted(
+            entry for entry in folder.iterdir() if entry.is_dir() and not entry.is_symlink()
+        )
     except OSError:
         return []  # gone since it was listed
 

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes RMD's configuration on the node: rmd.toml for this node's cache, and this node's own certificate.
+"""Makes RMD's configuration on the node: rmd.toml for this node's cache, and this node's own
+certificate.
 
 It ends with one line and exit code 1 where RMD would not work here."""
 
@@ -20,8 +21,8 @@ from pools import Pools, RefusedError, check, check_cpus, layout
 
 Settings = Mapping[str, object]
 
-# RMD's API process gives up being root, for a user whose number only its image knows. Nobody else sees these files:
-# they are in the memory of this pod.
+# RMD's API process gives up being root, for a user whose number only its image knows. Nobody else
+# sees these files: they are in the memory of this pod.
 _READABLE = 0o444
 _PORT_TLS, _PORT_DEBUG = 8443, 8081
 
@@ -40,7 +41,12 @@ def configuration(settings: Settings, pools: Pools, folder: Path) -> dict[str, d
             "plugins": ",".join(plugins),
         },
         "debug": {"enabled": bool(settings["debug"]), "debugport": _PORT_DEBUG},
-        "log": {"path": str(folder / "rmd.log"), "env": "production", "level": settings["log_level"], "stdout": True},
+        "log": {
+            "path": str(folder / "rmd.log"),
+            "env": "production",
+            "level": settings["log_level"],
+            "stdout": True,
+        },
         "database": {"backend": "bolt", "transport": str(settings["database"]), "dbname": "rmd"},
         "OSGroup": {"cacheways": pools.os, "cpuset": settings["os_cpus"]},
         "CachePool": {
@@ -61,7 +67,11 @@ def configuration(settings: Settings, pools: Pools, folder: Path) -> dict[str, d
         "rdt": {"mbaMode": settings["mba_mode"]},
     }
     if pools.infra:
-        tables["InfraGroup"] = {"cacheways": pools.infra, "cpuset": settings["infra_cpus"], "tasks": []}
+        tables["InfraGroup"] = {
+            "cacheways": pools.infra,
+            "cpuset": settings["infra_cpus"],
+            "tasks": [],
+        }
     if settings["policy"]:
         tables["default"]["policypath"] = str(folder / "policy.toml")
     # v0.2 has one plugin, which is turned on in its own table.
@@ -69,7 +79,8 @@ def configuration(settings: Settings, pools: Pools, folder: Path) -> dict[str, d
     return {**tables, **{name: {**older, **table} for name, table in plugins.items()}}
 
 
-# Who may call what, where RMD tells users apart; the only user there is, an admin by certificate, is not asked.
+# Who may call what, where RMD tells users apart; the only user there is, an admin by certificate,
+# is not asked.
 _ACL = {
     "acl/url/model.conf": """[request_definition]
 r = sub, obj, act
@@ -87,7 +98,8 @@ m = g(r.sub, p.sub) && keyMatch(r.obj, p.obj) && regexMatch(r.act, p.act)
 
 
 def write(settings: Settings, arguments: argparse.Namespace) -> Pools:
-    """Check the node, then write all files; returns what was decided. Raises RefusedError, OSError and ValueError."""
+    """Check the node, then write all files; returns what was decided. Raises RefusedError, OSError
+    and ValueError."""
     pools = _decide(settings, arguments)
     files = dict(_ACL)
     if not settings["debug"]:
@@ -123,10 +135,11 @@ def _decide(settings: Settings, arguments: argparse.Namespace) -> Pools:
 
 
 def mounted_in_mbps(mounts: str, point: str) -> bool | None:
-    """Whether resctrl takes memory bandwidth in MBps; None where it is no mount of its own. mounts: a mountinfo.
+    """Whether resctrl takes memory bandwidth in MBps; None where it is no mount of its own. mounts:
+    a mountinfo.
 
-    Source: https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html (5: mount point; after " - ": type, source,
-    options)."""
+    Source: https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html (5: mount point; after "
+    - ": type, source, options)."""
     for entry in mounts.splitlines():
         mount, _dash, file_system = entry.partition(" - ")
         kind, _source, options = (file_system.split() + ["", "", ""])[:3]
@@ -136,7 +149,8 @@ def mounted_in_mbps(mounts: str, point: str) -> bool | None:
 
 
 def _certificates(arguments: argparse.Namespace) -> dict[str, str]:
-    """What goes where RMD looks for it. The certificates of all nodes are at hand; only this node's is taken."""
+    """What goes where RMD looks for it. The certificates of all nodes are at hand; only this node's
+    is taken."""
     own = arguments.certificates / arguments.node
     if (arguments.certificates / "tls.key").exists():
         key, certificate = (line(arguments.certificates / name) for name in ("tls.key", "tls.crt"))
@@ -144,7 +158,9 @@ def _certificates(arguments: argparse.Namespace) -> dict[str, str]:
         key, _end, certificate = line(own).partition("-----BEGIN CERTIFICATE-----")
         certificate = _end + certificate
     else:
-        raise RefusedError(f"node {arguments.node} has no certificate yet; run hardware.enablement.rmd again")
+        raise RefusedError(
+            f"node {arguments.node} has no certificate yet; run hardware.enablement.rmd again"
+        )
     authority, client = (line(arguments.trust / name) for name in ("ca.crt", "client.crt"))
     files = {
         "server/ca.pem": authority,
@@ -157,7 +173,8 @@ def _certificates(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def _cpu_map(name: str, cpuinfo: Path) -> str:
-    """This node's processor under a name for which RMD has policies: it does not start on one that it does not know."""
+    """This node's processor under a name for which RMD has policies: it does not start on one that
+    it does not know."""
     fields: dict[str, str] = {}
     for entry in line(cpuinfo).split("\n\n")[0].splitlines():
         key, _colon, value = entry.partition(":")
@@ -165,12 +182,15 @@ def _cpu_map(name: str, cpuinfo: Path) -> str:
     try:
         family, model = int(fields["cpu family"]), int(fields["model"])
     except (KeyError, ValueError):
-        raise RefusedError(f"{cpuinfo} names no family and model, which microarchitecture needs") from None
+        raise RefusedError(
+            f"{cpuinfo} names no family and model, which microarchitecture needs"
+        ) from None
     return f"[[{name}]]\nfamily = {family}\nmodel = {model}\n"
 
 
 def toml(tables: Mapping[str, Mapping[str, object]]) -> str:
-    """The text of a TOML file; values are text, numbers, booleans and lists of them, written as JSON writes them."""
+    """The text of a TOML file; values are text, numbers, booleans and lists of them, written as
+    JSON writes them."""
     blocks = [
         "\n".join([f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in table.items())])
         for name, table in tables.items()
@@ -179,7 +199,11 @@ def toml(tables: Mapping[str, Mapping[str, object]]) -> str:
 
 
 def _tables(value: object) -> dict[str, dict[str, object]]:
-    return {str(name): dict(table) for name, table in value.items()} if isinstance(value, Mapping) else {}
+    return (
+        {str(name): dict(table) for name, table in value.items()}
+        if isinstance(value, Mapping)
+        else {}
+    )
 
 
 def main(argv: list[str]) -> int:
@@ -200,7 +224,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--node", default=os.environ.get("NODE_NAME", ""))
     parser.add_argument("--settings", type=Path, default=Path("/settings/settings.json"))
     parser.add_argument(
-        "--certificates", type=Path, default=Path("/certificates"), help="of all nodes, or of all alike"
+        "--certificates",
+        type=Path,
+        default=Path("/certificates"),
+        help="of all nodes, or of all alike",
     )
     parser.add_argument("--trust", type=Path, default=Path("/trust"), help="ca.crt and client.crt")
     parser.add_argument("--out", type=Path, default=Path("/etc/rmd-node"))

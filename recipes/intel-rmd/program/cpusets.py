@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Small things that all readers share: files of one line, and sets of CPUs as Linux writes them ("0-3,8")."""
+"""Small things that all readers share: files of one line, and sets of CPUs as Linux writes them
+("0-3,8")."""
 
 from __future__ import annotations
 

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How the ways of this node's L3 are divided into RMD's pools, and why RMD would not work so. Pure.
 
-RMD itself checks little of it: where the pools hold more ways than the cache, it starts without any and refuses every
-workload later; where there are too few classes of service, it ends without a word that helps."""
+RMD itself checks little of it: where the pools hold more ways than the cache, it starts without any
+and refuses every workload later; where there are too few classes of service, it ends without a word
+that helps."""
 
 from __future__ import annotations
 
@@ -36,9 +37,11 @@ class Pools:
     infra: int
 
 
-def layout(wanted: Mapping[str, int], by_ways: Mapping[str, Mapping[str, int]], found: Geometry) -> Pools:
-    """The pools for a cache. wanted: pool -> ways, guaranteed 0 for all that is left. by_ways: the same, by the cache's
-    number of ways. Raises RefusedError."""
+def layout(
+    wanted: Mapping[str, int], by_ways: Mapping[str, Mapping[str, int]], found: Geometry
+) -> Pools:
+    """The pools for a cache. wanted: pool -> ways, guaranteed 0 for all that is left. by_ways: the
+    same, by the cache's number of ways. Raises RefusedError."""
     ways = _numbers({**wanted, **by_ways.get(str(found.ways), {})})
     taken = ways["os"] + ways["besteffort"] + ways["shared"]
     guaranteed = ways["guaranteed"] or found.ways - taken
@@ -50,9 +53,13 @@ def layout(wanted: Mapping[str, int], by_ways: Mapping[str, Mapping[str, int]], 
         )
     if ways["os"] < max(1, found.min_bits):
         least = max(1, found.min_bits)
-        raise RefusedError(f"the os pool has {ways['os']} ways and needs {least} at least; set os_ways")
+        raise RefusedError(
+            f"the os pool has {ways['os']} ways and needs {least} at least; set os_ways"
+        )
     if 0 < guaranteed < found.min_bits:
-        raise RefusedError(f"the guaranteed pool has {guaranteed} ways, and the kernel gives {found.min_bits} at least")
+        raise RefusedError(
+            f"the guaranteed pool has {guaranteed} ways, and the kernel gives {found.min_bits} at least"
+        )
     if ways["infra"] > found.ways:
         raise RefusedError(
             f"the infra pool has {ways['infra']} ways, but the L3 cache has {found.ways}; set infra_ways"
@@ -63,7 +70,8 @@ def layout(wanted: Mapping[str, int], by_ways: Mapping[str, Mapping[str, int]], 
 def check(found: Geometry, version: str, mba_mode: str, mounted_in_mbps: bool | None) -> None:
     """Raise RefusedError where RMD of this version cannot work with this kernel.
 
-    mounted_in_mbps: whether resctrl is mounted so that it takes MBps, None where that cannot be told.
+    mounted_in_mbps: whether resctrl is mounted so that it takes MBps, None where that cannot be
+    told.
     """
     if not found.ways:
         raise RefusedError(
@@ -76,7 +84,11 @@ def check(found: Geometry, version: str, mba_mode: str, mounted_in_mbps: bool | 
             f"the kernel divides no memory bandwidth here (info/MB is missing), without which RMD v{version} does not"
             " start; use an image of RMD v0.2 (option rmd_version) with mba_mode none, or leave this node out"
         )
-    classes = min(number for number in (found.num_closids.get("L3", 0), bandwidth or None) if number is not None)
+    classes = min(
+        number
+        for number in (found.num_closids.get("L3", 0), bandwidth or None)
+        if number is not None
+    )
     if classes <= _RESERVED_CLASSES:
         raise RefusedError(
             f"the kernel has {classes} classes of service, of which RMD keeps {_RESERVED_CLASSES} for itself;"
@@ -94,14 +106,20 @@ def check_cpus(name: str, text: str) -> None:
     try:
         parse(text)
     except ValueError:
-        raise RefusedError(f"{name} is {text!r}, which is no list of CPUs such as 0-1,8; correct the option") from None
+        raise RefusedError(
+            f"{name} is {text!r}, which is no list of CPUs such as 0-1,8; correct the option"
+        ) from None
 
 
 def _numbers(ways: Mapping[str, int]) -> dict[str, int]:
     unknown = sorted(set(ways) - set(_NAMES))
     if unknown:
-        raise RefusedError(f"there is no pool {unknown[0]!r} (option pools_by_ways); name one of {', '.join(_NAMES)}")
+        raise RefusedError(
+            f"there is no pool {unknown[0]!r} (option pools_by_ways); name one of {', '.join(_NAMES)}"
+        )
     for name, number in ways.items():
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-            raise RefusedError(f"the {name} pool has {number!r} ways, which is no number of ways; correct the option")
+            raise RefusedError(
+                f"the {name} pool has {number!r} ways, which is no number of ways; correct the option"
+            )
     return {name: ways.get(name, 0) for name in _NAMES}

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the kernel says of cache and memory bandwidth: the caches' CPUs, and the resctrl file system.
+"""What the kernel says of cache and memory bandwidth: the caches' CPUs, and the resctrl file
+system.
 
 Source: https://docs.kernel.org/filesystems/resctrl.html."""
 
@@ -22,7 +23,8 @@ class NotMountedError(Exception):
 
 @dataclass(frozen=True)
 class Geometry:
-    """What can be divided. ways: of each L3. num_closids: L3, MB -> number of classes of service, 0 for unsupported."""
+    """What can be divided. ways: of each L3. num_closids: L3, MB -> number of classes of service, 0
+    for unsupported."""
 
     ways: int
     mask: str
@@ -31,15 +33,21 @@ class Geometry:
 
 
 def geometry(root: Path) -> Geometry:
-    """What can be divided on this node. Raises NotMountedError, or OSError and ValueError for what is no such tree."""
+    """What can be divided on this node. Raises NotMountedError, or OSError and ValueError for what
+    is no such tree."""
     if not (root / "schemata").exists():
         raise NotMountedError(f"resctrl is not mounted at {root}")
     # With code and data prioritisation, L3 is two resources of one shape.
-    folder = next((root / "info" / name for name in ("L3", "L3CODE") if (root / "info" / name).is_dir()), None)
+    folder = next(
+        (root / "info" / name for name in ("L3", "L3CODE") if (root / "info" / name).is_dir()), None
+    )
     if folder is None:
         return Geometry(0, "0", 0, {"L3": 0, "MB": _number(root / "info" / "MB" / "num_closids")})
     mask = int(line(folder / "cbm_mask"), 16)
-    numbers = {"L3": _number(folder / "num_closids"), "MB": _number(root / "info" / "MB" / "num_closids")}
+    numbers = {
+        "L3": _number(folder / "num_closids"),
+        "MB": _number(root / "info" / "MB" / "num_closids"),
+    }
     return Geometry(bin(mask).count("1"), f"{mask:x}", int(line(folder / "min_cbm_bits")), numbers)
 
 
@@ -75,17 +83,22 @@ def _groups(root: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _group(folder: Path) -> dict[str, object]:
-    return {"cpus_list": line(folder / "cpus_list"), "schemata": _schemata(line(folder / "schemata"))}
+    return {
+        "cpus_list": line(folder / "cpus_list"),
+        "schemata": _schemata(line(folder / "schemata")),
+    }
 
 
 def _schemata(text: str) -> dict[str, dict[str, object]]:
-    """Lines such as "    L3:0=7ff;1=7ff": masks as text without leading zeros, memory bandwidth as numbers."""
+    """Lines such as "    L3:0=7ff;1=7ff": masks as text without leading zeros, memory bandwidth as
+    numbers."""
     found: dict[str, dict[str, object]] = {}
     for entry in text.splitlines():
         name, _colon, values = entry.strip().partition(":")
         pairs = (value.partition("=") for value in values.split(";") if value)
         found[name] = {
-            cache.strip(): int(value) if name == "MB" else f"{int(value, 16):x}" for cache, _equals, value in pairs
+            cache.strip(): int(value) if name == "MB" else f"{int(value, 16):x}"
+            for cache, _equals, value in pairs
         }
     return found
 

@@ -1,4 +1,5 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""OpenShift's builds and image streams, served through the API server's aggregation layer. See README.md here."""
+"""OpenShift's builds and image streams, served through the API server's aggregation layer. See
+README.md here."""

@@ -30,10 +30,14 @@ from tests.cluster.builds_api.store import Store
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.cluster.builds_api", description=__doc__)
     parser.add_argument("--kubeconfig", required=True, type=Path)
-    parser.add_argument("--folder", required=True, type=Path, help="the cluster's folder, with its pki")
+    parser.add_argument(
+        "--folder", required=True, type=Path, help="the cluster's folder, with its pki"
+    )
     parser.add_argument("--port", required=True, type=int)
     args = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
 
     pki, state = args.folder / "pki", args.folder / "builds-api"
     logs = Logs(state / "logs")

@@ -1,9 +1,11 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The executor that builds: a build whose play is `buildah` is run by buildah, out of the image `builder`.
+"""The executor that builds: a build whose play is `buildah` is run by buildah, out of the image
+`builder`.
 
-Facts: openshift/builder, pkg/build/builder/dockerutil.go: variables follow each FROM, labels are the last instruction.
+Facts: openshift/builder, pkg/build/builder/dockerutil.go: variables follow each FROM, labels are
+the last instruction.
 """
 
 from __future__ import annotations
@@ -30,12 +32,15 @@ _FROM = re.compile(r"^FROM\s.*$", re.MULTILINE | re.IGNORECASE)
 
 
 class Buildah:
-    """Builds of Dockerfiles with contexts from ConfigMaps, for root; other plays are left to the simulation.
+    """Builds of Dockerfiles with contexts from ConfigMaps, for root; other plays are left to the
+    simulation.
 
     found(plural, namespace, name): a Secret or ConfigMap, or None. cluster: its folder.
     """
 
-    def __init__(self, simulated: Simulated, found: Callable[[str, str, str], Obj | None], cluster: Path) -> None:
+    def __init__(
+        self, simulated: Simulated, found: Callable[[str, str, str], Obj | None], cluster: Path
+    ) -> None:
         self._simulated = simulated
         self._found = found
         self._cluster = cluster
@@ -60,9 +65,23 @@ class Buildah:
             certificates = folder / "certificates"
             certificates.mkdir()
             (certificates / "ca.crt").write_text(registry.ca)
-            trust = [f"--cert-dir={certificates}", f"--authfile={self._write_logins(run.build, folder)}"]
-            command = [program, "build", *trust, *self._volumes(run.build, folder), *_arguments(run.build)]
-            if _say_all(run, [*command, f"--tag={target}", str(self._write_context(run.build, folder))]) != 0:
+            trust = [
+                f"--cert-dir={certificates}",
+                f"--authfile={self._write_logins(run.build, folder)}",
+            ]
+            command = [
+                program,
+                "build",
+                *trust,
+                *self._volumes(run.build, folder),
+                *_arguments(run.build),
+            ]
+            if (
+                _say_all(
+                    run, [*command, f"--tag={target}", str(self._write_context(run.build, folder))]
+                )
+                != 0
+            ):
                 return failure("Failed", "DockerBuildFailed")
             digest = folder / "digest"
             if _say_all(run, [program, "push", *trust, f"--digestfile={digest}", target]) != 0:
@@ -77,7 +96,9 @@ class Buildah:
         for item in source.get("configMaps") or []:
             into = context / (item.get("destinationDir") or "")
             into.mkdir(parents=True, exist_ok=True)
-            for name, text in (self._get(build, "configmaps", item["configMap"]["name"]).get("data") or {}).items():
+            for name, text in (
+                self._get(build, "configmaps", item["configMap"]["name"]).get("data") or {}
+            ).items():
                 (into / name).write_text(text)
         context.mkdir(exist_ok=True)
         (context / "Dockerfile").write_text(dockerfile_of(build))
@@ -104,9 +125,13 @@ class Buildah:
         for volume in build["spec"]["strategy"]["dockerStrategy"].get("volumes") or []:
             shown = folder / "volumes" / volume["name"]
             shown.mkdir(parents=True, mode=0o700)
-            for name, value in self._get(build, "secrets", volume["source"]["secret"]["secretName"])["data"].items():
+            for name, value in self._get(
+                build, "secrets", volume["source"]["secret"]["secretName"]
+            )["data"].items():
                 (shown / name).write_bytes(base64.b64decode(value))
-            options += [f"--volume={shown}:{mount['destinationPath']}:ro" for mount in volume["mounts"]]
+            options += [
+                f"--volume={shown}:{mount['destinationPath']}:ro" for mount in volume["mounts"]
+            ]
         return options
 
     def _get(self, build: Obj, plural: str, name: str) -> Obj:
@@ -124,7 +149,10 @@ def dockerfile_of(build: Obj) -> str:
     """The Dockerfile that is built: variables and labels are added to the one of the source."""
     strategy = build["spec"]["strategy"]["dockerStrategy"]
     meta = build["metadata"]
-    variables = {"OPENSHIFT_BUILD_NAME": meta["name"], "OPENSHIFT_BUILD_NAMESPACE": meta["namespace"]}
+    variables = {
+        "OPENSHIFT_BUILD_NAME": meta["name"],
+        "OPENSHIFT_BUILD_NAMESPACE": meta["namespace"],
+    }
     added = _instruction("ENV", {**variables, **values_of(strategy.get("env"))})
     text = _FROM.sub(lambda found: f"{found[0]}\n{added}", build["spec"]["source"]["dockerfile"])
     return f"{text.rstrip()}\n{_instruction('LABEL', _labels(build))}\n"
@@ -132,13 +160,19 @@ def dockerfile_of(build: Obj) -> str:
 
 def _labels(build: Obj) -> dict[str, str]:
     meta = build["metadata"]
-    ours = {"io.openshift.build.name": meta["name"], "io.openshift.build.namespace": meta["namespace"]}
+    ours = {
+        "io.openshift.build.name": meta["name"],
+        "io.openshift.build.namespace": meta["namespace"],
+    }
     return {**ours, **values_of(build["spec"]["output"].get("imageLabels"))}
 
 
 def _instruction(keyword: str, values: Mapping[str, str]) -> str:
     # A dollar sign would ask for a variable.
-    pairs = (f"{json.dumps(name)}={json.dumps(value)}".replace("$", "\\$") for name, value in values.items())
+    pairs = (
+        f"{json.dumps(name)}={json.dumps(value)}".replace("$", "\\$")
+        for name, value in values.items()
+    )
     return " ".join([keyword, *pairs])
 
 
@@ -152,9 +186,15 @@ def _is_real(plays: Mapping[str, str]) -> bool:
 
 
 def _say_all(run: Run, command: list[str]) -> int:
-    """Say what a program says, and return its exit code; ends it with the build, and raises StoppedError."""
+    """Say what a program says, and return its exit code; ends it with the build, and raises
+    StoppedError."""
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
     ) as process:
         done = threading.Event()
 

@@ -37,7 +37,9 @@ class Building:
         writer = Writer(API_SERVER, dry_run)
         with self._objects.store.lock:
             changed, build = instantiate(self._objects.get(config), request, self._image_of)
-            made = self._objects.create(Place(BUILDS, config.namespace, build["metadata"]["name"]), build, writer)
+            made = self._objects.create(
+                Place(BUILDS, config.namespace, build["metadata"]["name"]), build, writer
+            )
 
             def count(obj: Obj) -> None:
                 obj["status"]["lastVersion"] = changed["status"]["lastVersion"]
@@ -46,7 +48,8 @@ class Building:
             return made
 
     def log(self, build: Obj, request: Request) -> Answer:
-        """A build's log as text; with follow, until the build ends. Raises RefusalError where there is none."""
+        """A build's log as text; with follow, until the build ends. Raises RefusalError where there
+        is none."""
         if request.asks("previous"):
             build = self._objects.get(_previous(build))
         build = self._started(build, wait_s=0.0 if request.asks("nowait") else _WAIT_FOR_START_S)
@@ -79,7 +82,10 @@ class Building:
         until = time.monotonic() + wait_s
         store = self._objects.store
         with store.lock:
-            while build["status"]["phase"] in ("New", "Pending") and (left := until - time.monotonic()) > 0:
+            while (
+                build["status"]["phase"] in ("New", "Pending")
+                and (left := until - time.monotonic()) > 0
+            ):
                 store.lock.wait(left)
                 build = self._current(build) or self._objects.get(_place(build))
         return build
@@ -99,7 +105,11 @@ class Building:
         stream = self._objects.store.get(IMAGE_STREAMS, target.namespace, target.stream)
         event = newest(stream, target.tag) if stream and kind == "ImageStreamTag" else None
         if event is None:
-            why = "unable to find latest tagged image" if stream else f'imagestreams "{target.stream}" not found'
+            why = (
+                "unable to find latest tagged image"
+                if stream
+                else f'imagestreams "{target.stream}" not found'
+            )
             text = f"Error resolving {kind} {name} in namespace {target.namespace}: {why}"
             causes = [{"field": "from", "message": text}]
             raise RefusalError(422, "Invalid", text, {"kind": kind, "name": name, "causes": causes})

@@ -11,12 +11,19 @@ import time
 
 NANOSECONDS = 1_000_000_000
 # (word, seconds, up to how many seconds it is used)
-_UNITS = (("second", 1, 60.0), ("minute", 60, 3600.0), ("hour", 3600, 172800.0), ("day", 86400, math.inf))
+_UNITS = (
+    ("second", 1, 60.0),
+    ("minute", 60, 3600.0),
+    ("hour", 3600, 172800.0),
+    ("day", 86400, math.inf),
+)
 
 
 def stamp(seconds: float | None = None) -> str:
     """A moment (seconds since the epoch), or now, as text."""
-    moment = datetime.datetime.fromtimestamp(time.time() if seconds is None else seconds, datetime.timezone.utc)
+    moment = datetime.datetime.fromtimestamp(
+        time.time() if seconds is None else seconds, datetime.timezone.utc
+    )
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -27,7 +34,8 @@ def seconds(text: str) -> float:
 
 
 def ago(text: str, now: float) -> str:
-    """How long it is since then, in one unit and in words ("5 minutes"), as OpenShift's tables say it."""
+    """How long it is since then, in one unit and in words ("5 minutes"), as OpenShift's tables say
+    it."""
     passed = max(0, int(now - seconds(text)))
     if passed < 1:
         return "Less than a second"

@@ -35,7 +35,8 @@ _NO_OUTPUT = ("InvalidOutputReference", "Output image could not be resolved.")
 
 
 class Controller:
-    """One thread that looks at all builds whenever something changes, and one for each build that runs.
+    """One thread that looks at all builds whenever something changes, and one for each build that
+    runs.
 
     annotations: those of a namespace, for how the builds in it behave.
     """
@@ -72,7 +73,8 @@ class Controller:
                 pause = _AGAIN_S
 
     def look(self) -> float:
-        """One look at everything; after how many seconds another one is due without a change, 0 for never."""
+        """One look at everything; after how many seconds another one is due without a change, 0 for
+        never."""
         for config in self._store.list(BUILD_CONFIGS):
             self._try(partial(self._trigger, config))
         builds = self._store.list(BUILDS)
@@ -83,12 +85,15 @@ class Controller:
             self._try(partial(self._advance, build, siblings))
         for config in self._store.list(BUILD_CONFIGS):
             self._try(partial(self._prune, config, builds))
-        waits = any(build["status"]["phase"] in ("New", "Pending") for build in self._store.list(BUILDS))
+        waits = any(
+            build["status"]["phase"] in ("New", "Pending") for build in self._store.list(BUILDS)
+        )
         limited = any(build["spec"].get("completionDeadlineSeconds") for build in active)
         return _AGAIN_S if waits or limited else 0.0
 
     def _try(self, step: Callable[[], None]) -> None:
-        """What fails for one object is tried again at the next look, and keeps nothing else from going on."""
+        """What fails for one object is tried again at the next look, and keeps nothing else from
+        going on."""
         try:
             step()
         except (ClusterError, RefusalError, StoppedError) as error:
@@ -98,7 +103,9 @@ class Controller:
     def _trigger(self, config: Obj) -> None:
         """A new BuildConfig with a ConfigChange trigger builds at once."""
         triggers = config["spec"].get("triggers") or []
-        if config["status"]["lastVersion"] or not any(item["type"] == "ConfigChange" for item in triggers):
+        if config["status"]["lastVersion"] or not any(
+            item["type"] == "ConfigChange" for item in triggers
+        ):
             return
         meta = config["metadata"]
         cause = [{"message": "Build configuration change"}]
@@ -118,7 +125,9 @@ class Controller:
         if status.get("cancelled") or build in policy.superseded(siblings):
             self._finish(build, _CANCELLED)
         elif self._overdue(build):
-            self._finish(build, Outcome("Failed", "GenericBuildFailed", "The build's deadline has passed."))
+            self._finish(
+                build, Outcome("Failed", "GenericBuildFailed", "The build's deadline has passed.")
+            )
         elif status["phase"] == "New":
             if policy.may_start(build, siblings):
                 self._make_pending(build)
@@ -143,7 +152,9 @@ class Controller:
         name = build["metadata"]["name"]
 
         def change(obj: Obj) -> None:
-            obj["metadata"].setdefault("annotations", {})["openshift.io/build.pod-name"] = f"{name}-build"
+            obj["metadata"].setdefault("annotations", {})["openshift.io/build.pod-name"] = (
+                f"{name}-build"
+            )
             obj["status"]["phase"] = "Pending"
             if reference:
                 obj["status"]["outputDockerImageReference"] = reference
@@ -171,7 +182,9 @@ class Controller:
         ended = self._runs[uid] = threading.Event()
         said = len(self._logs.lines(uid))
         run = Run(build, self._plays(build), started, said, partial(self._logs.append, uid), ended)
-        threading.Thread(target=self._run, args=(run,), name=f"build-{build['metadata']['name']}", daemon=True).start()
+        threading.Thread(
+            target=self._run, args=(run,), name=f"build-{build['metadata']['name']}", daemon=True
+        ).start()
 
     def _run(self, run: Run) -> None:
         try:
@@ -180,7 +193,9 @@ class Controller:
             return
         except Exception:
             LOG.exception("build %s broke its executor", run.build["metadata"]["name"])
-            outcome = Outcome("Error", "GenericBuildFailed", "The test cluster's executor broke: see its log.")
+            outcome = Outcome(
+                "Error", "GenericBuildFailed", "The test cluster's executor broke: see its log."
+            )
         self._finish(run.build, outcome)
 
     def _finish(self, build: Obj, outcome: Outcome) -> None:
@@ -206,7 +221,9 @@ class Controller:
         reference = f"{repository}@{outcome.digest}"
         to = build["spec"]["output"]["to"]
         with self._store.lock:
-            self._store.put(images.IMAGES, images.image(outcome.digest, reference, outcome.labels or {}, now))
+            self._store.put(
+                images.IMAGES, images.image(outcome.digest, reference, outcome.labels or {}, now)
+            )
             if to["kind"] != "ImageStreamTag":
                 return
             target = images.target_of(to, build["metadata"]["namespace"])
@@ -218,24 +235,36 @@ class Controller:
 
     def _prune(self, config: Obj, builds: Sequence[Obj]) -> None:
         meta = config["metadata"]
-        mine = [build for build in builds if config_of(build) == Place(BUILD_CONFIGS, meta["namespace"], meta["name"])]
+        mine = [
+            build
+            for build in builds
+            if config_of(build) == Place(BUILD_CONFIGS, meta["namespace"], meta["name"])
+        ]
         for build in policy.outdated(config, mine):
             LOG.info("pruning build %s", build["metadata"]["name"])
-            self._objects.delete(_place(build), {"preconditions": {"uid": build["metadata"]["uid"]}}, dry_run=False)
+            self._objects.delete(
+                _place(build), {"preconditions": {"uid": build["metadata"]["uid"]}}, dry_run=False
+            )
 
     def _plays(self, build: Obj) -> dict[str, str]:
-        """How the build behaves: what its namespace says, over that its BuildConfig, over that it itself."""
+        """How the build behaves: what its namespace says, over that its BuildConfig, over that it
+        itself."""
         place = config_of(build)
         config = self._store.get(BUILD_CONFIGS, place.namespace, place.name) if place else None
         levels = [self._annotations(build["metadata"]["namespace"])]
         levels += [obj["metadata"].get("annotations") or {} for obj in (config, build) if obj]
         found: dict[str, str] = {}
         for level in levels:
-            found |= {key.removeprefix(PREFIX): value for key, value in level.items() if key.startswith(PREFIX)}
+            found |= {
+                key.removeprefix(PREFIX): value
+                for key, value in level.items()
+                if key.startswith(PREFIX)
+            }
         return found
 
     def _set(self, build: Obj, change: Callable[[Obj], None]) -> Obj:
-        """Change the build, if it is still the same one and has not ended; raises RefusalError, StoppedError."""
+        """Change the build, if it is still the same one and has not ended; raises RefusalError,
+        StoppedError."""
         uid = build["metadata"]["uid"]
 
         def change_same(obj: Obj) -> None:

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What this server says about itself: groups, resources, OpenAPI 3. Pure.
 
-There is no aggregated discovery here, and nothing in OpenAPI 2: the API server does with what there is.
+There is no aggregated discovery here, and nothing in OpenAPI 2: the API server does with what there
+is.
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ from tests.cluster.builds_api.schema import openapi_type, reachable
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _PACKAGES = {group: f"com.github.openshift.api.{group.partition('.')[0]}.v1." for group in GROUPS}
 # kubectl asks here whether a server knows these before it sends them.
-_PARAMETERS = {"dryRun": "string", "fieldManager": "string", "fieldValidation": "string", "force": "boolean"}
+_PARAMETERS = {
+    "dryRun": "string",
+    "fieldManager": "string",
+    "fieldValidation": "string",
+    "force": "boolean",
+}
 
 
 def groups() -> Obj:
@@ -28,7 +34,13 @@ def groups() -> Obj:
 def group(name: str) -> Obj:
     """The answer to /apis/GROUP."""
     version = {"groupVersion": f"{name}/{VERSION}", "version": VERSION}
-    return {"kind": "APIGroup", "apiVersion": "v1", "name": name, "versions": [version], "preferredVersion": version}
+    return {
+        "kind": "APIGroup",
+        "apiVersion": "v1",
+        "name": name,
+        "versions": [version],
+        "preferredVersion": version,
+    }
 
 
 def resources(name: str) -> Obj:
@@ -43,7 +55,9 @@ def resources(name: str) -> Obj:
             "verbs": list(resource.verbs),
             "categories": ["all"] if "create" in resource.verbs else [],
         }
-        listed.append({**entry, "shortNames": list(resource.short_names)} if resource.short_names else entry)
+        listed.append(
+            {**entry, "shortNames": list(resource.short_names)} if resource.short_names else entry
+        )
         listed += [
             {
                 "name": f"{resource.plural}/{sub.name}",
@@ -63,7 +77,8 @@ def resources(name: str) -> Obj:
 
 
 def openapi_2() -> Obj:
-    """The answer to /openapi/v2: no types. Without any answer the API server would complain in its log all the time."""
+    """The answer to /openapi/v2: no types. Without any answer the API server would complain in its
+    log all the time."""
     info = {"title": "Kubernetes", "version": "unversioned"}
     return {"swagger": "2.0", "info": info, "paths": {}, "definitions": {}}
 
@@ -82,7 +97,9 @@ def openapi(name: str) -> Obj:
     """The answer to /openapi/v3/apis/GROUP/VERSION."""
     package = _PACKAGES[name]
     reference = f"#/components/schemas/{package}"
-    schemas: Obj = {_META: {"type": "object", "description": "Name, namespace, labels and the like."}}
+    schemas: Obj = {
+        _META: {"type": "object", "description": "Name, namespace, labels and the like."}
+    }
     paths: Obj = {}
     for resource in (item for item in RESOURCES if item.group == name):
         for type_name in reachable(resource.kind):
@@ -114,14 +131,24 @@ def _object_schema(resource: Resource, reference: str) -> Obj:
 
 def _paths(resource: Resource, reference: str) -> Obj:
     collection = f"/apis/{resource.group}/{VERSION}/namespaces/{{namespace}}/{resource.plural}"
-    answer = {"200": {"description": "OK", "content": {"application/json": {"schema": {"$ref": reference}}}}}
+    answer = {
+        "200": {
+            "description": "OK",
+            "content": {"application/json": {"schema": {"$ref": reference}}},
+        }
+    }
     query = [
-        {"name": key, "in": "query", "schema": {"type": kind, "uniqueItems": True}} for key, kind in _PARAMETERS.items()
+        {"name": key, "in": "query", "schema": {"type": kind, "uniqueItems": True}}
+        for key, kind in _PARAMETERS.items()
     ]
     common = {"responses": answer, "x-kubernetes-group-version-kind": _gvk(resource)}
     methods = {"get": "get", "update": "put", "patch": "patch", "delete": "delete"}
     one = {
-        method: {**common, "x-kubernetes-action": verb, **({} if verb == "get" else {"parameters": query})}
+        method: {
+            **common,
+            "x-kubernetes-action": verb,
+            **({} if verb == "get" else {"parameters": query}),
+        }
         for verb, method in methods.items()
         if verb in resource.verbs
     }

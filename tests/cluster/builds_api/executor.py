@@ -31,7 +31,8 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True)
 class Hold:
-    """Why a build's pod does not start, as the Build's status.reason and message; both may be empty."""
+    """Why a build's pod does not start, as the Build's status.reason and message; both may be
+    empty."""
 
     reason: str = ""
     message: str = ""
@@ -39,7 +40,8 @@ class Hold:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a build ended. phase: Complete, Failed, Error or Cancelled. digest, labels: of the image that was pushed."""
+    """How a build ended. phase: Complete, Failed, Error or Cancelled. digest, labels: of the image
+    that was pushed."""
 
     phase: str
     reason: str = ""
@@ -62,8 +64,9 @@ def values_of(items: Sequence[Obj] | None) -> dict[str, str]:
 class Run:
     """A build that runs.
 
-    plays: the annotations that say how it behaves, without their prefix. started: seconds since the epoch. A run may
-    be taken up again by another process: so many lines were said before. say: writes a line into the build's log.
+    plays: the annotations that say how it behaves, without their prefix. started: seconds since the
+    epoch. A run may be taken up again by another process: so many lines were said before. say:
+    writes a line into the build's log.
     """
 
     build: Obj

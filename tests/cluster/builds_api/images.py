@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Image streams: where their images are, what their tags point at, and how one tag reads. Pure.
 
-Facts: openshift/api, image/v1/types.go; openshift-apiserver, pkg/image/apiserver/registry/imagestreamtag/rest.go.
+Facts: openshift/api, image/v1/types.go; openshift-apiserver,
+pkg/image/apiserver/registry/imagestreamtag/rest.go.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def tagged(stream: Obj, tag: str, reference: str, digest: str, now: str) -> Obj:
 
 
 def imported(stream: Obj, now: str) -> Obj:
-    """The stream after the import of its spec's tags that name an image by digest; others stay without an image."""
+    """The stream after the import of its spec's tags that name an image by digest; others stay
+    without an image."""
     for tag in (stream.get("spec") or {}).get("tags") or []:
         source = tag.get("from") or {}
         digest = _DIGEST.search(source.get("name", ""))
@@ -95,7 +97,8 @@ def image(digest: str, reference: str, labels: Mapping[str, str], now: str) -> O
 
 
 def stream_tag(stream: Obj, tag: str, known: Callable[[str], Obj | None]) -> Obj | None:
-    """The ImageStreamTag of a stream's tag, or None where no image has come to it. known: Images by digest."""
+    """The ImageStreamTag of a stream's tag, or None where no image has come to it. known: Images by
+    digest."""
     event = newest(stream, tag)
     if event is None:
         return None

@@ -31,12 +31,14 @@ _COPIED = (
     "nodeSelector",
     "mountTrustedCA",
 )
-# (an ObjectReference, its namespace where it names none) -> the image's reference; raises RefusalError.
+# (an ObjectReference, its namespace where it names none) -> the image's reference; raises
+# RefusalError.
 Resolve = Callable[[Obj, str], str]
 
 
 def instantiate(config: Obj, request: Obj, resolve: Resolve) -> tuple[Obj, Obj]:
-    """(the BuildConfig with its new lastVersion, the Build), neither stored yet; raises RefusalError."""
+    """(the BuildConfig with its new lastVersion, the Build), neither stored yet; raises
+    RefusalError."""
     meta = config["metadata"]
     where = f"{meta['namespace']}/{meta['name']}"
     if (meta.get("annotations") or {}).get(PAUSED_ANNOTATION) == "true":
@@ -59,10 +61,19 @@ def instantiate(config: Obj, request: Obj, resolve: Resolve) -> tuple[Obj, Obj]:
     _take_options(spec, request, where)
     name = meta["name"]
     label = name[:_LABEL_LENGTH].rstrip("-_.")
-    labels = {OLD_CONFIG_LABEL: label, CONFIG_LABEL: label, POLICY_LABEL: config["spec"]["runPolicy"]}
+    labels = {
+        OLD_CONFIG_LABEL: label,
+        CONFIG_LABEL: label,
+        POLICY_LABEL: config["spec"]["runPolicy"],
+    }
     annotations = {NUMBER_ANNOTATION: str(number), CONFIG_LABEL: name}
     asked = request["metadata"]
-    owner = {"apiVersion": BUILD_CONFIGS.api_version, "kind": "BuildConfig", "name": name, "uid": meta["uid"]}
+    owner = {
+        "apiVersion": BUILD_CONFIGS.api_version,
+        "kind": "BuildConfig",
+        "name": name,
+        "uid": meta["uid"],
+    }
     build = {
         "kind": "Build",
         "apiVersion": BUILDS.api_version,
@@ -100,14 +111,18 @@ def _take_options(spec: Obj, request: Obj, where: str) -> None:
         strategy[kind]["env"] = _named(strategy[kind].get("env"), request["env"])
     docker = request.get("dockerStrategyOptions") or {}
     if docker and "dockerStrategy" not in strategy:
-        raise bad_request(f"Cannot specify Docker build specific options on {where}, not a Docker build.")
+        raise bad_request(
+            f"Cannot specify Docker build specific options on {where}, not a Docker build."
+        )
     if docker.get("buildArgs"):
         strategy[kind]["buildArgs"] = _named(strategy[kind].get("buildArgs"), docker["buildArgs"])
     if "noCache" in docker:
         strategy[kind]["noCache"] = docker["noCache"]
     source = request.get("sourceStrategyOptions") or {}
     if source and "sourceStrategy" not in strategy:
-        raise bad_request(f"Cannot specify Source build specific options on {where}, not a Source build.")
+        raise bad_request(
+            f"Cannot specify Source build specific options on {where}, not a Source build."
+        )
     if "incremental" in source:
         strategy[kind]["incremental"] = source["incremental"]
 

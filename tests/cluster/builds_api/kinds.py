@@ -59,7 +59,9 @@ BUILD_CONFIGS = Resource(
     short_names=("bc",),
     subresources=(Subresource("instantiate", "BuildRequest", "create"),),
 )
-BUILDS = Resource(BUILD_GROUP, "builds", "Build", subresources=(Subresource("log", "BuildLog", "get"),))
+BUILDS = Resource(
+    BUILD_GROUP, "builds", "Build", subresources=(Subresource("log", "BuildLog", "get"),)
+)
 IMAGE_STREAMS = Resource(IMAGE_GROUP, "imagestreams", "ImageStream", short_names=("is",))
 IMAGE_STREAM_TAGS = Resource(
     IMAGE_GROUP, "imagestreamtags", "ImageStreamTag", short_names=("istag",), verbs=("get", "list")

@@ -31,7 +31,9 @@ class Kubernetes:
     def __init__(self, api: Api) -> None:
         self._api = api
 
-    def authorize(self, user: User, verb: str, resource: Resource, namespace: str, name: str, subresource: str) -> None:
+    def authorize(
+        self, user: User, verb: str, resource: Resource, namespace: str, name: str, subresource: str
+    ) -> None:
         """Let the API server's authorizers decide; raises RefusalError (403)."""
         attributes = {
             "verb": verb,
@@ -42,12 +44,20 @@ class Kubernetes:
             "namespace": namespace,
             "name": name,
         }
-        spec: Obj = {"user": user.name, "groups": list(user.groups), "resourceAttributes": attributes}
+        spec: Obj = {
+            "user": user.name,
+            "groups": list(user.groups),
+            "resourceAttributes": attributes,
+        }
         if user.uid:
             spec["uid"] = user.uid
         if user.extra:
             spec["extra"] = {key: list(values) for key, values in user.extra.items()}
-        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
+        review = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": spec,
+        }
         status = self._api.request("POST", _REVIEWS, review)["status"]
         if status["allowed"]:
             return
@@ -65,7 +75,10 @@ class Kubernetes:
             raise RefusalError(404, "NotFound", f'namespaces "{namespace}" not found', details)
         if found["status"].get("phase") == "Terminating":
             why = f"unable to create new content in namespace {namespace} because it is being terminated"
-            cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated"}
+            cause = {
+                "reason": "NamespaceTerminating",
+                "message": f"namespace {namespace} is being terminated",
+            }
             raise forbidden(resource, name, why, [{**cause, "field": "metadata.namespace"}])
 
     def found(self, plural: str, namespace: str, name: str) -> Obj | None:

@@ -43,11 +43,17 @@ class Logs:
         """Forget a log."""
         self._file(uid).unlink(missing_ok=True)
 
-    def read(self, uid: str, *, tail: int | None, follow: Callable[[], bool] | None) -> Iterator[bytes]:
-        """The log's last (or all) lines, and further ones as they come while follow() says that there may be more."""
+    def read(
+        self, uid: str, *, tail: int | None, follow: Callable[[], bool] | None
+    ) -> Iterator[bytes]:
+        """The log's last (or all) lines, and further ones as they come while follow() says that
+        there may be more."""
         shown = self.lines(uid)
         count = len(shown)
-        yield from (f"{line}\n".encode() for line in (shown if tail is None else shown[-tail:] if tail else []))
+        yield from (
+            f"{line}\n".encode()
+            for line in (shown if tail is None else shown[-tail:] if tail else [])
+        )
         while follow is not None:
             with self._changed:
                 more = follow()

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a request asks for in its headers and body: the answer's form, its own format, its manager. Pure."""
+"""What a request asks for in its headers and body: the answer's form, its own format, its manager.
+Pure."""
 
 from __future__ import annotations
 
@@ -20,14 +21,19 @@ OBJECT, TABLE, METADATA = "Object", "Table", "PartialObjectMetadata"
 
 
 def form(accept: str) -> str:
-    """OBJECT, TABLE or METADATA: the first that the Accept header wants and there is; raises RefusalError (406)."""
+    """OBJECT, TABLE or METADATA: the first that the Accept header wants and there is; raises
+    RefusalError (406)."""
     for media, parameters in _ranges(accept or "*/*"):
         if media not in (JSON, "application/*", "*/*"):
             continue
         wanted = parameters.get("as", "").removesuffix("List")
         if not wanted:
             return OBJECT
-        if wanted in (TABLE, METADATA) and parameters.get("v") == "v1" and parameters.get("g") == "meta.k8s.io":
+        if (
+            wanted in (TABLE, METADATA)
+            and parameters.get("v") == "v1"
+            and parameters.get("g") == "meta.k8s.io"
+        ):
             return wanted
     text = f"only the following media types are accepted: {JSON}"
     raise RefusalError(406, "NotAcceptable", text)
@@ -59,10 +65,16 @@ def body(content: bytes, content_type: str, known: tuple[str, ...] = (JSON, YAML
 
 
 def checked(resource: Resource, kind: str, found: Obj, strictness: str) -> tuple[Obj, list[str]]:
-    """(the object without unknown fields, warnings); raises RefusalError (400) as the query's fieldValidation asks."""
-    if found.get("kind", kind) != kind or found.get("apiVersion", resource.api_version) != resource.api_version:
+    """(the object without unknown fields, warnings); raises RefusalError (400) as the query's
+    fieldValidation asks."""
+    if (
+        found.get("kind", kind) != kind
+        or found.get("apiVersion", resource.api_version) != resource.api_version
+    ):
         given = f"{found.get('apiVersion')} {found.get('kind')}"
-        raise bad_request(f"the API version and kind ({given}) do not match {resource.api_version} {kind}")
+        raise bad_request(
+            f"the API version and kind ({given}) do not match {resource.api_version} {kind}"
+        )
     result = check(kind, {**found, "apiVersion": resource.api_version, "kind": kind})
     if result.wrong:
         listed = ", ".join(f"{path} {text}" for path, text in result.wrong)

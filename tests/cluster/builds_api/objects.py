@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Create, change and remove objects by the API's rules: versions, dry runs, field managers, finalizers."""
+"""Create, change and remove objects by the API's rules: versions, dry runs, field managers,
+finalizers."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ class Writer:
 
 
 class Objects:
-    """Writes to the store. All methods raise RefusalError and return the object as it is (or would be) stored."""
+    """Writes to the store. All methods raise RefusalError and return the object as it is (or would
+    be) stored."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -75,9 +77,13 @@ class Objects:
     def create(self, place: Place, given: Obj, writer: Writer) -> Obj:
         """A new object; an empty name is made of generateName."""
         meta = _metadata(place, given)
-        name = meta.get("name") or (f"{meta['generateName']}{uuid.uuid4().hex[:5]}" if "generateName" in meta else "")
+        name = meta.get("name") or (
+            f"{meta['generateName']}{uuid.uuid4().hex[:5]}" if "generateName" in meta else ""
+        )
         if not _NAME.fullmatch(name):
-            raise invalid(place.resource, name, [("metadata.name", "must be a lower-case DNS subdomain")])
+            raise invalid(
+                place.resource, name, [("metadata.name", "must be a lower-case DNS subdomain")]
+            )
         new = {**given, "metadata": {**meta, "name": name}}
         with self.store.lock:
             if self.store.get(place.resource, place.namespace, name) is not None:
@@ -90,9 +96,13 @@ class Objects:
             old = self.get(place)
             version = (given.get("metadata") or {}).get("resourceVersion")
             if not version:
-                raise invalid(place.resource, place.name, [("metadata.resourceVersion", "must be specified")])
+                raise invalid(
+                    place.resource, place.name, [("metadata.resourceVersion", "must be specified")]
+                )
             _check_version(place, old, given)
-            return self._commit(place.resource, old, {**given, "metadata": _metadata(place, given)}, writer)
+            return self._commit(
+                place.resource, old, {**given, "metadata": _metadata(place, given)}, writer
+            )
 
     def merge(self, place: Place, patch: Obj, writer: Writer, check: Callable[[Obj], Obj]) -> Obj:
         """A JSON merge patch (RFC 7386); check sees the result before it is stored."""
@@ -100,7 +110,9 @@ class Objects:
             old = self.get(place)
             _check_version(place, old, patch)
             given = check(merge_patch(old, patch))
-            return self._commit(place.resource, old, {**given, "metadata": _metadata(place, given)}, writer)
+            return self._commit(
+                place.resource, old, {**given, "metadata": _metadata(place, given)}, writer
+            )
 
     def change(self, place: Place, writer: Writer, how: Callable[[Obj], None]) -> Obj:
         """For the controllers: change a copy of the object and store it."""
@@ -118,7 +130,11 @@ class Objects:
             if old is not None:
                 _check_version(place, old, given)
             elif not _NAME.fullmatch(place.name):
-                raise invalid(place.resource, place.name, [("metadata.name", "must be a lower-case DNS subdomain")])
+                raise invalid(
+                    place.resource,
+                    place.name,
+                    [("metadata.name", "must be a lower-case DNS subdomain")],
+                )
             try:
                 new, entries = ownership.applied(old, wanted, writer.manager, stamp(), force=force)
             except ownership.FieldConflictError as error:
@@ -132,9 +148,8 @@ class Objects:
             wanted = options.get("preconditions") or {}
             for key in ("uid", "resourceVersion"):
                 if wanted.get(key, old["metadata"][key]) != old["metadata"][key]:
-                    why = (
-                        f"Precondition failed: {key} in precondition: {wanted[key]}, in object: {old['metadata'][key]}"
-                    )
+                    is_ = old["metadata"][key]
+                    why = f"Precondition failed: {key} in precondition: {wanted[key]}, in object: {is_}"
                     raise conflict(place.resource, place.name, why)
             finalizers = list(old["metadata"].get("finalizers") or [])
             added = _FINALIZERS.get(options.get("propagationPolicy") or "")
@@ -144,7 +159,11 @@ class Objects:
                 return old
             if not finalizers:
                 return self.store.remove(place.resource, old)
-            marks = {"deletionTimestamp": stamp(), "deletionGracePeriodSeconds": 0, "finalizers": finalizers}
+            marks = {
+                "deletionTimestamp": stamp(),
+                "deletionGracePeriodSeconds": 0,
+                "finalizers": finalizers,
+            }
             return self.store.put(place.resource, {**old, "metadata": {**old["metadata"], **marks}})
 
     def _commit(
@@ -156,7 +175,11 @@ class Objects:
         entries: Sequence[ownership.Entry] | None = None,
     ) -> Obj:
         now = stamp()
-        meta = {key: value for key, value in new["metadata"].items() if key not in _SYSTEM and value not in _UNSET}
+        meta = {
+            key: value
+            for key, value in new["metadata"].items()
+            if key not in _SYSTEM and value not in _UNSET
+        }
         if old is None:
             meta.update(uid=str(uuid.uuid4()), creationTimestamp=now)
         else:
@@ -195,12 +218,15 @@ def _metadata(place: Place, given: Obj) -> Obj:
         raise bad_request(text)
     if meta.get("namespace", place.namespace) != place.namespace:
         text = (
-            f"the namespace of the provided object does not match the namespace sent on the request ({place.namespace})"
+            "the namespace of the provided object does not match the namespace sent on the request"
+            f" ({place.namespace})"
         )
         raise bad_request(text)
     for key in ("labels", "annotations"):
         values = meta.get(key) or {}
-        if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
+        if not isinstance(values, dict) or not all(
+            isinstance(value, str) for value in values.values()
+        ):
             raise bad_request(f"metadata.{key} must be a map of strings")
     return {**meta, "namespace": place.namespace}
 
@@ -208,7 +234,11 @@ def _metadata(place: Place, given: Obj) -> Obj:
 def _check_version(place: Place, old: Obj, given: Obj) -> None:
     meta = given.get("metadata") or {}
     if meta.get("uid", old["metadata"]["uid"]) != old["metadata"]["uid"]:
-        raise conflict(place.resource, place.name, f"the UID in the request ({meta['uid']}) is not that of the object")
+        raise conflict(
+            place.resource,
+            place.name,
+            f"the UID in the request ({meta['uid']}) is not that of the object",
+        )
     if meta.get("resourceVersion") not in (None, "", old["metadata"]["resourceVersion"]):
         why = "the object has been modified; please apply your changes to the latest version and try again"
         raise conflict(place.resource, place.name, why)

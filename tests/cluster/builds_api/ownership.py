@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who set which field: metadata.managedFields, and server-side apply on top of it. Pure.
 
-Rules: Kubernetes documentation, "Server-Side Apply". Simpler than there in one point: every list is one value, which
-holds for all lists of these types but volumes, conditions and owner references.
+Rules: Kubernetes documentation, "Server-Side Apply". Simpler than there in one point: every list is
+one value, which holds for all lists of these types but volumes, conditions and owner references.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ _UNOWNED = frozenset(
 
 
 class FieldConflictError(Exception):
-    """An apply without force would change fields of others; owners: (manager, readable path) of each."""
+    """An apply without force would change fields of others; owners: (manager, readable path) of
+    each."""
 
     def __init__(self, owners: Sequence[tuple[str, str]]) -> None:
         super().__init__(str(owners))
@@ -60,7 +61,9 @@ class Entry:
 
 def leaves(obj: Obj) -> frozenset[Path]:
     """The paths of all values that somebody can own."""
-    return frozenset(path for path in _walk(obj, ()) if path[:2] not in _UNOWNED and path[:1] not in _UNOWNED)
+    return frozenset(
+        path for path in _walk(obj, ()) if path[:2] not in _UNOWNED and path[:1] not in _UNOWNED
+    )
 
 
 def _walk(value: Any, path: Path) -> Iterator[Path]:
@@ -104,7 +107,8 @@ def with_entries(obj: Obj, entries: Iterable[Entry]) -> Obj:
 
 
 def same(one: Obj, other: Obj) -> bool:
-    """Whether two objects differ in the times of their entries at most, for which nothing is written."""
+    """Whether two objects differ in the times of their entries at most, for which nothing is
+    written."""
     return _untimed(one) == _untimed(other)
 
 
@@ -115,8 +119,14 @@ def _untimed(obj: Obj) -> Obj:
 def updated(before: Obj | None, after: Obj, manager: str, now: str) -> list[Entry]:
     """The entries after a create, update or patch: what it changed is the manager's alone."""
     old, new = leaves(before or {}), leaves(after)
-    changed = {path for path in new if path not in old or _at(before or {}, path) != _at(after, path)}
-    entries = [replace(entry, paths=entry.paths - changed - (old - new)) for entry in read(before)] if before else []
+    changed = {
+        path for path in new if path not in old or _at(before or {}, path) != _at(after, path)
+    }
+    entries = (
+        [replace(entry, paths=entry.paths - changed - (old - new)) for entry in read(before)]
+        if before
+        else []
+    )
     if not changed:
         return entries
     mine = next((entry for entry in entries if _is(entry, manager, UPDATE)), None)
@@ -125,7 +135,9 @@ def updated(before: Obj | None, after: Obj, manager: str, now: str) -> list[Entr
     return [*others, Entry(manager, UPDATE, after["apiVersion"], now, frozenset(paths))]
 
 
-def applied(before: Obj | None, wanted: Obj, manager: str, now: str, *, force: bool) -> tuple[Obj, list[Entry]]:
+def applied(
+    before: Obj | None, wanted: Obj, manager: str, now: str, *, force: bool
+) -> tuple[Obj, list[Entry]]:
     """Apply a manifest: (the object, its entries); raises FieldConflictError.
 
     What the manager applied earlier and no longer wants goes, unless somebody else owns it, too.
@@ -139,13 +151,17 @@ def applied(before: Obj | None, wanted: Obj, manager: str, now: str, *, force: b
         (entry, path)
         for entry in others
         for path in paths
-        if any(_overlap(path, owned) for owned in entry.paths) and _at(live, path) != _at(wanted, path)
+        if any(_overlap(path, owned) for owned in entry.paths)
+        and _at(live, path) != _at(wanted, path)
     ]
     if taken and not force:
         raise FieldConflictError(sorted((entry.manager, readable(path)) for entry, path in taken))
     lost = {path for _entry, path in taken}
     others = [
-        replace(entry, paths=frozenset(p for p in entry.paths if not any(_overlap(p, path) for path in lost)))
+        replace(
+            entry,
+            paths=frozenset(p for p in entry.paths if not any(_overlap(p, path) for path in lost)),
+        )
         for entry in others
     ]
     merged = _merged(live, wanted)
@@ -153,8 +169,15 @@ def applied(before: Obj | None, wanted: Obj, manager: str, now: str, *, force: b
     for path in (mine.paths if mine else frozenset()) - paths - kept:
         if _at(wanted, path) is _MISSING:
             _remove(merged, path)
-    changed = mine is None or mine.paths != paths or lost or any(_at(live, p) != _at(wanted, p) for p in paths)
-    entry = Entry(manager, APPLY, wanted["apiVersion"], now if changed or mine is None else mine.time, paths)
+    changed = (
+        mine is None
+        or mine.paths != paths
+        or lost
+        or any(_at(live, p) != _at(wanted, p) for p in paths)
+    )
+    entry = Entry(
+        manager, APPLY, wanted["apiVersion"], now if changed or mine is None else mine.time, paths
+    )
     return merged, [*others, entry]
 
 
@@ -184,7 +207,10 @@ def _at(obj: Obj, path: Path) -> Any:
 def _merged(live: Any, wanted: Any) -> Any:
     if isinstance(live, dict) and isinstance(wanted, dict):
         both = {key: _merged(live.get(key), value) for key, value in wanted.items()}
-        return {**deepcopy({key: value for key, value in live.items() if key not in wanted}), **both}
+        return {
+            **deepcopy({key: value for key, value in live.items() if key not in wanted}),
+            **both,
+        }
     return deepcopy(wanted)
 
 

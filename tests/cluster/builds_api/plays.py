@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The simulated executor: builds that behave as annotations say, with a log like a real one's. README.md lists them."""
+"""The simulated executor: builds that behave as annotations say, with a log like a real one's.
+README.md lists them."""
 
 from __future__ import annotations
 
@@ -15,7 +16,13 @@ from tests.cluster.builds_api.kinds import Obj
 from tests.cluster.builds_api.pushing import PushError
 
 PREFIX = "play.hardware-enablement.test/"
-NORMAL, FAIL, ERROR, CANCELLED, PENDING = PLAYS = ("normal", "fail", "error", "cancelled", "pending")
+NORMAL, FAIL, ERROR, CANCELLED, PENDING = PLAYS = (
+    "normal",
+    "fail",
+    "error",
+    "cancelled",
+    "pending",
+)
 # Not simulated: buildah.py.
 BUILDAH = "buildah"
 _SECONDS = 1.0
@@ -23,7 +30,8 @@ _SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Play:
-    """How a build behaves. seconds: from its start to its end (of `pending`: until its pod starts, 0 = never).
+    """How a build behaves. seconds: from its start to its end (of `pending`: until its pod starts,
+    0 = never).
 
     message: the last lines of a failing build's log.
     """
@@ -56,12 +64,14 @@ def parse_play(values: Mapping[str, str]) -> Play:
 class Simulated:
     """Plays builds.
 
-    found(plural, namespace, name): a Secret or ConfigMap, or None. push(build, labels): the digest of an image that
-    was really pushed, or None; raises PushError.
+    found(plural, namespace, name): a Secret or ConfigMap, or None. push(build, labels): the digest
+    of an image that was really pushed, or None; raises PushError.
     """
 
     def __init__(
-        self, found: Callable[[str, str, str], Obj | None], push: Callable[[Obj, Mapping[str, str]], str | None]
+        self,
+        found: Callable[[str, str, str], Obj | None],
+        push: Callable[[Obj, Mapping[str, str]], str | None],
     ) -> None:
         self._found = found
         self._push = push
@@ -108,7 +118,9 @@ class Simulated:
         except PushError as error:
             run.say(str(error))
             return failure("Failed", "PushImageToRegistryFailed")
-        digest = pushed or made_up_digest({"uid": run.build["metadata"]["uid"], "spec": run.build["spec"]})
+        digest = pushed or made_up_digest(
+            {"uid": run.build["metadata"]["uid"], "spec": run.build["spec"]}
+        )
         run.say(f"Successfully pushed {re.sub(':[^:/]+$', '', target)}@{digest}")
         run.say("Push successful")
         return Outcome("Complete", digest=digest, labels=labels)
@@ -117,9 +129,15 @@ class Simulated:
 def mounted(build: Obj) -> list[tuple[str, str]]:
     """(plural, name) of the Secrets and ConfigMaps without which the build's pod does not start."""
     source = build["spec"]["source"]
-    strategy: Obj = next((value for key, value in build["spec"]["strategy"].items() if key != "type"), {})
+    strategy: Obj = next(
+        (value for key, value in build["spec"]["strategy"].items() if key != "type"), {}
+    )
     secrets = [item["secret"]["name"] for item in source.get("secrets") or []]
-    secrets += [holder["name"] for holder in (source.get("sourceSecret"), strategy.get("pullSecret")) if holder]
+    secrets += [
+        holder["name"]
+        for holder in (source.get("sourceSecret"), strategy.get("pullSecret"))
+        if holder
+    ]
     maps = [item["configMap"]["name"] for item in source.get("configMaps") or []]
     return [("secrets", name) for name in secrets] + [("configmaps", name) for name in maps]
 
@@ -139,11 +157,12 @@ def script(build: Obj, play: Play) -> list[str]:
     if play.name == FAIL:
         said = play.message or "make: *** [Makefile:2: modules] Error 2"
         command = steps[last - 1]
-        status = (
-            f'error: build error: building at STEP "{command}": while running runtime: exit status {play.exit_code}'
-        )
+        where = f'error: build error: building at STEP "{command}"'
+        status = f"{where}: while running runtime: exit status {play.exit_code}"
         return [*lines, *said.splitlines(), status]
-    lines += [f"COMMIT temp.builder.openshift.io/{meta['namespace']}/{meta['name']}:{meta['uid'][:8]}"]
+    lines += [
+        f"COMMIT temp.builder.openshift.io/{meta['namespace']}/{meta['name']}:{meta['uid'][:8]}"
+    ]
     target = build["status"].get("outputDockerImageReference")
     return [*lines, f"Pushing image {target} ..."] if target else lines
 
@@ -151,7 +170,11 @@ def script(build: Obj, play: Play) -> list[str]:
 def _steps(dockerfile: str) -> list[str]:
     """The instructions of a Dockerfile, each on one line."""
     joined = re.sub(r"\\\s*\n\s*", "", dockerfile)
-    return [line.strip() for line in joined.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    return [
+        line.strip()
+        for line in joined.splitlines()
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
 
 
 def _play(values: Mapping[str, str]) -> Play:

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which builds may start, which are in the way, and which are too old to keep. Pure.
 
-Facts: openshift-controller-manager, pkg/build/controller/policy and HandleBuildPruning of pkg/build/controller/common.
+Facts: openshift-controller-manager, pkg/build/controller/policy and HandleBuildPruning of
+pkg/build/controller/common.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ _ACTIVE = ("Pending", "Running")
 
 
 def may_start(build: Obj, others: Sequence[Obj]) -> bool:
-    """Whether a new build may start. others: the builds of the same BuildConfig, this one among them."""
+    """Whether a new build may start. others: the builds of the same BuildConfig, this one among
+    them."""
     policy = (build["metadata"].get("labels") or {}).get(POLICY_LABEL, "Parallel")
     if policy == "Parallel":
         return True
@@ -53,7 +55,9 @@ def outdated(config: Obj, builds: Sequence[Obj]) -> list[Obj]:
     }
     found = []
     for phases, limit in limits.items():
-        ended = sorted((build for build in builds if build["status"]["phase"] in phases), key=_number)
+        ended = sorted(
+            (build for build in builds if build["status"]["phase"] in phases), key=_number
+        )
         if limit is not None and len(ended) > limit:
             found += ended[: len(ended) - limit]
     return found
@@ -61,7 +65,10 @@ def outdated(config: Obj, builds: Sequence[Obj]) -> list[Obj]:
 
 def snippet(lines: Sequence[str]) -> str:
     """status.logSnippet: the last five lines, long ones without their middle."""
-    shown = (line if len(line) <= _LINE_LENGTH else f"{line[:58]}...{line[-59:]}" for line in lines[-_SNIPPET_LINES:])
+    shown = (
+        line if len(line) <= _LINE_LENGTH else f"{line[:58]}...{line[-59:]}"
+        for line in lines[-_SNIPPET_LINES:]
+    )
     return "\n".join(shown)
 
 

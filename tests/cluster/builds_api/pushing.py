@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Real images for simulated builds, where the output is in a registry of a test (tests/cluster/registry)."""
+"""Real images for simulated builds, where the output is in a registry of a test
+(tests/cluster/registry)."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ class PushError(Exception):
 
 
 def use_registry(cluster: Path, registry: Registry) -> None:
-    """Let builds of the cluster in a folder push what goes to this registry, from the next build's end on."""
+    """Let builds of the cluster in a folder push what goes to this registry, from the next build's
+    end on."""
     file = cluster / _LIST
     folders = _listed(file)
     if str(registry.folder) not in folders:
@@ -35,7 +37,14 @@ def use_registry(cluster: Path, registry: Registry) -> None:
 def known_registry(cluster: Path, image: str) -> Registry | None:
     """The registry that an image is in, if builds of the cluster were told of it."""
     host = image.partition("/")[0]
-    return next((found for found in map(_attached, _listed(cluster / _LIST)) if found and _is_at(found, host)), None)
+    return next(
+        (
+            found
+            for found in map(_attached, _listed(cluster / _LIST))
+            if found and _is_at(found, host)
+        ),
+        None,
+    )
 
 
 class Pusher:
@@ -46,14 +55,17 @@ class Pusher:
         self._secret = secret
 
     def push(self, build: Obj, labels: Mapping[str, str]) -> str | None:
-        """The digest of the pushed image, None where the output is in no registry that is known; raises PushError."""
+        """The digest of the pushed image, None where the output is in no registry that is known;
+        raises PushError."""
         target = build["status"].get("outputDockerImageReference", "")
         registry = known_registry(self._cluster, target)
         if registry is None:
             return None
         host, _slash, rest = target.partition("/")
         if registry.record.auth != "none" and not self._may_push(build, registry, host):
-            raise PushError(f"error: Failed to push image: writing manifest to {target}: unauthorized")
+            raise PushError(
+                f"error: Failed to push image: writing manifest to {target}: unauthorized"
+            )
         repository, _colon, tag = rest.partition(":")
         # What the image is made of, so that builds of other things have other digests.
         made_of = {"uid": build["metadata"]["uid"], "spec": build["spec"]}

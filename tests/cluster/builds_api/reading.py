@@ -24,18 +24,28 @@ _END_OF_LIST = {"k8s.io/initial-events-end": "true"}
 
 def get(objects: Objects, place: Place, request: Request) -> Answer:
     """One object."""
-    found = _one_tag(objects.store, place) if place.resource is IMAGE_STREAM_TAGS else objects.get(place)
+    found = (
+        _one_tag(objects.store, place)
+        if place.resource is IMAGE_STREAM_TAGS
+        else objects.get(place)
+    )
     return shown(place.resource, found, request)
 
 
 def shown(
-    resource: Resource, found: Obj, request: Request, status: int = 200, warnings: tuple[str, ...] = ()
+    resource: Resource,
+    found: Obj,
+    request: Request,
+    status: int = 200,
+    warnings: tuple[str, ...] = (),
 ) -> Answer:
     """An object in the form that was asked for."""
     form = negotiation.form(request.headers.get("Accept", ""))
     if form == negotiation.TABLE:
         include = request.query.get("includeObject", "Metadata")
-        found = table(resource, [found], version=found["metadata"].get("resourceVersion", ""), include=include)
+        found = table(
+            resource, [found], version=found["metadata"].get("resourceVersion", ""), include=include
+        )
     elif form == negotiation.METADATA:
         found = metadata_only(found)
     return json_answer(found, status, warnings)
@@ -43,7 +53,9 @@ def shown(
 
 def listed(objects: Objects, place: Place, request: Request) -> Answer:
     """All objects that the selectors choose, in one piece whatever `limit` says."""
-    chosen = selector(request.query.get("labelSelector", ""), request.query.get("fieldSelector", ""))
+    chosen = selector(
+        request.query.get("labelSelector", ""), request.query.get("fieldSelector", "")
+    )
     with objects.store.lock:
         version = str(objects.store.version)
         items = [obj for obj in _all(objects.store, place.resource, place.namespace) if chosen(obj)]
@@ -59,18 +71,29 @@ def _list(resource: Resource, items: Sequence[Obj], version: str, request: Reque
     if form == negotiation.METADATA:
         kind, api_version = "PartialObjectMetadataList", "meta.k8s.io/v1"
         items = [metadata_only(item) for item in items]
-    return {"kind": kind, "apiVersion": api_version, "metadata": {"resourceVersion": version}, "items": list(items)}
+    return {
+        "kind": kind,
+        "apiVersion": api_version,
+        "metadata": {"resourceVersion": version},
+        "items": list(items),
+    }
 
 
 def watch(objects: Objects, place: Place, request: Request) -> Answer:
-    """A stream of events; from the beginning where no version is given, or where the list is asked for as events."""
-    chosen = selector(request.query.get("labelSelector", ""), request.query.get("fieldSelector", ""))
+    """A stream of events; from the beginning where no version is given, or where the list is asked
+    for as events."""
+    chosen = selector(
+        request.query.get("labelSelector", ""), request.query.get("fieldSelector", "")
+    )
     form = negotiation.form(request.headers.get("Accept", ""))
     given = request.query.get("resourceVersion", "")
     if given and not given.isdigit():
         raise bad_request(f"invalid resource version {given!r}")
     from_start = given in ("", "0") or request.asks("sendInitialEvents")
-    return Answer(200, _events(objects.store, place, request, chosen, form, None if from_start else int(given)))
+    return Answer(
+        200,
+        _events(objects.store, place, request, chosen, form, None if from_start else int(given)),
+    )
 
 
 def _events(
@@ -121,7 +144,9 @@ class _Form:
     def event(self, kind: str, obj: Obj) -> bytes:
         if self._form == negotiation.TABLE:
             version = obj["metadata"]["resourceVersion"]
-            obj = table(self._resource, [obj], version=version, include=self._include, head=self._head)
+            obj = table(
+                self._resource, [obj], version=version, include=self._include, head=self._head
+            )
             self._head = False
         elif self._form == negotiation.METADATA:
             obj = metadata_only(obj)
@@ -132,11 +157,18 @@ class _Form:
         if annotations:
             meta["annotations"] = annotations
         if self._form == negotiation.TABLE:
-            found = {**table(self._resource, [], version="", include="None", head=False), "metadata": meta}
+            found = {
+                **table(self._resource, [], version="", include="None", head=False),
+                "metadata": meta,
+            }
         elif self._form == negotiation.METADATA:
             found = metadata_only({"metadata": meta})
         else:
-            found = {"kind": self._resource.kind, "apiVersion": self._resource.api_version, "metadata": meta}
+            found = {
+                "kind": self._resource.kind,
+                "apiVersion": self._resource.api_version,
+                "metadata": meta,
+            }
         return encoded({"type": "BOOKMARK", "object": found})
 
 

@@ -42,12 +42,16 @@ def _details(resource: Resource, name: str, causes: Sequence[Obj] = ()) -> Obj:
 
 def not_found(resource: Resource, name: str) -> RefusalError:
     """There is no such object."""
-    return RefusalError(404, "NotFound", f'{resource.qualified} "{name}" not found', _details(resource, name))
+    return RefusalError(
+        404, "NotFound", f'{resource.qualified} "{name}" not found', _details(resource, name)
+    )
 
 
 def no_path(path: str) -> RefusalError:
     """There is no such path."""
-    return RefusalError(404, "NotFound", f"the server could not find the requested resource ({path})")
+    return RefusalError(
+        404, "NotFound", f"the server could not find the requested resource ({path})"
+    )
 
 
 def already_exists(resource: Resource, name: str) -> RefusalError:
@@ -62,7 +66,9 @@ def conflict(resource: Resource, name: str, why: str, causes: Sequence[Obj] = ()
     return RefusalError(409, "Conflict", message, _details(resource, name, causes))
 
 
-def owned_by_others(resource: Resource, name: str, owners: Sequence[tuple[str, str]]) -> RefusalError:
+def owned_by_others(
+    resource: Resource, name: str, owners: Sequence[tuple[str, str]]
+) -> RefusalError:
     """An apply without force meets fields of other managers: (manager, field) of each."""
     causes = [
         {"reason": "FieldManagerConflict", "message": f'conflict with "{manager}"', "field": field}
@@ -75,7 +81,9 @@ def owned_by_others(resource: Resource, name: str, owners: Sequence[tuple[str, s
 
 def invalid(resource: Resource, name: str, problems: Sequence[tuple[str, str]]) -> RefusalError:
     """Fields that cannot be: (path, what is wrong) of each."""
-    causes = [{"reason": "FieldValueInvalid", "message": text, "field": path} for path, text in problems]
+    causes = [
+        {"reason": "FieldValueInvalid", "message": text, "field": path} for path, text in problems
+    ]
     listed = ", ".join(f"{path}: {text}" for path, text in problems)
     message = f'{resource.kind}.{resource.group} "{name}" is invalid: {listed}'
     details = {**_details(resource, name, causes), "kind": resource.kind}
@@ -102,7 +110,9 @@ def unsupported_media(given: str, known: Sequence[str]) -> RefusalError:
 
 def not_allowed(method: str) -> RefusalError:
     """A verb that the resource does not have."""
-    return RefusalError(405, "MethodNotAllowed", f"the server does not allow {method} on the requested resource")
+    return RefusalError(
+        405, "MethodNotAllowed", f"the server does not allow {method} on the requested resource"
+    )
 
 
 def gone(version: int, oldest: int) -> RefusalError:

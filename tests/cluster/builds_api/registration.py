@@ -22,7 +22,9 @@ _APISERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 
 def make_certificate(pki: Path) -> None:
     """The server's certificate, for the name by which the API server knows it."""
-    pair = Authority(pki, "kubernetes").server(SERVICE, [f"{SERVICE}.{NAMESPACE}.svc", "localhost", "127.0.0.1"])
+    pair = Authority(pki, "kubernetes").server(
+        SERVICE, [f"{SERVICE}.{NAMESPACE}.svc", "localhost", "127.0.0.1"]
+    )
     (pki / "builds-api.crt").write_bytes(pair.certificate)
     write_secret(pki / "builds-api.key", pair.key)
 
@@ -30,7 +32,9 @@ def make_certificate(pki: Path) -> None:
 def register(api: Api, port: int, pki: Path, *, timeout: float = 30) -> None:
     """Register the server, which must be up; comes back when its kinds are served."""
     authority = base64.b64encode((pki / "kubernetes.crt").read_bytes()).decode()
-    create_objects(api, [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
+    create_objects(
+        api, [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}]
+    )
     create_objects(api, [_service(port)])
     create_objects(api, [_api_service(group, port, authority) for group in GROUPS])
     deadline = time.monotonic() + timeout
@@ -46,7 +50,12 @@ def register(api: Api, port: int, pki: Path, *, timeout: float = 30) -> None:
 def _service(port: int) -> Obj:
     # By name: the API server refuses endpoints with loopback addresses.
     spec = {"type": "ExternalName", "externalName": "localhost", "ports": [{"port": port}]}
-    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": SERVICE, "namespace": NAMESPACE}, "spec": spec}
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": SERVICE, "namespace": NAMESPACE},
+        "spec": spec,
+    }
 
 
 def _api_service(group: str, port: int, authority: str) -> Obj:
@@ -59,9 +68,17 @@ def _api_service(group: str, port: int, authority: str) -> Obj:
         "versionPriority": 15,
     }
     meta = {"name": f"{VERSION}.{group}"}
-    return {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": meta, "spec": spec}
+    return {
+        "apiVersion": "apiregistration.k8s.io/v1",
+        "kind": "APIService",
+        "metadata": meta,
+        "spec": spec,
+    }
 
 
 def _is_available(api: Api, group: str) -> bool:
     status = api.get(f"{_APISERVICES}/{VERSION}.{group}").get("status") or {}
-    return any(item["type"] == "Available" and item["status"] == "True" for item in status.get("conditions") or [])
+    return any(
+        item["type"] == "Available" and item["status"] == "True"
+        for item in status.get("conditions") or []
+    )

@@ -22,7 +22,8 @@ _OF_ONE = ("get", "update", "patch", "delete")
 
 
 class Rest:
-    """Answers requests of authenticated users. Raises RefusalError, and ApiError when Kubernetes cannot be asked."""
+    """Answers requests of authenticated users. Raises RefusalError, and ApiError when Kubernetes
+    cannot be asked."""
 
     def __init__(self, objects: Objects, kubernetes: Kubernetes, building: Building) -> None:
         self._objects = objects
@@ -55,15 +56,21 @@ class Rest:
                 return json_answer(discovery.openapi_2())
             case ["openapi", "v3"]:
                 return json_answer(discovery.openapi_index())
-            case ["openapi", "v3", "apis", group, version] if group in GROUPS and version == VERSION:
+            case ["openapi", "v3", "apis", group, version] if (
+                group in GROUPS and version == VERSION
+            ):
                 return json_answer(discovery.openapi(group))
-            case ["apis", group, version, "namespaces", namespace, plural, *rest] if version == VERSION:
+            case ["apis", group, version, "namespaces", namespace, plural, *rest] if (
+                version == VERSION
+            ):
                 return self._on_resource(request, group, namespace, plural, rest)
             case ["apis", group, version, plural] if version == VERSION:
                 return self._on_resource(request, group, "", plural, [])
         raise no_path(request.path)
 
-    def _on_resource(self, request: Request, group: str, namespace: str, plural: str, rest: list[str]) -> Answer:
+    def _on_resource(
+        self, request: Request, group: str, namespace: str, plural: str, rest: list[str]
+    ) -> Answer:
         resource = find(group, plural)
         if resource is None or len(rest) > 2:
             raise no_path(request.path)
@@ -102,14 +109,20 @@ class Rest:
 
     def _create(self, place: Place, request: Request) -> Answer:
         given, warnings = self._given(place, request)
-        self._kubernetes.need_namespace(place.resource, place.namespace, given.get("metadata", {}).get("name", ""))
+        self._kubernetes.need_namespace(
+            place.resource, place.namespace, given.get("metadata", {}).get("name", "")
+        )
         found = self._objects.create(place, given, _writer(request))
         return reading.shown(place.resource, found, request, 201, warnings)
 
     def _update(self, place: Place, request: Request) -> Answer:
         given, warnings = self._given(place, request)
         return reading.shown(
-            place.resource, self._objects.update(place, given, _writer(request)), request, 200, warnings
+            place.resource,
+            self._objects.update(place, given, _writer(request)),
+            request,
+            200,
+            warnings,
         )
 
     def _patch(self, place: Place, request: Request) -> Answer:
@@ -123,7 +136,9 @@ class Rest:
 
         def check(merged: Obj) -> Obj:
             strictness = request.query.get("fieldValidation", "")
-            checked, found = negotiation.checked(place.resource, place.resource.kind, merged, strictness)
+            checked, found = negotiation.checked(
+                place.resource, place.resource.kind, merged, strictness
+            )
             warnings.extend(found)
             return checked
 
@@ -137,30 +152,50 @@ class Rest:
         if (given.get("metadata") or {}).get("managedFields"):
             raise bad_request("metadata.managedFields must be nil")
         strictness = request.query.get("fieldValidation", "")
-        given, warnings = negotiation.checked(place.resource, place.resource.kind, given, strictness)
+        given, warnings = negotiation.checked(
+            place.resource, place.resource.kind, given, strictness
+        )
         if self._objects.store.get(place.resource, place.namespace, place.name) is None:
             # As in Kubernetes, an apply that creates needs both rights.
-            self._kubernetes.authorize(request.user, "create", place.resource, place.namespace, place.name, "")
+            self._kubernetes.authorize(
+                request.user, "create", place.resource, place.namespace, place.name, ""
+            )
             self._kubernetes.need_namespace(place.resource, place.namespace, place.name)
-        found, new = self._objects.apply(place, given, _writer(request), force=request.asks("force"))
+        found, new = self._objects.apply(
+            place, given, _writer(request), force=request.asks("force")
+        )
         return reading.shown(place.resource, found, request, 201 if new else 200, tuple(warnings))
 
     def _delete(self, place: Place, request: Request) -> Answer:
         options = _delete_options(request)
-        found = self._objects.delete(place, options, dry_run=negotiation.dry_run(request.query, options))
+        found = self._objects.delete(
+            place, options, dry_run=negotiation.dry_run(request.query, options)
+        )
         if found["metadata"].get("finalizers"):
             return reading.shown(place.resource, found, request)
         details = {"name": place.name, "group": place.resource.group, "kind": place.resource.plural}
         details["uid"] = found["metadata"]["uid"]
-        status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
+        status = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Success",
+            "details": details,
+        }
         return json_answer(status)
 
     def _delete_collection(self, place: Place, request: Request) -> Answer:
         options = _delete_options(request)
-        chosen = selector(request.query.get("labelSelector", ""), request.query.get("fieldSelector", ""))
+        chosen = selector(
+            request.query.get("labelSelector", ""), request.query.get("fieldSelector", "")
+        )
         dry = negotiation.dry_run(request.query, options)
         with self._objects.store.lock:
-            items = [obj for obj in self._objects.store.list(place.resource, place.namespace) if chosen(obj)]
+            items = [
+                obj
+                for obj in self._objects.store.list(place.resource, place.namespace)
+                if chosen(obj)
+            ]
             for obj in items:
                 meta = obj["metadata"]
                 one = Place(place.resource, meta["namespace"], meta["name"])
@@ -168,23 +203,36 @@ class Rest:
             version = str(self._objects.store.version)
         kind, api_version = f"{place.resource.kind}List", place.resource.api_version
         return json_answer(
-            {"kind": kind, "apiVersion": api_version, "metadata": {"resourceVersion": version}, "items": items}
+            {
+                "kind": kind,
+                "apiVersion": api_version,
+                "metadata": {"resourceVersion": version},
+                "items": items,
+            }
         )
 
     def _given(self, place: Place, request: Request) -> tuple[Obj, tuple[str, ...]]:
         found = negotiation.body(request.body, request.headers.get("Content-Type", ""))
         strictness = request.query.get("fieldValidation", "")
-        checked, warnings = negotiation.checked(place.resource, place.resource.kind, found, strictness)
+        checked, warnings = negotiation.checked(
+            place.resource, place.resource.kind, found, strictness
+        )
         return checked, tuple(warnings)
 
 
 def _writer(request: Request) -> Writer:
-    return Writer(negotiation.manager(request.query, request.headers), negotiation.dry_run(request.query))
+    return Writer(
+        negotiation.manager(request.query, request.headers), negotiation.dry_run(request.query)
+    )
 
 
 def _delete_options(request: Request) -> Obj:
     """DeleteOptions from the body, completed by the query."""
-    given = negotiation.body(request.body, request.headers.get("Content-Type", "")) if request.body else {}
+    given = (
+        negotiation.body(request.body, request.headers.get("Content-Type", ""))
+        if request.body
+        else {}
+    )
     if "propagationPolicy" in request.query:
         given.setdefault("propagationPolicy", request.query["propagationPolicy"])
     return given

@@ -41,7 +41,10 @@ def types() -> dict[str, dict[str, Field]]:
     """All types by name."""
     found = yaml.safe_load(_FILE.read_text())
     return {
-        name: {field: Field(*(part.strip() for part in f"{text} | ".split("|")[:2])) for field, text in fields.items()}
+        name: {
+            field: Field(*(part.strip() for part in f"{text} | ".split("|")[:2]))
+            for field, text in fields.items()
+        }
         for name, fields in found.items()
     }
 
@@ -50,7 +53,8 @@ def types() -> dict[str, dict[str, Field]]:
 class Checked:
     """An object without what its type does not have.
 
-    unknown: paths of fields that are not in the type; wrong: (path, problem) of values of another shape.
+    unknown: paths of fields that are not in the type; wrong: (path, problem) of values of another
+    shape.
     """
 
     object: Obj
@@ -68,22 +72,32 @@ def check(kind: str, obj: Obj) -> Checked:
     return Checked({**meta, **kept}, tuple(unknown), tuple(wrong))
 
 
-def _pruned(value: Any, shape: str, path: str, unknown: list[str], wrong: list[tuple[str, str]]) -> Any:
+def _pruned(
+    value: Any, shape: str, path: str, unknown: list[str], wrong: list[tuple[str, str]]
+) -> Any:
     if shape == "any":
         return value
     if shape[0] == "[":
         if not isinstance(value, list):
             wrong.append((path, "must be a list"))
             return value
-        return [_pruned(item, shape[1:-1], f"{path}[{i}]", unknown, wrong) for i, item in enumerate(value)]
+        return [
+            _pruned(item, shape[1:-1], f"{path}[{i}]", unknown, wrong)
+            for i, item in enumerate(value)
+        ]
     if shape[0] == "{":
         if not isinstance(value, dict):
             wrong.append((path, "must be a map"))
             return value
-        return {key: _pruned(item, shape[1:-1], f"{path}.{key}", unknown, wrong) for key, item in value.items()}
+        return {
+            key: _pruned(item, shape[1:-1], f"{path}.{key}", unknown, wrong)
+            for key, item in value.items()
+        }
     if shape in _SCALARS:
         # A boolean is an int for Python, but not for JSON.
-        if not isinstance(value, _SCALARS[shape]) or (shape == "integer" and isinstance(value, bool)):
+        if not isinstance(value, _SCALARS[shape]) or (
+            shape == "integer" and isinstance(value, bool)
+        ):
             wrong.append((path, f"must be of type {shape}"))
         return value
     if not isinstance(value, dict):
@@ -111,7 +125,11 @@ def reachable(kind: str) -> Iterator[str]:
             continue
         seen.add(name)
         yield name
-        waiting += [bare for field in types()[name].values() if (bare := field.shape.strip("[]{}")) in types()]
+        waiting += [
+            bare
+            for field in types()[name].values()
+            if (bare := field.shape.strip("[]{}")) in types()
+        ]
 
 
 def openapi_type(name: str, reference: str) -> Obj:
@@ -126,7 +144,11 @@ def openapi_type(name: str, reference: str) -> Obj:
 
 def _openapi_shape(shape: str, reference: str) -> Obj:
     if shape[0] == "[":
-        return {"type": "array", "items": _openapi_shape(shape[1:-1], reference), "x-kubernetes-list-type": "atomic"}
+        return {
+            "type": "array",
+            "items": _openapi_shape(shape[1:-1], reference),
+            "x-kubernetes-list-type": "atomic",
+        }
     if shape[0] == "{":
         return {"type": "object", "additionalProperties": _openapi_shape(shape[1:-1], reference)}
     if shape == "any":

@@ -13,13 +13,18 @@ from tests.cluster.builds_api.refusals import bad_request
 
 Matches = Callable[[Obj], bool]
 _SET = re.compile(r"^\s*(?P<key>[^\s!=,()]+)\s+(?P<word>in|notin)\s*\((?P<values>[^)]*)\)\s*$")
-_COMPARED = re.compile(r"^\s*(?P<key>[^\s!=,()]+)\s*(?P<operator>==|!=|=)\s*(?P<value>[^\s!=,()]*)\s*$")
+_COMPARED = re.compile(
+    r"^\s*(?P<key>[^\s!=,()]+)\s*(?P<operator>==|!=|=)\s*(?P<value>[^\s!=,()]*)\s*$"
+)
 _EXISTS = re.compile(r"^\s*(?P<absent>!?)\s*(?P<key>[^\s!=,()]+)\s*$")
 
 
 def selector(labels: str, fields: str) -> Matches:
-    """A test for objects that both selectors (or one, or none) choose; raises RefusalError for text that is none."""
-    tests = [_label_test(part) for part in _split(labels)] + [_field_test(part) for part in _split(fields)]
+    """A test for objects that both selectors (or one, or none) choose; raises RefusalError for text
+    that is none."""
+    tests = [_label_test(part) for part in _split(labels)] + [
+        _field_test(part) for part in _split(fields)
+    ]
     return lambda obj: all(test(obj) for test in tests)
 
 

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HTTPS around Rest: TLS by the cluster's PKI, users by the front proxy's headers, answers in pieces."""
+"""HTTPS around Rest: TLS by the cluster's PKI, users by the front proxy's headers, answers in
+pieces."""
 
 from __future__ import annotations
 
@@ -24,18 +25,22 @@ from tests.cluster.builds_api.refusals import RefusalError
 from tests.cluster.builds_api.rest import Rest
 
 LOG = logging.getLogger(__name__)
-# The only client that may say who its users are (kube-apiserver's flag --requestheader-allowed-names).
+# The only client that may say who its users are (kube-apiserver's flag
+# --requestheader-allowed-names).
 FRONT_PROXY = "front-proxy-client"
 _HEALTH = ("/healthz", "/livez", "/readyz")
 _EXTRA = "X-Remote-Extra-"
 
 
 class Server(ThreadingHTTPServer):
-    """Listens on loopback. certificate, key: its own; authority: the front proxy's, which its clients must have."""
+    """Listens on loopback. certificate, key: its own; authority: the front proxy's, which its
+    clients must have."""
 
     daemon_threads = True
 
-    def __init__(self, port: int, rest: Rest, *, certificate: Path, key: Path, authority: Path) -> None:
+    def __init__(
+        self, port: int, rest: Rest, *, certificate: Path, key: Path, authority: Path
+    ) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.rest = rest
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -44,8 +49,11 @@ class Server(ThreadingHTTPServer):
         # Health is for everybody; the rest is refused to who shows no certificate.
         self.tls.verify_mode = ssl.CERT_OPTIONAL
 
-    def finish_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
-        # Here and not around the listening socket, so that a slow handshake holds up its own thread only.
+    def finish_request(
+        self, request: socket.socket | tuple[bytes, socket.socket], client_address: object
+    ) -> None:
+        # Here and not around the listening socket, so that a slow handshake holds up its own thread
+        # only.
         if not isinstance(request, socket.socket):
             return
         request.settimeout(30)
@@ -55,7 +63,8 @@ class Server(ThreadingHTTPServer):
             super().finish_request(secured, client_address)
 
     def handle_error(self, _request: object, client_address: object) -> None:
-        """A client that went away, or that showed a certificate of somebody else's authority, is no news."""
+        """A client that went away, or that showed a certificate of somebody else's authority, is no
+        news."""
         if not isinstance(sys.exc_info()[1], OSError):
             LOG.exception("connection of %s", client_address)
 
@@ -96,7 +105,9 @@ class _Handler(BaseHTTPRequestHandler):
         except RefusalError as error:
             return Answer(error.code, encoded(error.status))
         except ApiError as error:
-            refusal = RefusalError(503, "ServiceUnavailable", f"the API server cannot be asked: {error}")
+            refusal = RefusalError(
+                503, "ServiceUnavailable", f"the API server cannot be asked: {error}"
+            )
             return Answer(refusal.code, encoded(refusal.status))
         except Exception as error:
             LOG.exception("%s %s", self.command, self.path)
@@ -104,10 +115,17 @@ class _Handler(BaseHTTPRequestHandler):
             return Answer(refusal.code, encoded(refusal.status))
 
     def _user(self) -> User:
-        """Whom the front proxy names; raises RefusalError (401) when it is not the front proxy that asks."""
+        """Whom the front proxy names; raises RefusalError (401) when it is not the front proxy that
+        asks."""
         assert isinstance(self.connection, ssl.SSLSocket)
-        certificate = x509.load_der_x509_certificate(shown) if (shown := self.connection.getpeercert(True)) else None
-        found = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME) if certificate else []
+        certificate = (
+            x509.load_der_x509_certificate(shown)
+            if (shown := self.connection.getpeercert(True))
+            else None
+        )
+        found = (
+            certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME) if certificate else []
+        )
         names = [attribute.value for attribute in found]
         name = self.headers.get("X-Remote-User")
         if names != [FRONT_PROXY] or not name:

@@ -24,7 +24,8 @@ Key = tuple[str, str, str, str]  # group, plural, namespace, name
 
 @dataclass(frozen=True)
 class Change:
-    """One change. old: the object before it, None for a new one; new: after it, or as it was when it went."""
+    """One change. old: the object before it, None for a new one; new: after it, or as it was when
+    it went."""
 
     version: int
     type: str
@@ -36,8 +37,8 @@ class Change:
 class Store:
     """Objects by resource, namespace and name.
 
-    Objects in it are never changed: who wants another one makes a copy and puts it. `lock` is held around everything
-    that reads in order to write; it is also notified of every change.
+    Objects in it are never changed: who wants another one makes a copy and puts it. `lock` is held
+    around everything that reads in order to write; it is also notified of every change.
     """
 
     def __init__(self, file: Path) -> None:
@@ -88,7 +89,8 @@ class Store:
     def changes(self, resource: Resource, since: int, until: float) -> Iterator[Change | None]:
         """Changes of a resource after a version, as they come, up to a moment of time.monotonic().
 
-        None after a while of silence. Raises RefusalError (410) when so old changes are not remembered.
+        None after a while of silence. Raises RefusalError (410) when so old changes are not
+        remembered.
         """
         wanted = (resource.group, resource.plural)
         while True:
@@ -122,5 +124,7 @@ class Store:
 
     def _save(self) -> None:
         partial = self._file.with_suffix(".tmp")
-        partial.write_text(json.dumps({"version": self._version, "objects": list(self._objects.items())}))
+        partial.write_text(
+            json.dumps({"version": self._version, "objects": list(self._objects.items())})
+        )
         partial.rename(self._file)

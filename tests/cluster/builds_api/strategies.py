@@ -1,10 +1,12 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What becomes of an object on its way in: the same shape that OpenShift stores, and what it refuses. Pure.
+"""What becomes of an object on its way in: the same shape that OpenShift stores, and what it
+refuses. Pure.
 
-Facts: openshift-apiserver, pkg/build/apis/build/v1/{defaults,conversion}.go, pkg/build/apis/build/validation,
-pkg/build/apiserver/registry/{build,buildconfig}/strategy.go; openshift/api for the fields without omitempty.
+Facts: openshift-apiserver, pkg/build/apis/build/v1/{defaults,conversion}.go,
+pkg/build/apis/build/validation, pkg/build/apiserver/registry/{build,buildconfig}/strategy.go;
+openshift/api for the fields without omitempty.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ Problems = list[tuple[str, str]]
 
 
 def prepare(resource: Resource, old: Obj | None, new: Obj) -> Obj:
-    """The object as it is stored; old: what is stored now. Raises RefusalError (422) with all that is wrong."""
+    """The object as it is stored; old: what is stored now. Raises RefusalError (422) with all that
+    is wrong."""
     prepared = _PREPARE[resource.plural](old, deepcopy(new))
     meta = prepared["metadata"]
     if old is None:
@@ -42,7 +45,9 @@ def prepare(resource: Resource, old: Obj | None, new: Obj) -> Obj:
 
 def _generates(resource: Resource, old: Obj, new: Obj) -> bool:
     versions = [(obj.get("status") or {}).get("lastVersion") for obj in (old, new)]
-    return old.get("spec") != new.get("spec") or (resource is BUILD_CONFIGS and versions[0] != versions[1])
+    return old.get("spec") != new.get("spec") or (
+        resource is BUILD_CONFIGS and versions[0] != versions[1]
+    )
 
 
 def _build_config(old: Obj | None, new: Obj) -> Obj:
@@ -108,7 +113,9 @@ def _shape(spec: Obj) -> None:
     source, strategy = spec["source"], spec["strategy"]
     if strategy.get("type") == "Docker":
         strategy.setdefault("dockerStrategy", {})
-    source["type"] = next((kind for key, kind in _SOURCES.items() if source.get(key) is not None), "None")
+    source["type"] = next(
+        (kind for key, kind in _SOURCES.items() if source.get(key) is not None), "None"
+    )
     for key, kind in _STRATEGIES.items():
         if key in strategy:
             strategy["type"] = kind
@@ -133,13 +140,20 @@ def _common_problems(spec: Obj) -> Problems:
     source, strategy, output = spec["source"], spec["strategy"], spec["output"]
     if sum(key in strategy for key in _STRATEGIES) != 1:
         problems.append(
-            ("spec.strategy", "must provide a value for exactly one of sourceStrategy, customStrategy, dockerStrategy")
+            (
+                "spec.strategy",
+                "must provide a value for exactly one of sourceStrategy, customStrategy, dockerStrategy",
+            )
         )
     elif "dockerStrategy" in strategy and not any(key in source for key in _SOURCES):
-        text = "must provide a value for at least one source input(git, binary, dockerfile, images)."
+        text = (
+            "must provide a value for at least one source input(git, binary, dockerfile, images)."
+        )
         problems.append(("spec.source", text))
     if len(source.get("dockerfile", "").encode()) > _DOCKERFILE_BYTES:
-        problems.append(("spec.source.dockerfile", f"must be smaller than {_DOCKERFILE_BYTES} bytes"))
+        problems.append(
+            ("spec.source.dockerfile", f"must be smaller than {_DOCKERFILE_BYTES} bytes")
+        )
     if "git" in source and not source["git"].get("uri"):
         problems.append(("spec.source.git.uri", "Required value"))
     if source.get("contextDir", "").startswith(".."):
@@ -161,7 +175,9 @@ def _mount_problems(source: Obj, *, relative: bool) -> Problems:
                 problems.append((f"{path}.{singular}", "Required value"))
             folder = item.get("destinationDir", "")
             if posixpath.normpath(folder or ".").startswith(".."):
-                problems.append((f"{path}.destinationDir", "destination dir cannot start with '..'"))
+                problems.append(
+                    (f"{path}.destinationDir", "destination dir cannot start with '..'")
+                )
             if relative and folder.startswith("/"):
                 text = "for the docker strategy the destinationDir has to be relative path"
                 problems.append((f"{path}.destinationDir", text))
@@ -175,20 +191,31 @@ def _reference_problems(reference: Obj | None) -> Problems:
     if not reference.get("name"):
         return [(f"{path}.name", "Required value")]
     if reference["kind"] not in ("ImageStreamTag", "DockerImage"):
-        return [(f"{path}.kind", "the target of build output must be an 'ImageStreamTag' or 'DockerImage'")]
+        return [
+            (
+                f"{path}.kind",
+                "the target of build output must be an 'ImageStreamTag' or 'DockerImage'",
+            )
+        ]
     if reference["kind"] == "DockerImage" and reference.get("namespace"):
         return [(f"{path}.namespace", "namespace is not valid when used with a 'DockerImage'")]
     if reference["kind"] == "ImageStreamTag" and reference["name"].count(":") != 1:
-        return [(f"{path}.name", "ImageStreamTag object references must be in the form <name>:<tag>")]
+        return [
+            (f"{path}.name", "ImageStreamTag object references must be in the form <name>:<tag>")
+        ]
     return []
 
 
 def _without_push_secret(spec: Obj) -> Obj:
-    return {**spec, "output": {key: value for key, value in spec["output"].items() if key != "pushSecret"}}
+    return {
+        **spec,
+        "output": {key: value for key, value in spec["output"].items() if key != "pushSecret"},
+    }
 
 
 def _conditions(status: Obj) -> list[Obj]:
-    """One condition for each phase so far; the one of this phase is True and has its reason and message."""
+    """One condition for each phase so far; the one of this phase is True and has its reason and
+    message."""
     now = stamp()
     conditions = []
     wanted = {key: status[key] for key in ("reason", "message") if status.get(key)}
@@ -201,7 +228,9 @@ def _conditions(status: Obj) -> list[Obj]:
             continue
         moved = now if item["status"] != state else item["lastTransitionTime"]
         times = {"lastUpdateTime": now, "lastTransitionTime": moved}
-        conditions.append({"type": item["type"], "status": state, **times, **(wanted if mine else {})})
+        conditions.append(
+            {"type": item["type"], "status": state, **times, **(wanted if mine else {})}
+        )
     if not any(item["type"] == status["phase"] for item in conditions):
         times = {"lastUpdateTime": now, "lastTransitionTime": now}
         conditions.append({"type": status["phase"], "status": "True", **times, **wanted})

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lists as `kubectl get` shows them, and objects cut down to their metadata. Pure.
 
-Columns: openshift-apiserver, pkg/build/printers/internalversion/printer.go, pkg/image/printers/internalversion.
+Columns: openshift-apiserver, pkg/build/printers/internalversion/printer.go,
+pkg/image/printers/internalversion.
 """
 
 from __future__ import annotations
@@ -14,14 +15,24 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.cluster.builds_api.clock import NANOSECONDS, ago
-from tests.cluster.builds_api.kinds import BUILD_CONFIGS, BUILDS, IMAGE_STREAM_TAGS, IMAGE_STREAMS, Obj, Resource
+from tests.cluster.builds_api.kinds import (
+    BUILD_CONFIGS,
+    BUILDS,
+    IMAGE_STREAM_TAGS,
+    IMAGE_STREAMS,
+    Obj,
+    Resource,
+)
 
 _META_VERSION = "meta.k8s.io/v1"
 _TAGS_SHOWN = 5
 
 
-def table(resource: Resource, objects: Sequence[Obj], *, version: str, include: str, head: bool = True) -> Obj:
-    """A meta.k8s.io/v1 Table. include: what of each object goes along, None, Metadata or Object; head: columns, too."""
+def table(
+    resource: Resource, objects: Sequence[Obj], *, version: str, include: str, head: bool = True
+) -> Obj:
+    """A meta.k8s.io/v1 Table. include: what of each object goes along, None, Metadata or Object;
+    head: columns, too."""
     columns, cells = _TABLES[resource.plural]
     rows = []
     for obj in objects:
@@ -32,7 +43,13 @@ def table(resource: Resource, objects: Sequence[Obj], *, version: str, include: 
             row["object"] = metadata_only(obj)
         rows.append(row)
     definitions = [
-        {"name": name, "type": "string", "format": "name" if name == "Name" else "", "description": "", "priority": 0}
+        {
+            "name": name,
+            "type": "string",
+            "format": "name" if name == "Name" else "",
+            "description": "",
+            "priority": 0,
+        }
         for name in columns
     ]
     return {
@@ -46,7 +63,11 @@ def table(resource: Resource, objects: Sequence[Obj], *, version: str, include: 
 
 def metadata_only(obj: Obj) -> Obj:
     """The object as a PartialObjectMetadata."""
-    return {"kind": "PartialObjectMetadata", "apiVersion": _META_VERSION, "metadata": obj["metadata"]}
+    return {
+        "kind": "PartialObjectMetadata",
+        "apiVersion": _META_VERSION,
+        "metadata": obj["metadata"],
+    }
 
 
 def _build(obj: Obj) -> list[Any]:
@@ -54,7 +75,9 @@ def _build(obj: Obj) -> list[Any]:
     phase = status.get("phase", "")
     if status.get("reason"):
         phase = f"{phase} ({status['reason']})"
-    started = f"{ago(status['startTimestamp'], time.time())} ago" if status.get("startTimestamp") else ""
+    started = (
+        f"{ago(status['startTimestamp'], time.time())} ago" if status.get("startTimestamp") else ""
+    )
     return [
         obj["metadata"]["name"],
         _strategy(obj),
@@ -101,7 +124,9 @@ def _source(obj: Obj) -> str:
     names = [name for key, name in (("dockerfile", "Dockerfile"), ("git", "Git")) if key in source]
     text = "Binary" if "binary" in source else ",".join(names)
     git = source.get("git") or {}
-    revision = ((obj["spec"].get("revision") or {}).get("git") or {}).get("commit") or git.get("ref", "")
+    revision = ((obj["spec"].get("revision") or {}).get("git") or {}).get("commit") or git.get(
+        "ref", ""
+    )
     if len(revision) > 20 and re.fullmatch("[a-fA-F0-9]+", revision):
         revision = revision[:7]
     return f"{text}@{revision}" if git and revision else text

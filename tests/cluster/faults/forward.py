@@ -17,14 +17,19 @@ _PIECE = 65536
 class ForwardProxy:
     """Listens on loopback from its beginning on; as a context manager it ends at the end.
 
-    tunnels: the host:port pairs that were asked for. password: of the user `user`, "" if anybody may use it.
+    tunnels: the host:port pairs that were asked for. password: of the user `user`, "" if anybody
+    may use it.
     """
 
     def __init__(self, password: str = "") -> None:
         self.tunnels: list[str] = []
         self._password = password
-        self._server = _Server(self, base64.b64encode(f"user:{password}".encode()).decode() if password else "")
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._server = _Server(
+            self, base64.b64encode(f"user:{password}".encode()).decode() if password else ""
+        )
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), daemon=True
+        )
         self._thread.start()
 
     @property
@@ -43,7 +48,10 @@ class ForwardProxy:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 

@@ -17,11 +17,12 @@ from typing import Literal
 class Fault:
     """What happens to some requests.
 
-    method ("" for any) and path (a regular expression, searched for) say to which; skip: how many of them go well
-    first; times: to how many of the others, None until the fault is taken away. latency: seconds before anything else
-    happens. status, headers, body: this is the answer, the upstream is not asked. lost: the connection ends before the
-    upstream gets the request, or after it has done what it was asked for, but before its answer. cut_after: bytes of
-    the answer's body after which the connection ends. spoil_token: the upstream gets a token that is not valid (any
+    method ("" for any) and path (a regular expression, searched for) say to which; skip: how many
+    of them go well first; times: to how many of the others, None until the fault is taken away.
+    latency: seconds before anything else happens. status, headers, body: this is the answer, the
+    upstream is not asked. lost: the connection ends before the upstream gets the request, or after
+    it has done what it was asked for, but before its answer. cut_after: bytes of the answer's body
+    after which the connection ends. spoil_token: the upstream gets a token that is not valid (any
     more), and answers that in its own words.
     """
 
@@ -44,7 +45,8 @@ class Fault:
 
 @dataclass(frozen=True)
 class Seen:
-    """One request as the proxy got it. authorization: that header. fault: what happened to it; status: the answer's."""
+    """One request as the proxy got it. authorization: that header. fault: what happened to it;
+    status: the answer's."""
 
     method: str
     path: str
@@ -54,7 +56,8 @@ class Seen:
 
 
 class Faults:
-    """The switchboard: of the faults that are on, the first one that concerns a request happens to it."""
+    """The switchboard: of the faults that are on, the first one that concerns a request happens to
+    it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -76,7 +79,9 @@ class Faults:
         """The fault for a request, which is counted; None if it is to go well."""
         with self._lock:
             for fault, count in self._on:
-                if fault.concerns(method, path) and (fault.times is None or count[0] < fault.skip + fault.times):
+                if fault.concerns(method, path) and (
+                    fault.times is None or count[0] < fault.skip + fault.times
+                ):
                     count[0] += 1
                     if count[0] > fault.skip:
                         return fault

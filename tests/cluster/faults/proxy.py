@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A reverse proxy with TLS in front of one HTTPS server, in threads of this process.
 
-It ends TLS, so a client certificate does not get through: give it the one that the upstream is to see. Connections that
-are upgraded to another protocol (kubectl exec) are not passed on.
+It ends TLS, so a client certificate does not get through: give it the one that the upstream is to
+see. Connections that are upgraded to another protocol (kubectl exec) are not passed on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from tests.cluster.pki import Authority, KeyPair, write_secret
 from tests.cluster.tls import TlsServer
 
 _PIECE = 65536
-_HOP_BY_HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "expect", "te", "upgrade"})
+_HOP_BY_HOP = frozenset(
+    {"connection", "keep-alive", "transfer-encoding", "expect", "te", "upgrade"}
+)
 
 
 class FaultProxy:
@@ -41,17 +43,22 @@ class FaultProxy:
         hosts: Sequence[str] = ("127.0.0.1", "localhost"),
         client: KeyPair | None = None,
     ) -> None:
-        """upstream: host:port; authority: signed its certificate and will sign ours, for hosts. client: see above."""
+        """upstream: host:port; authority: signed its certificate and will sign ours, for hosts.
+        client: see above."""
         self.faults = Faults()
         self.seen: list[Seen] = []
         self._folder = tempfile.TemporaryDirectory(prefix="he-faults-")
         folder = Path(self._folder.name)
         certificate, key = _write(folder, "server", authority.server("fault-proxy", hosts))
         self._server = _Server(self, upstream, certificate, key)
-        self._server.upstream_tls = ssl.create_default_context(cafile=str(authority.certificate_file))
+        self._server.upstream_tls = ssl.create_default_context(
+            cafile=str(authority.certificate_file)
+        )
         if client:
             self._server.upstream_tls.load_cert_chain(*_write(folder, "client", client))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), daemon=True
+        )
         self._thread.start()
 
     @property
@@ -75,7 +82,10 @@ class FaultProxy:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -116,14 +126,25 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _pass_on(self, fault: Fault | None, body: Iterator[bytes]) -> None:
         assert isinstance(self.server, _Server)
-        connection = http.client.HTTPSConnection(self.server.upstream, context=self.server.upstream_tls)
+        connection = http.client.HTTPSConnection(
+            self.server.upstream, context=self.server.upstream_tls
+        )
         try:
-            connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
-            headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP}
+            connection.putrequest(
+                self.command, self.path, skip_host=True, skip_accept_encoding=True
+            )
+            headers = {
+                name: value
+                for name, value in self.headers.items()
+                if name.lower() not in _HOP_BY_HOP
+            }
             if fault and fault.spoil_token and "Authorization" in headers:
                 headers["Authorization"] = f"{headers['Authorization'][:-8]}AAAAAAAA"
             chunked = "chunked" in self.headers.get("Transfer-Encoding", "")
-            for name, value in [*headers.items(), *([("Transfer-Encoding", "chunked")] if chunked else [])]:
+            for name, value in [
+                *headers.items(),
+                *([("Transfer-Encoding", "chunked")] if chunked else []),
+            ]:
                 connection.putheader(name, value)
             connection.endheaders(body, encode_chunked=chunked)
             response = connection.getresponse()

@@ -28,7 +28,8 @@ _MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 
 @dataclass(frozen=True)
 class Layer:
-    """An uncompressed tar file and its SHA-256 in hexadecimal. Compression would cost more time than it saves here."""
+    """An uncompressed tar file and its SHA-256 in hexadecimal. Compression would cost more time
+    than it saves here."""
 
     file: Path
     digest: str
@@ -40,14 +41,18 @@ def architecture() -> str:
 
 
 def write_layer(folder: Path, target: Path) -> Layer:
-    """Make a layer of a root file system or of an overlay's changes (whose deletions become whiteouts)."""
+    """Make a layer of a root file system or of an overlay's changes (whose deletions become
+    whiteouts)."""
     with tarfile.open(target, "w", format=tarfile.PAX_FORMAT) as tar:
         _add(tar, folder, "")
     return Layer(target, _digest(target))
 
 
-def write_archive(target: Path, layers: Sequence[Layer], images: Mapping[str, Mapping[str, object]]) -> None:
-    """Write images that share all layers as an OCI layout in one tar file. images: reference -> config."""
+def write_archive(
+    target: Path, layers: Sequence[Layer], images: Mapping[str, Mapping[str, object]]
+) -> None:
+    """Write images that share all layers as an OCI layout in one tar file. images: reference ->
+    config."""
     # Blobs that are files, and blobs that are made here.
     files = {layer.digest: layer.file for layer in layers}
     texts: dict[str, bytes] = {}
@@ -59,7 +64,8 @@ def write_archive(target: Path, layers: Sequence[Layer], images: Mapping[str, Ma
         return {"mediaType": media_type, "digest": f"sha256:{digest}", "size": len(content)}
 
     layer_entries = [
-        {"mediaType": _LAYER, "digest": f"sha256:{layer.digest}", "size": layer.file.stat().st_size} for layer in layers
+        {"mediaType": _LAYER, "digest": f"sha256:{layer.digest}", "size": layer.file.stat().st_size}
+        for layer in layers
     ]
     entries = []
     for reference, config in images.items():
@@ -67,10 +73,18 @@ def write_archive(target: Path, layers: Sequence[Layer], images: Mapping[str, Ma
             "architecture": architecture(),
             "os": "linux",
             "config": dict(config),
-            "rootfs": {"type": "layers", "diff_ids": [f"sha256:{layer.digest}" for layer in layers]},
+            "rootfs": {
+                "type": "layers",
+                "diff_ids": [f"sha256:{layer.digest}" for layer in layers],
+            },
         }
         config_entry = add(image, _CONFIG)
-        manifest = {"schemaVersion": 2, "mediaType": _MANIFEST, "config": config_entry, "layers": layer_entries}
+        manifest = {
+            "schemaVersion": 2,
+            "mediaType": _MANIFEST,
+            "config": config_entry,
+            "layers": layer_entries,
+        }
         entry = add(manifest, _MANIFEST)
         tag = reference.rpartition(":")[2]
         names = {"io.containerd.image.name": reference, "org.opencontainers.image.ref.name": tag}
@@ -92,7 +106,9 @@ def read_layers(archive: Path, folder: Path) -> list[Layer]:
         def blob(entry: Mapping[str, str]) -> IO[bytes]:
             stream = tar.extractfile(f"blobs/{entry['digest'].replace(':', '/')}")
             if stream is None:
-                raise ClusterError(f"{archive} is no archive of an image: remove its folder, and it is made anew.")
+                raise ClusterError(
+                    f"{archive} is no archive of an image: remove its folder, and it is made anew."
+                )
             return stream
 
         index = tar.extractfile("index.json")
@@ -113,7 +129,8 @@ def _add(tar: tarfile.TarFile, folder: Path, prefix: str) -> None:
         if stat.S_ISSOCK(status.st_mode):
             continue
         if stat.S_ISCHR(status.st_mode) and status.st_rdev == 0:
-            # How an overlay says that something below was deleted; a layer says it by an empty file of that name.
+            # How an overlay says that something below was deleted; a layer says it by an empty file
+            # of that name.
             _add_text(tar, f"{prefix}.wh.{entry.name}", b"")
             continue
         tar.add(entry.path, name, recursive=False)

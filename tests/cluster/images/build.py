@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Images and root file systems, made once and kept in CACHE/images/NAME-KEY; KEY is a hash of all that goes into it."""
+"""Images and root file systems, made once and kept in CACHE/images/NAME-KEY; KEY is a hash of all
+that goes into it."""
 
 from __future__ import annotations
 
@@ -19,7 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cluster.errors import ClusterError
-from tests.cluster.images.archive import Layer, architecture, read_layers, write_archive, write_layer
+from tests.cluster.images.archive import (
+    Layer,
+    architecture,
+    read_layers,
+    write_archive,
+    write_layer,
+)
 from tests.cluster.images.debian import debootstrap, find_debian
 from tests.cluster.images.golang import build_program
 from tests.cluster.images.overlay import sources, write_programs
@@ -35,7 +42,8 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Image:
-    """An OCI archive in the cache. `packages`: Debian package -> version. `kernels`: see KMOD_BASE in recipes.py."""
+    """An OCI archive in the cache. `packages`: Debian package -> version. `kernels`: see KMOD_BASE
+    in _recipes.py."""
 
     reference: str
     archive: Path
@@ -44,7 +52,8 @@ class Image:
 
 
 def ensure_image(name: str, say: Say = print) -> Image:
-    """The image `pause` or one of recipes.py; made if it is not in the cache, ClusterError if that fails."""
+    """The image `pause` or one of _recipes.py; made if it is not in the cache, ClusterError if that
+    fails."""
     names = [PAUSE, *sorted({**RECIPES, **OVERLAYS})]
     if name not in names:
         raise ClusterError(f"There is no image {name!r}: choose one of {', '.join(names)}.")
@@ -52,34 +61,49 @@ def ensure_image(name: str, say: Say = print) -> Image:
         if name == PAUSE:
             folder = _pause_image(say)
         else:
-            folder = _overlay_image(OVERLAYS[name], say) if name in OVERLAYS else _image(RECIPES[name], say)
+            folder = (
+                _overlay_image(OVERLAYS[name], say)
+                if name in OVERLAYS
+                else _image(RECIPES[name], say)
+            )
     facts = json.loads((folder / "facts.json").read_text())
     return Image(reference(name), folder / "image.tar", facts["packages"], tuple(facts["kernels"]))
 
 
 def ensure_tree(name: str, say: Say = print) -> list[Path]:
-    """Folders that make up the root file system `name` as an overlay's lower layers, the uppermost first."""
+    """Folders that make up the root file system `name` as an overlay's lower layers, the uppermost
+    first."""
     recipe = RECIPES[name]
     with _lock(say):
         base = _base(say)
-        tree = _once(name, _inputs(recipe, base), recipe.about, lambda folder: _grow(recipe, base, folder), say)
+        tree = _once(
+            name,
+            _inputs(recipe, base),
+            recipe.about,
+            lambda folder: _grow(recipe, base, folder),
+            say,
+        )
     return [tree / "changes", base / "root"]
 
 
 def _lock(say: Say) -> AbstractContextManager[None]:
     return locked(
-        cache_folder() / "images" / ".lock", on_wait=lambda: say("waiting for another process that makes images")
+        cache_folder() / "images" / ".lock",
+        on_wait=lambda: say("waiting for another process that makes images"),
     )
 
 
 def _once(name: str, parts: object, about: str, make: Callable[[Path], None], say: Say) -> Path:
-    """CACHE/images/NAME-KEY, made by `make` in a folder beside it which gets that name when it is complete."""
+    """CACHE/images/NAME-KEY, made by `make` in a folder beside it which gets that name when it is
+    complete."""
     text = json.dumps([_FORMAT, architecture(), parts], sort_keys=True)
     folder = cache_folder() / "images" / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     if folder.is_dir():
         return folder
     if os.geteuid() != 0:
-        raise ClusterError(f"The image {name} cannot be made, because its files belong to root: run this as root once.")
+        raise ClusterError(
+            f"The image {name} cannot be made, because its files belong to root: run this as root once."
+        )
     say(f"making {name}: {about} (once) ...")
     began = time.monotonic()
     partial = folder.with_name(f".{folder.name}")
@@ -116,7 +140,13 @@ def _image(recipe: Recipe, say: Say) -> Path:
         (folder / "layer.tar").unlink()
         shutil.rmtree(folder / "changes")
 
-    return _once(f"{recipe.name}-image", [*_inputs(recipe, base), dict(recipe.config)], recipe.about, make, say)
+    return _once(
+        f"{recipe.name}-image",
+        [*_inputs(recipe, base), dict(recipe.config)],
+        recipe.about,
+        make,
+        say,
+    )
 
 
 def _inputs(recipe: Recipe, base: Path) -> list[object]:
@@ -125,7 +155,8 @@ def _inputs(recipe: Recipe, base: Path) -> list[object]:
 
 
 def _grow(recipe: Recipe, base: Path, folder: Path) -> None:
-    """Make FOLDER/changes, what the recipe's script changes in the minimal Debian, and facts.json about it."""
+    """Make FOLDER/changes, what the recipe's script changes in the minimal Debian, and facts.json
+    about it."""
     script, sources = folder / "script", folder / "sources.list"
     script.write_text(recipe.script)
     sources.write_text(find_debian().sources_list)
@@ -152,9 +183,15 @@ def _overlay_image(overlay: Overlay, say: Say) -> Path:
 
     def make(folder: Path) -> None:
         write_programs(overlay, folder / "root", say)
-        layers = [*read_layers(base / "image.tar", folder), write_layer(folder / "root", folder / "own.tar")]
+        layers = [
+            *read_layers(base / "image.tar", folder),
+            write_layer(folder / "root", folder / "own.tar"),
+        ]
         config = RECIPES[overlay.base].config
-        images = {reference(name): {**config, "Entrypoint": list(run)} for name, run in overlay.names.items()}
+        images = {
+            reference(name): {**config, "Entrypoint": list(run)}
+            for name, run in overlay.names.items()
+        }
         write_archive(folder / "image.tar", layers, images)
         for layer in layers:
             layer.file.unlink()
@@ -191,7 +228,11 @@ def _packages(root: Path) -> dict[str, str]:
     paragraphs = (root / "var/lib/dpkg/status").read_text().split("\n\n")
     found = {}
     for paragraph in paragraphs:
-        fields = dict(line.split(": ", 1) for line in paragraph.splitlines() if ": " in line and line[0] != " ")
+        fields = dict(
+            line.split(": ", 1)
+            for line in paragraph.splitlines()
+            if ": " in line and line[0] != " "
+        )
         if fields.get("Status") == "install ok installed":
             found[fields["Package"]] = fields["Version"]
     return found
@@ -200,5 +241,9 @@ def _packages(root: Path) -> dict[str, str]:
 def _kernels(root: Path) -> list[str]:
     """Kernels whose headers are there, oldest first."""
     # A symbolic link that is right only where this is the root.
-    found = [folder.name for folder in (root / "usr/lib/modules").glob("*") if (folder / "build").is_symlink()]
+    found = [
+        folder.name
+        for folder in (root / "usr/lib/modules").glob("*")
+        if (folder / "build").is_symlink()
+    ]
     return sorted(found, key=lambda kernel: [int(number) for number in re.findall(r"\d+", kernel)])

@@ -29,7 +29,8 @@ exec unshare --mount sh -ec '
 
 
 def make_build_host(folder: Path) -> Path:
-    """A folder for PATH with the program buildah, which knows the registries of tests by their name."""
+    """A folder for PATH with the program buildah, which knows the registries of tests by their
+    name."""
     for name in ("upper", "work", "root", "storage", "bin"):
         (folder / name).mkdir(parents=True)
     (folder / "hosts").write_text(f"127.0.0.1 {NAME}\n")

@@ -16,7 +16,12 @@ from tests.cluster.errors import ClusterError
 
 _FORMAT = "$(ORIGIN)|$(LABEL)|$(CODENAME)|$(RELEASE)|$(REPO_URI)|$(COMPONENT)"
 # Not needed in any container: documentation and translations.
-_SMALL = "\n".join(f"path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "info", "locale", "lintian")) + "\n"
+_SMALL = (
+    "\n".join(
+        f"path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "info", "locale", "lintian")
+    )
+    + "\n"
+)
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,8 @@ class Debian:
 
 
 def find_debian() -> Debian:
-    """What apt on this machine uses; ClusterError on machines without apt or with packages of somebody else only."""
+    """What apt on this machine uses; ClusterError on machines without apt or with packages of
+    somebody else only."""
     release = platform.freedesktop_os_release()
     codename = release.get("VERSION_CODENAME", "")
     if release.get("ID") != "debian" or not shutil.which("apt-get"):
@@ -54,18 +60,27 @@ def find_debian() -> Debian:
             "Images for real nodes are made from Debian packages of this machine's own sources, but this is "
             f"{release.get('PRETTY_NAME', 'no Debian')}: run it on Debian 12 or newer."
         )
-    listed = _run(["apt-get", "indextargets", "--format", _FORMAT, "Created-By: Packages"], "list the package sources")
+    listed = _run(
+        ["apt-get", "indextargets", "--format", _FORMAT, "Created-By: Packages"],
+        "list the package sources",
+    )
     return parse_sources(codename, listed)
 
 
 def parse_sources(codename: str, listed: str) -> Debian:
-    """The Debian of `apt-get indextargets` lines; ClusterError if its main archive is not among them."""
+    """The Debian of `apt-get indextargets` lines; ClusterError if its main archive is not among
+    them."""
     sources: list[Source] = []
     mirror = ""
     for line in listed.splitlines():
         origin, label, name, release, uri, component = (line.split("|") + [""] * 6)[:6]
         # Code names are bookworm, bookworm-updates, bookworm-security, ...; only `main` is needed.
-        if origin != "Debian" or component != "main" or name.partition("-")[0] != codename or "backports" in name:
+        if (
+            origin != "Debian"
+            or component != "main"
+            or name.partition("-")[0] != codename
+            or "backports" in name
+        ):
             continue
         if label == "Debian" and name == codename:
             mirror = mirror or uri
@@ -81,18 +96,31 @@ def parse_sources(codename: str, listed: str) -> Debian:
 
 
 def debootstrap(debian: Debian, target: Path, tools: Path) -> None:
-    """Unpack a minimal Debian into `target`. The program is the machine's, else one unpacked into `tools`."""
+    """Unpack a minimal Debian into `target`. The program is the machine's, else one unpacked into
+    `tools`."""
     program, environment = _find_debootstrap(tools)
-    command = [program, "--variant=minbase", "--include=ca-certificates", debian.codename, str(target), debian.mirror]
+    command = [
+        program,
+        "--variant=minbase",
+        "--include=ca-certificates",
+        debian.codename,
+        str(target),
+        debian.mirror,
+    ]
     # It mounts /proc in there: in namespaces of its own that cannot outlive it.
-    _run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--", *command], "make a Debian", environment)
+    _run(
+        ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--", *command],
+        "make a Debian",
+        environment,
+    )
     for name in ("doc", "man", "info", "locale", "lintian"):
         shutil.rmtree(target / "usr/share" / name, ignore_errors=True)
     for name in ("var/lib/apt/lists", "var/cache/apt", "var/log"):
         shutil.rmtree(target / name)
         (target / name).mkdir()
     (target / "etc/dpkg/dpkg.cfg.d/small").write_text(_SMALL)
-    # Whose they are is this machine's business; while packages are installed, its own are shown there.
+    # Whose they are is this machine's business; while packages are installed, its own are shown
+    # there.
     for name in ("etc/resolv.conf", "etc/apt/sources.list", "etc/hostname", "etc/machine-id"):
         (target / name).unlink(missing_ok=True)
         (target / name).touch()
@@ -112,7 +140,10 @@ def _find_debootstrap(tools: Path) -> tuple[str, dict[str, str]]:
 
 
 def _run(
-    command: list[str], purpose: str, environment: dict[str, str] | None = None, directory: Path | None = None
+    command: list[str],
+    purpose: str,
+    environment: dict[str, str] | None = None,
+    directory: Path | None = None,
 ) -> str:
     result = subprocess.run(
         command,
@@ -124,5 +155,7 @@ def _run(
     )
     if result.returncode != 0:
         last = " / ".join((result.stderr.strip() or result.stdout.strip()).splitlines()[-3:])
-        raise ClusterError(f"Could not {purpose}: {last}; is the mirror reachable, and was `apt-get update` run?")
+        raise ClusterError(
+            f"Could not {purpose}: {last}; is the mirror reachable, and was `apt-get update` run?"
+        )
     return result.stdout

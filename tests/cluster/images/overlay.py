@@ -42,7 +42,9 @@ def write_programs(overlay: Overlay, root: Path, say: Callable[[str], None]) -> 
             _write(root / _MODULES / package / file.name, file.read_text(), 0o644)
     for name, module in overlay.scripts.items():
         dotted = ".".join([*package.parts, module])
-        _write(root / "usr/local/bin" / name, _SCRIPT.format(modules=_MODULES, module=dotted), 0o755)
+        _write(
+            root / "usr/local/bin" / name, _SCRIPT.format(modules=_MODULES, module=dotted), 0o755
+        )
     for path, module in overlay.alone.items():
         text = (overlay.package / f"{module}.py").read_text()
         _write(root / path.lstrip("/"), f"#!/usr/bin/python3\n{text}", 0o755)

@@ -17,9 +17,11 @@ PAUSE = "pause"
 
 @dataclass(frozen=True)
 class Recipe:
-    """A Debian root file system: `script` runs in a minimal Debian, as root, with the machine's package sources.
+    """A Debian root file system: `script` runs in a minimal Debian, as root, with the machine's
+    package sources.
 
-    `wheels` are Python packages for the Debian's own Python. `config` is what an OCI image's config says.
+    `wheels` are Python packages for the Debian's own Python. `config` is what an OCI image's config
+    says.
     """
 
     name: str
@@ -31,10 +33,12 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Overlay:
-    """An image of RECIPES with programs of ours on top, under several names that differ in what they run by themselves.
+    """An image of RECIPES with programs of ours on top, under several names that differ in what
+    they run by themselves.
 
-    package: folder with Python modules and Go programs. scripts: program -> module with a main() that it calls. alone:
-    path in the image -> module that stands there as it is. programs: program -> Go source. names: image -> entry point.
+    package: folder with Python modules and Go programs. scripts: program -> module with a main()
+    that it calls. alone: path in the image -> module that stands there as it is. programs: program
+    -> Go source. names: image -> entry point.
     """
 
     name: str
@@ -69,14 +73,18 @@ runroot = "/run/containers/storage"
 graphroot = "/var/lib/containers/storage"
 END
 """,
-    config={"Env": [*_ENV["Env"], "BUILDAH_ISOLATION=chroot", "STORAGE_DRIVER=vfs"], "Cmd": ["/bin/bash"]},
+    config={
+        "Env": [*_ENV["Env"], "BUILDAH_ISOLATION=chroot", "STORAGE_DRIVER=vfs"],
+        "Cmd": ["/bin/bash"],
+    },
 )
 
 KMOD_BASE = Recipe(
     "kmod-base",
     "compiler and headers of two kernels, for kernel modules",
-    # The newest kernel for clouds of each of the release's two newest series. They are installed in one go and kept
-    # together, because the archive forgets a kernel's headers as soon as there is a newer one.
+    # The newest kernel for clouds of each of the release's two newest series. They are installed in
+    # one go and kept together, because the archive forgets a kernel's headers as soon as there is a
+    # newer one.
     f"""apt-get update -qq
 architecture=$(dpkg --print-architecture)
 headers=$(apt-cache --names-only search "^linux-headers-[0-9].*-cloud-$architecture$" | cut -d' ' -f1 | sort -V)

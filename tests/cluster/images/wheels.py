@@ -18,13 +18,31 @@ REQUIREMENTS = REPO / "requirements" / "images.txt"
 
 
 def install_wheels(names: Sequence[str], root: Path) -> None:
-    """Install the packages, in the versions that requirements/images.txt pins, for root's own /usr/bin/python3."""
+    """Install the packages, in the versions that requirements/images.txt pins, for root's own
+    /usr/bin/python3."""
     python = (root / "usr/bin/python3").readlink().name
     target = root / "usr/local/lib" / python / "dist-packages"
     machine = platform.machine()
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
-    command += ["--target", str(target), "--python-version", python.removeprefix("python"), "--only-binary=:all:"]
-    command += [f"--platform={tag}_{machine}" for tag in ("manylinux2014", "manylinux_2_17", "manylinux_2_28")]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-compile",
+    ]
+    command += [
+        "--target",
+        str(target),
+        "--python-version",
+        python.removeprefix("python"),
+        "--only-binary=:all:",
+    ]
+    command += [
+        f"--platform={tag}_{machine}"
+        for tag in ("manylinux2014", "manylinux_2_17", "manylinux_2_28")
+    ]
     command += ["--constraint", str(REQUIREMENTS), *names]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:

@@ -1,12 +1,14 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m tests.cluster.kubelet.boot FOLDER LOWER PROGRAM ...`: a machine, for as long as this process lives.
+"""`python -m tests.cluster.kubelet.boot FOLDER LOWER PROGRAM ...`: a machine, for as long as this
+process lives.
 
-It has a root file system of its own (changes in FOLDER on top of LOWER, folders joined by colons), its own processes,
-mounts, host name and IPC; the network is this machine's, so that its servers stay on loopback. Whatever happens in it,
-also what privileged pods do to /etc, /dev or /run, is gone with its first process: processes, mounts and network
-namespaces need no list of things to clean up. FOLDER/pid holds the first process once the machine is ready.
+It has a root file system of its own (changes in FOLDER on top of LOWER, folders joined by colons),
+its own processes, mounts, host name and IPC; the network is this machine's, so that its servers
+stay on loopback. Whatever happens in it, also what privileged pods do to /etc, /dev or /run, is
+gone with its first process: processes, mounts and network namespaces need no list of things to
+clean up. FOLDER/pid holds the first process once the machine is ready.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from tests.cluster.kubelet import namespaces as ns
 from tests.cluster.kubelet.rootfs import assemble, bind, made
 from tests.cluster.kubelet.supervise import exit_like, pass_signals_to
 
-# What the kubelet and containerd write, on the disk itself: an overlay cannot lie on another overlay.
+# What the kubelet and containerd write, on the disk itself: an overlay cannot lie on another
+# overlay.
 DISKS = ("var/lib/kubelet", "var/lib/containerd")
 # What the kubelet wants to find, so that it has no reason to change this machine's settings.
 _KERNEL_SETTINGS = {
@@ -58,9 +61,13 @@ def main() -> None:
     exit_like(child)
 
 
-def _first_process(folder: Path, lower: Sequence[Path], programs: Sequence[Path], told: int) -> None:
-    """What init is elsewhere: it sets the machine up and takes in orphans; when it ends, the kernel kills the rest."""
-    # Blocked and waited for: a first process gets no signal that it does not expect, and neither may be missed.
+def _first_process(
+    folder: Path, lower: Sequence[Path], programs: Sequence[Path], told: int
+) -> None:
+    """What init is elsewhere: it sets the machine up and takes in orphans; when it ends, the kernel
+    kills the rest."""
+    # Blocked and waited for: a first process gets no signal that it does not expect, and neither
+    # may be missed.
     expected = {signal.SIGCHLD, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, expected)
     ns.unshare(ns.CLONE_NEWNS | ns.CLONE_NEWUTS | ns.CLONE_NEWIPC)
@@ -96,7 +103,8 @@ def _set_up(folder: Path, lower: Sequence[Path], programs: Sequence[Path]) -> No
         cover.write_text(f"{value}\n")
         bind(cover, root / "proc/sys" / name)
     ns.pivot_root(root)
-    # Bidirectional mount propagation of pods wants a shared root; the group's members are all in here.
+    # Bidirectional mount propagation of pods wants a shared root; the group's members are all in
+    # here.
     ns.mount("none", "/", flags=ns.MS_REC | ns.MS_SHARED)
 
 

@@ -34,14 +34,16 @@ def make(name: str, children: list[str]) -> None:
             if kind == "cgroup2":
                 _delegate(folder)
             for setting in ("cpuset.cpus", "cpuset.mems"):
-                # A cpuset without processors takes no process; version 1 does not inherit them by itself.
+                # A cpuset without processors takes no process; version 1 does not inherit them by
+                # itself.
                 file = folder / setting
                 if kind == "cgroup" and file.exists() and not file.read_text().strip():
                     file.write_text((folder.parent / setting).read_text())
 
 
 def remove(name: str, *, patience: float = 10) -> None:
-    """Remove the cgroup with all below it, in all hierarchies; ClusterError if processes are still in one."""
+    """Remove the cgroup with all below it, in all hierarchies; ClusterError if processes are still
+    in one."""
     deadline = time.monotonic() + patience
     for root, _kind in hierarchies():
         for folder in _deepest_first(root / name):
@@ -64,7 +66,9 @@ def remove(name: str, *, patience: float = 10) -> None:
 def _delegate(folder: Path) -> None:
     """Let the cgroups below use all controllers that this one has (version 2)."""
     controllers = (folder.parent / "cgroup.controllers").read_text().split()
-    (folder.parent / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in controllers))
+    (folder.parent / "cgroup.subtree_control").write_text(
+        " ".join(f"+{name}" for name in controllers)
+    )
 
 
 def _deepest_first(folder: Path) -> Iterator[Path]:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pure: the files that a real node finds in its /etc. Why each unusual setting is there is said next to it."""
+"""Pure: the files that a real node finds in its /etc. Why each unusual setting is there is said
+next to it."""
 
 from __future__ import annotations
 
@@ -80,10 +81,11 @@ def registry_hosts(registry: str, mirror: str = "") -> str:
 
 
 def cni(fleet: Fleet, worker: Worker, bridge: str) -> str:
-    """The one network of the pods: all nodes' pods on one bridge, each node with its own range of addresses.
+    """The one network of the pods: all nodes' pods on one bridge, each node with its own range of
+    addresses.
 
-    The bridge is no gateway to anywhere, so this needs neither IP forwarding nor iptables. Pods reach each other, the
-    nodes' addresses and nothing else; what needs more uses hostNetwork.
+    The bridge is no gateway to anywhere, so this needs neither IP forwarding nor iptables. Pods
+    reach each other, the nodes' addresses and nothing else; what needs more uses hostNetwork.
     """
     first, last = fleet.pod_range(worker)
     network: dict[str, Any] = {
@@ -95,7 +97,14 @@ def cni(fleet: Fleet, worker: Worker, bridge: str) -> str:
             "type": "host-local",
             "dataDir": "/run/cni/networks",
             "ranges": [
-                [{"subnet": fleet.network, "rangeStart": first, "rangeEnd": last, "gateway": fleet.gateway}],
+                [
+                    {
+                        "subnet": fleet.network,
+                        "rangeStart": first,
+                        "rangeEnd": last,
+                        "gateway": fleet.gateway,
+                    }
+                ],
             ],
             "routes": [{"dst": "0.0.0.0/0"}],
         },
@@ -133,7 +142,11 @@ def kubelet(worker: Worker, cgroup: str) -> str:
             "resolvConf": "/etc/resolv.conf",
             "clusterDomain": "cluster.local",
             # A test's machine may be full, and its images are the ones that the test brought.
-            "evictionHard": {"memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
+            "evictionHard": {
+                "memory.available": "50Mi",
+                "nodefs.available": "1%",
+                "imagefs.available": "1%",
+            },
             "imageGCHighThresholdPercent": 100,
             "makeIPTablesUtilChains": False,
             # Below 0 needs CAP_SYS_RESOURCE.
@@ -149,17 +162,27 @@ def kubelet(worker: Worker, cgroup: str) -> str:
 
 
 def exclusive_cpus(reserved: str) -> dict[str, Any]:
-    """The kubelet's settings with which pods get CPUs of their own; the reserved ones ("0", "0-1") go to nobody.
+    """The kubelet's settings with which pods get CPUs of their own; the reserved ones ("0", "0-1")
+    go to nobody.
 
     reserved "" gives the settings for the opposite, which is the default.
     """
     if not reserved:
-        return {"cpuManagerPolicy": None, "reservedSystemCPUs": None, "cpuManagerReconcilePeriod": None}
-    return {"cpuManagerPolicy": "static", "reservedSystemCPUs": reserved, "cpuManagerReconcilePeriod": "1s"}
+        return {
+            "cpuManagerPolicy": None,
+            "reservedSystemCPUs": None,
+            "cpuManagerReconcilePeriod": None,
+        }
+    return {
+        "cpuManagerPolicy": "static",
+        "reservedSystemCPUs": reserved,
+        "cpuManagerReconcilePeriod": "1s",
+    }
 
 
 def hosts(fleet: Fleet) -> str:
-    """/etc/hosts of every node, hence of pods with hostNetwork: the registry's name is this machine's loopback."""
+    """/etc/hosts of every node, hence of pods with hostNetwork: the registry's name is this
+    machine's loopback."""
     lines = [f"127.0.0.1 localhost {REGISTRY_NAME}", "::1 localhost"]
     lines += [f"{fleet.node_address(worker)} {worker.name}" for worker in fleet.workers]
     return "\n".join(lines) + "\n"
@@ -168,8 +191,9 @@ def hosts(fleet: Fleet) -> str:
 def node_object(fleet: Fleet, worker: Worker) -> dict[str, Any]:
     """The Node before its kubelet registers.
 
-    As on a cloud, where somebody else knows the addresses: the kubelet itself would publish no name under which the API
-    server finds it on loopback. InternalDNS is what the API server is told to prefer.
+    As on a cloud, where somebody else knows the addresses: the kubelet itself would publish no name
+    under which the API server finds it on loopback. InternalDNS is what the API server is told to
+    prefer.
     """
     labels = {"kubernetes.io/hostname": worker.name, "kubernetes.io/os": "linux"}
     return {

@@ -1,9 +1,11 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m tests.cluster.kubelet.enter [--kernel RELEASE] PID COMMAND ...`: run a command in a machine.
+"""`python -m tests.cluster.kubelet.enter [--kernel RELEASE] PID COMMAND ...`: run a command in a
+machine.
 
-PID is the machine's first process. With --kernel the command and its children see that release in uname(2).
+PID is the machine's first process. With --kernel the command and its children see that release in
+uname(2).
 """
 
 from __future__ import annotations
@@ -24,13 +26,15 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def main() -> None:
-    """Enter the machine, start the command and stand for it: its signals, its exit code, its death with ours."""
+    """Enter the machine, start the command and stand for it: its signals, its exit code, its death
+    with ours."""
     parser = argparse.ArgumentParser(prog="python -m tests.cluster.kubelet.enter")
     parser.add_argument("--kernel", default="")
     parser.add_argument("pid", type=int)
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
-    # Behind the mount namespace /proc does not show the machine's processes under the numbers that we know.
+    # Behind the mount namespace /proc does not show the machine's processes under the numbers that
+    # we know.
     processes = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     ns.join(options.pid, KINDS)
     here, there = socket.socketpair()
@@ -53,7 +57,8 @@ def main() -> None:
 def _execute(command: list[str]) -> None:
     ns.die_with_parent(signal.SIGKILL)
     os.setpgid(0, 0)
-    # Ignored signals are inherited: containerd, started under nohup, would never be restarted by SIGHUP.
+    # Ignored signals are inherited: containerd, started under nohup, would never be restarted by
+    # SIGHUP.
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
     environment = {**os.environ, "PATH": PATH, "HOME": "/root", "TMPDIR": "/tmp"}  # noqa: S108 - the machine's own

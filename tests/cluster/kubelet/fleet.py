@@ -37,7 +37,8 @@ _CNI_PROGRAMS = "/usr/lib/cni"
 
 @dataclass(frozen=True)
 class Parts:
-    """What every real node is made of: layers of its root file system, the image of pods' first container, programs."""
+    """What every real node is made of: layers of its root file system, the image of pods' first
+    container, programs."""
 
     lower: Sequence[Path]
     pause: Image
@@ -47,13 +48,21 @@ class Parts:
     def ensure(cls, say: Say) -> Parts:
         """All parts, made once, which takes minutes; ClusterError where real nodes cannot run."""
         if os.geteuid() != 0:
-            raise ClusterError("Real nodes need root (namespaces, mounts, a bridge): run it as root, or take none.")
+            raise ClusterError(
+                "Real nodes need root (namespaces, mounts, a bridge): run it as root, or take none."
+            )
         if not shutil.which("ip"):
             raise ClusterError("Real nodes need the program ip: run `apt-get install iproute2`.")
-        return cls(ensure_tree("node", say), ensure_image("pause", say), ensure_programs(say, KUBELET_MODULES))
+        return cls(
+            ensure_tree("node", say),
+            ensure_image("pause", say),
+            ensure_programs(say, KUBELET_MODULES),
+        )
 
 
-def start_fleet(setup: Setup, cluster: str, fleet: Fleet, parts: Parts, api: Api, wait: Wait) -> None:
+def start_fleet(
+    setup: Setup, cluster: str, fleet: Fleet, parts: Parts, api: Api, wait: Wait
+) -> None:
     """Start all nodes and come back when they are Ready and described to NFD."""
     folder = setup.folder
     network.make_bridge(folder, fleet)
@@ -69,9 +78,15 @@ def start_fleet(setup: Setup, cluster: str, fleet: Fleet, parts: Parts, api: Api
 
 
 def start_nodes(
-    real: Sequence[RealNode], parts: Parts, wait: Wait, *, kernel: str = "", images: Sequence[Image] = ()
+    real: Sequence[RealNode],
+    parts: Parts,
+    wait: Wait,
+    *,
+    kernel: str = "",
+    images: Sequence[Image] = (),
 ) -> None:
-    """Boot machines, then start containerd and the kubelet in each; for first starts and for reboots."""
+    """Boot machines, then start containerd and the kubelet in each; for first starts and for
+    reboots."""
     for node in real:
         node.boot(parts.lower, parts.programs.programs, kernel)
     for node in real:
@@ -79,13 +94,16 @@ def start_nodes(
         node.start_containerd()
     for node in real:
         wait(f"containerd on {node.name}", node.has_containerd)
-    in_parallel(lambda pair: pair[0].load(pair[1]), [(node, image) for node in real for image in images])
+    in_parallel(
+        lambda pair: pair[0].load(pair[1]), [(node, image) for node in real for image in images]
+    )
     for node in real:
         node.start_kubelet()
 
 
 def reboot_node(node: RealNode, parts: Parts, api: Api, wait: Wait, kernel: str) -> None:
-    """Switch the node off and on again, with `kernel` for all its programs; comes back when it is Ready."""
+    """Switch the node off and on again, with `kernel` for all its programs; comes back when it is
+    Ready."""
     path = f"/api/v1/nodes/{node.name}"
     before = api.get(path)["status"]["nodeInfo"]["bootID"]
     node.stop()
@@ -102,7 +120,9 @@ def describe(api: Api, name: str, profile: str) -> None:
     """Tell NFD that a node is a machine of this profile, as its worker on the node would."""
     kernel = api.get(f"/api/v1/nodes/{name}")["status"]["nodeInfo"]["kernelVersion"]
     release = platform.freedesktop_os_release()
-    publish_features(api, Machine(name, load_profile(profile), kernel, release["ID"], release["VERSION_ID"]))
+    publish_features(
+        api, Machine(name, load_profile(profile), kernel, release["ID"], release["VERSION_ID"])
+    )
 
 
 def clear_fleet(folder: Path) -> None:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pure: what is decided about the real nodes of a cluster before anything starts, and where their things are."""
+"""Pure: what is decided about the real nodes of a cluster before anything starts, and where their
+things are."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ class Worker:
 
 @dataclass(frozen=True)
 class Fleet:
-    """The real nodes of one cluster, all on one bridge. `network` is a /20 in CIDR notation, "" without nodes."""
+    """The real nodes of one cluster, all on one bridge. `network` is a /20 in CIDR notation, ""
+    without nodes."""
 
     network: str
     workers: tuple[Worker, ...]
@@ -43,7 +45,8 @@ class Fleet:
         """Of what `dataclasses.asdict` made of a fleet; KeyError or TypeError for anything else."""
         workers = document["workers"]
         return cls(
-            document["network"], tuple(Worker(**{**worker, "ports": tuple(worker["ports"])}) for worker in workers)
+            document["network"],
+            tuple(Worker(**{**worker, "ports": tuple(worker["ports"])}) for worker in workers),
         )
 
     @property
@@ -65,13 +68,16 @@ NO_FLEET = Fleet("", ())
 
 
 def plan_fleet(cluster: str, ports: list[int], networks: Collection[str]) -> Fleet:
-    """A node CLUSTER-worker-N for each pair of ports, in a network that overlaps none of `networks`."""
+    """A node CLUSTER-worker-N for each pair of ports, in a network that overlaps none of
+    `networks`."""
     pairs = list(zip(ports[::PORTS_EACH], ports[1::PORTS_EACH], strict=True))
     if len(pairs) > MOST:
         raise ClusterError(
             f"{len(pairs)} real nodes were asked for, but one cluster has addresses for {MOST}: take less."
         )
-    workers = [Worker(f"{cluster}-worker-{number}", number, pair) for number, pair in enumerate(pairs, 1)]
+    workers = [
+        Worker(f"{cluster}-worker-{number}", number, pair) for number, pair in enumerate(pairs, 1)
+    ]
     return Fleet(_free_network(networks), tuple(workers))
 
 
@@ -80,7 +86,9 @@ def _free_network(networks: Collection[str]) -> str:
     for candidate in _NETWORKS.subnets(new_prefix=_PREFIX):
         if not any(candidate.overlaps(network) for network in used):
             return str(candidate)
-    raise ClusterError(f"Every /{_PREFIX} of {_NETWORKS} is in use, so real nodes have no addresses: see `ip route`.")
+    raise ClusterError(
+        f"Every /{_PREFIX} of {_NETWORKS} is in use, so real nodes have no addresses: see `ip route`."
+    )
 
 
 def mark_of(folder: Path) -> str:

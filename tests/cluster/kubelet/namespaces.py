@@ -29,16 +29,24 @@ _PR_SET_PDEATHSIG = 1
 _SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 
 _libc = ctypes.CDLL(None, use_errno=True)
-_libc.mount.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_ulong, ctypes.c_char_p]
+_libc.mount.argtypes = [
+    ctypes.c_char_p,
+    ctypes.c_char_p,
+    ctypes.c_char_p,
+    ctypes.c_ulong,
+    ctypes.c_char_p,
+]
 
 
 def unshare(flags: int) -> None:
-    """Leave the namespaces that `flags` (CLONE_NEW...) names for new ones; OSError if the kernel refuses."""
+    """Leave the namespaces that `flags` (CLONE_NEW...) names for new ones; OSError if the kernel
+    refuses."""
     _check(_libc.unshare(flags), "unshare")
 
 
 def join(pid: int, kinds: tuple[str, ...]) -> None:
-    """Enter namespaces of a process, named as in /proc/PID/ns; new children are in its PID namespace."""
+    """Enter namespaces of a process, named as in /proc/PID/ns; new children are in its PID
+    namespace."""
     # All are opened first: behind the mount namespace /proc shows other processes.
     files = [os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC) for kind in kinds]
     for kind, file in zip(kinds, files, strict=True):
@@ -46,9 +54,17 @@ def join(pid: int, kinds: tuple[str, ...]) -> None:
         os.close(file)
 
 
-def mount(source: str | Path, target: str | Path, kind: str = "", flags: int = 0, data: str = "") -> None:
+def mount(
+    source: str | Path, target: str | Path, kind: str = "", flags: int = 0, data: str = ""
+) -> None:
     """mount(2); OSError with both paths if the kernel refuses."""
-    arguments = [os.fsencode(source), os.fsencode(target), kind.encode() or None, flags, data.encode() or None]
+    arguments = [
+        os.fsencode(source),
+        os.fsencode(target),
+        kind.encode() or None,
+        flags,
+        data.encode() or None,
+    ]
     _check(_libc.mount(*arguments), f"mount {source} on {target}")
 
 
@@ -61,7 +77,8 @@ def pivot_root(folder: Path) -> None:
     """Make a mounted folder the root of this mount namespace and let the old root go."""
     os.chdir(folder)
     number = _SYS_PIVOT_ROOT[os.uname().machine]
-    # Old and new root at the same place: the old one lies on top and is taken away at once (pivot_root(2)).
+    # Old and new root at the same place: the old one lies on top and is taken away at once
+    # (pivot_root(2)).
     _check(_libc.syscall(number, b".", b"."), f"pivot_root {folder}")
     unmount(".")
     os.chdir("/")

@@ -18,7 +18,11 @@ def used_networks() -> list[str]:
     """Networks that this machine has routes or addresses for."""
     routes = json.loads(_ip("-json", "route") or "[]")
     addresses = json.loads(_ip("-json", "-4", "address") or "[]")
-    found = [f"{item['local']}/{item['prefixlen']}" for link in addresses for item in link.get("addr_info", [])]
+    found = [
+        f"{item['local']}/{item['prefixlen']}"
+        for link in addresses
+        for item in link.get("addr_info", [])
+    ]
     return found + [route["dst"] for route in routes if route["dst"] != "default"]
 
 
@@ -37,7 +41,8 @@ def remove_bridge(folder: Path) -> None:
     """Remove the bridge, if it is there."""
     bridge = Path("/sys/class/net") / bridge_name(folder)
     if bridge.exists():
-        # The kernel takes the pods' ends away with their namespaces, a moment after their processes.
+        # The kernel takes the pods' ends away with their namespaces, a moment after their
+        # processes.
         deadline = time.monotonic() + 5
         while any((bridge / "brif").iterdir()) and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -48,7 +53,11 @@ def _ip(*arguments: str) -> str:
     try:
         result = subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False)
     except OSError as error:
-        raise ClusterError(f"`ip` does not start ({error.strerror}): install the Debian package iproute2.") from error
+        raise ClusterError(
+            f"`ip` does not start ({error.strerror}): install the Debian package iproute2."
+        ) from error
     if result.returncode != 0:
-        raise ClusterError(f"`ip {' '.join(arguments)}` failed: {result.stderr.strip()}; real nodes need root.")
+        raise ClusterError(
+            f"`ip {' '.join(arguments)}` failed: {result.stderr.strip()}; real nodes need root."
+        )
     return result.stdout

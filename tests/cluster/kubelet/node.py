@@ -18,10 +18,12 @@ from tests.cluster.images import Image
 from tests.cluster.kubelet import configuration
 from tests.cluster.paths import REPO
 
-# (what is waited for, its condition); raises ClusterError when it takes too long or a daemon ends meanwhile
+# (what is waited for, its condition); raises ClusterError when it takes too long or a daemon ends
+# meanwhile
 Wait = Callable[[str, Callable[[], bool]], None]
 PROGRAMS = ("containerd", "containerd-shim-runc-v2", "ctr", "kubelet", "nfd-worker")
-# What a service manager does for containerd: starts it again when a hangup ended it, as installers of runtimes do.
+# What a service manager does for containerd: starts it again when a hangup ended it, as installers
+# of runtimes do.
 _RESTARTED = """
 trap 'kill "$pid"; wait "$pid"; exit' TERM
 code=129
@@ -46,7 +48,9 @@ class RealNode:
         try:
             return int((self.folder / "pid").read_text())
         except (OSError, ValueError) as error:
-            raise ClusterError(f"The node {self.name} does not run: see {self._log(self.name)}.") from error
+            raise ClusterError(
+                f"The node {self.name} does not run: see {self._log(self.name)}."
+            ) from error
 
     @property
     def root(self) -> Path:
@@ -55,16 +59,28 @@ class RealNode:
 
     def daemons(self) -> list[processes.Process]:
         """What was started for it, in the order in which to stop it."""
-        names = [f"{self.name}-nfd-worker", f"{self.name}-kubelet", f"{self.name}-containerd", self.name]
+        names = [
+            f"{self.name}-nfd-worker",
+            f"{self.name}-kubelet",
+            f"{self.name}-containerd",
+            self.name,
+        ]
         noted = {process.program: process for process in processes.noted(self.cluster_folder)}
         return [noted[name] for name in names if name in noted]
 
     def boot(self, lower: Sequence[Path], programs: Mapping[str, Path], kernel: str = "") -> None:
-        """Start the machine, without anything in it. What will be started in it sees `kernel`, or the true one."""
+        """Start the machine, without anything in it. What will be started in it sees `kernel`, or
+        the true one."""
         (self.folder / "pid").unlink(missing_ok=True)
         (self.folder / "kernel").write_text(kernel)
         files = [str(programs[name]) for name in PROGRAMS]
-        command = [*_PYTHON, "tests.cluster.kubelet.boot", str(self.folder), ":".join(map(str, lower)), *files]
+        command = [
+            *_PYTHON,
+            "tests.cluster.kubelet.boot",
+            str(self.folder),
+            ":".join(map(str, lower)),
+            *files,
+        ]
         processes.start(self.name, command, folder=self.cluster_folder, directory=REPO)
 
     def is_booted(self) -> bool:
@@ -78,7 +94,9 @@ class RealNode:
 
     def has_containerd(self) -> bool:
         """True once containerd takes requests."""
-        return (self.root / configuration.SOCKET.lstrip("/")).exists() and self._ctr("version", check=False)
+        return (self.root / configuration.SOCKET.lstrip("/")).exists() and self._ctr(
+            "version", check=False
+        )
 
     def start_kubelet(self) -> None:
         """Start the kubelet, which then tells the API server about the node."""
@@ -96,8 +114,15 @@ class RealNode:
     def start_feature_worker(self, kubeconfig: str, namespace: str) -> None:
         """Start NFD's worker for files of features alone: what the node is, `Cluster.equip` says."""
         (self.root / _WORKER_KUBECONFIG.lstrip("/")).write_text(kubeconfig)
-        (self.root / "etc/kubernetes/node-feature-discovery/features.d").mkdir(parents=True, exist_ok=True)
-        command = ["env", f"NODE_NAME={self.name}", f"KUBERNETES_NAMESPACE={namespace}", "nfd-worker"]
+        (self.root / "etc/kubernetes/node-feature-discovery/features.d").mkdir(
+            parents=True, exist_ok=True
+        )
+        command = [
+            "env",
+            f"NODE_NAME={self.name}",
+            f"KUBERNETES_NAMESPACE={namespace}",
+            "nfd-worker",
+        ]
         command += [
             f"-kubeconfig={_WORKER_KUBECONFIG}",
             "-feature-sources=local",
@@ -109,14 +134,21 @@ class RealNode:
 
     def stop_kubelet(self) -> None:
         """Stop the kubelet alone: the node falls silent, its containers go on."""
-        processes.stop([daemon for daemon in self.daemons() if daemon.program.endswith("-kubelet")], patience=5)
+        processes.stop(
+            [daemon for daemon in self.daemons() if daemon.program.endswith("-kubelet")], patience=5
+        )
 
     def configure_kubelet(self, settings: Mapping[str, Any]) -> None:
-        """Start the kubelet anew with these settings besides; None takes one away again. Containers go on."""
+        """Start the kubelet anew with these settings besides; None takes one away again. Containers
+        go on."""
         self.stop_kubelet()
         file = self.root / "etc/kubernetes/kubelet.yaml"
         merged = {**json.loads(file.read_text()), **settings}
-        file.write_text(json.dumps({name: value for name, value in merged.items() if value is not None}, indent=2))
+        file.write_text(
+            json.dumps(
+                {name: value for name, value in merged.items() if value is not None}, indent=2
+            )
+        )
         # With the memory of another policy it would not start.
         (self.root / "var/lib/kubelet/cpu_manager_state").unlink(missing_ok=True)
         self.start_kubelet()
@@ -131,10 +163,13 @@ class RealNode:
     def load(self, image: Image) -> None:
         """Give it an image, as if it had been pulled."""
         with image.archive.open("rb") as archive:
-            self._ctr("--namespace=k8s.io", "images", "import", "--local", "-", stdin=archive.fileno())
+            self._ctr(
+                "--namespace=k8s.io", "images", "import", "--local", "-", stdin=archive.fileno()
+            )
 
     def trust(self, registry: str, authority: str, mirror: str = "") -> None:
-        """Let containerd trust a registry ("registry.test:5000") whose certificate this authority (PEM) signed.
+        """Let containerd trust a registry ("registry.test:5000") whose certificate this authority
+        (PEM) signed.
 
         mirror: is asked, and trusted, instead.
         """
@@ -144,17 +179,26 @@ class RealNode:
         (folder / "hosts.toml").write_text(configuration.registry_hosts(registry, mirror))
 
     def run(self, *command: str) -> str:
-        """Run a command in the machine and return what it prints; ClusterError with its message if it fails."""
-        result = subprocess.run(self._inside(command), cwd=REPO, capture_output=True, text=True, check=False)
+        """Run a command in the machine and return what it prints; ClusterError with its message if
+        it fails."""
+        result = subprocess.run(
+            self._inside(command), cwd=REPO, capture_output=True, text=True, check=False
+        )
         if result.returncode != 0:
-            raise ClusterError(f"{' '.join(command)} failed on {self.name}: {result.stderr.strip()}")
+            raise ClusterError(
+                f"{' '.join(command)} failed on {self.name}: {result.stderr.strip()}"
+            )
         return result.stdout
 
     def _ctr(self, *arguments: str, stdin: int = subprocess.DEVNULL, check: bool = True) -> bool:
         command = self._inside(["ctr", *arguments])
-        result = subprocess.run(command, cwd=REPO, stdin=stdin, capture_output=True, text=True, check=False)
+        result = subprocess.run(
+            command, cwd=REPO, stdin=stdin, capture_output=True, text=True, check=False
+        )
         if check and result.returncode != 0:
-            raise ClusterError(f"ctr {' '.join(arguments)} failed on {self.name}: {result.stderr.strip()}")
+            raise ClusterError(
+                f"ctr {' '.join(arguments)} failed on {self.name}: {result.stderr.strip()}"
+            )
         return result.returncode == 0
 
     def _inside(self, command: Sequence[str]) -> list[str]:

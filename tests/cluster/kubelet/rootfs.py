@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A root file system for a process in namespaces of its own: an overlay, /proc, /dev, /run and /tmp."""
+"""A root file system for a process in namespaces of its own: an overlay, /proc, /dev, /run and
+/tmp."""
 
 from __future__ import annotations
 
@@ -26,9 +27,11 @@ _DEVICES = {
 
 
 def assemble(folder: Path, lower: Sequence[Path]) -> Path:
-    """Mount FOLDER/root: what `lower` hold (the first lies on top), with all changes going to FOLDER/changes.
+    """Mount FOLDER/root: what `lower` hold (the first lies on top), with all changes going to
+    FOLDER/changes.
 
-    To be called in a new mount and PID namespace; what is mounted stays invisible outside. Returns the mounted folder.
+    To be called in a new mount and PID namespace; what is mounted stays invisible outside. Returns
+    the mounted folder.
     """
     ns.mount("none", "/", flags=ns.MS_REC | ns.MS_PRIVATE)
     root, changes, work = (made(folder / name) for name in ("root", "changes", "work"))
@@ -66,9 +69,21 @@ def _make_devices(folder: Path) -> None:
     os.umask(mask)
     for name in ("pts", "shm", "mqueue"):
         (folder / name).mkdir()
-    ns.mount("devpts", folder / "pts", "devpts", ns.MS_NOSUID | ns.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")
+    ns.mount(
+        "devpts",
+        folder / "pts",
+        "devpts",
+        ns.MS_NOSUID | ns.MS_NOEXEC,
+        "newinstance,ptmxmode=0666,mode=0620",
+    )
     ns.mount("tmpfs", folder / "shm", "tmpfs", ns.MS_NOSUID | ns.MS_NODEV, "mode=1777")
     ns.mount("mqueue", folder / "mqueue", "mqueue", ns.MS_NOSUID | ns.MS_NODEV | ns.MS_NOEXEC)
-    links = {"ptmx": "pts/ptmx", "fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
+    links = {
+        "ptmx": "pts/ptmx",
+        "fd": "/proc/self/fd",
+        "stdin": "fd/0",
+        "stdout": "fd/1",
+        "stderr": "fd/2",
+    }
     for name, target in links.items():
         (folder / name).symlink_to(target)

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A parent that stands for its one child in another PID namespace: signals go through, the exit code comes back."""
+"""A parent that stands for its one child in another PID namespace: signals go through, the exit
+code comes back."""
 
 from __future__ import annotations
 

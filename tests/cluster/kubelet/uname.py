@@ -1,10 +1,12 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Another kernel release in what uname(2) says, for a process and all its children, down to the containers.
+"""Another kernel release in what uname(2) says, for a process and all its children, down to the
+containers.
 
-A seccomp filter hands every uname call to the parent of the process, which answers it as the kernel would but for the
-release. Nothing else tells a program the kernel of its node, except /proc/version and /proc/sys/kernel/osrelease.
+A seccomp filter hands every uname call to the parent of the process, which answers it as the kernel
+would but for the release. Nothing else tells a program the kernel of its node, except /proc/version
+and /proc/sys/kernel/osrelease.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class _Program(ctypes.Structure):
 
 
 def intercept() -> int:
-    """Hand the uname calls of this process and its future children over; the descriptor on which they are answered."""
+    """Hand the uname calls of this process and its future children over; the descriptor on which
+    they are answered."""
     architecture, uname, seccomp = _NUMBERS[os.uname().machine]
     load, equal, answer = 0x20, 0x15, 0x06
     # Of the call's data the number is at offset 0, the architecture at 4.
@@ -87,6 +90,10 @@ def _write(pid: int, address: int, release: str, processes: int) -> None:
     fields = (true.sysname, true.nodename, release, true.version, true.machine, "(none)")
     memory = os.open(f"{pid}/mem", os.O_WRONLY | os.O_CLOEXEC, dir_fd=processes)
     try:
-        os.pwrite(memory, b"".join(field.encode()[: _FIELD - 1].ljust(_FIELD, b"\0") for field in fields), address)
+        os.pwrite(
+            memory,
+            b"".join(field.encode()[: _FIELD - 1].ljust(_FIELD, b"\0") for field in fields),
+            address,
+        )
     finally:
         os.close(memory)

@@ -31,4 +31,8 @@ class Logged:
 def parse(text: str) -> list[Logged]:
     """The requests in a log, in the order in which they were done."""
     found = [_LINE.match(line) for line in text.splitlines()]
-    return [Logged(line["method"], line["path"], int(line["status"]), line["agent"]) for line in found if line]
+    return [
+        Logged(line["method"], line["path"], int(line["status"]), line["agent"])
+        for line in found
+        if line
+    ]

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who may do what in a test's registry: known passwords, and what a token server grants for them. Pure."""
+"""Who may do what in a test's registry: known passwords, and what a token server grants for them.
+Pure."""
 
 from __future__ import annotations
 
@@ -16,9 +17,11 @@ PUBLIC = "public/"
 
 @dataclass(frozen=True)
 class Account:
-    """password_hash is bcrypt's of password (cost 4, the least), the only kind that the registry reads.
+    """password_hash is bcrypt's of password (cost 4, the least), the only kind that the registry
+    reads.
 
-    identity_token: a refresh token, as `docker login` gets one from some registries instead of keeping a password.
+    identity_token: a refresh token, as `docker login` gets one from some registries instead of
+    keeping a password.
     """
 
     name: str
@@ -35,7 +38,10 @@ class Account:
     @property
     def token_entry(self) -> dict[str, str]:
         """The same with the refresh token."""
-        return {"auth": base64.b64encode(f"{self.name}:".encode()).decode(), "identitytoken": self.identity_token}
+        return {
+            "auth": base64.b64encode(f"{self.name}:".encode()).decode(),
+            "identitytoken": self.identity_token,
+        }
 
 
 PUSHER = Account(
@@ -57,7 +63,10 @@ ACCOUNTS = (PUSHER, PULLER)
 
 def find_account(name: str, password: str) -> Account | None:
     """The account with that name and password."""
-    return next((account for account in ACCOUNTS if (account.name, account.password) == (name, password)), None)
+    return next(
+        (account for account in ACCOUNTS if (account.name, account.password) == (name, password)),
+        None,
+    )
 
 
 def find_by_identity_token(token: str) -> Account | None:
@@ -66,12 +75,19 @@ def find_by_identity_token(token: str) -> Account | None:
 
 
 def granted(account: Account | None, scopes: Iterable[str]) -> list[dict[str, Any]]:
-    """What a token says that its owner may do, of all that is asked for ("repository:NAME:pull,push")."""
+    """What a token says that its owner may do, of all that is asked for
+    ("repository:NAME:pull,push")."""
     access = []
     for scope in scopes:
         kind, _colon, rest = scope.partition(":")
         name, _colon, actions = rest.rpartition(":")
-        allowed = {"pull", "push", "delete"} if account and account.may_push else {"pull"} if account else set()
+        allowed = (
+            {"pull", "push", "delete"}
+            if account and account.may_push
+            else {"pull"}
+            if account
+            else set()
+        )
         if name.startswith(PUBLIC):
             allowed |= {"pull"}
         if given := sorted(allowed & set(actions.split(","))):

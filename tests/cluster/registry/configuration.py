@@ -25,7 +25,8 @@ Auth = Literal["none", "htpasswd", "token"]
 
 @dataclass(frozen=True)
 class Record:
-    """registry.json: how the registry in a folder is started. redirects_to: URL of what blobs are fetched from."""
+    """registry.json: how the registry in a folder is started. redirects_to: URL of what blobs are
+    fetched from."""
 
     auth: Auth
     port: int
@@ -82,8 +83,15 @@ def _configuration(folder: Path, record: Record) -> dict[str, Any]:
     elif record.auth == "token":
         realm = f"https://127.0.0.1:{record.token_port}{PATH}"
         found["auth"] = {
-            "token": {"realm": realm, "service": NAME, "issuer": ISSUER, "rootcertbundle": str(pki / "ca.crt")}
+            "token": {
+                "realm": realm,
+                "service": NAME,
+                "issuer": ISSUER,
+                "rootcertbundle": str(pki / "ca.crt"),
+            }
         }
     if record.redirects_to:
-        found["middleware"] = {"storage": [{"name": "redirect", "options": {"baseurl": record.redirects_to}}]}
+        found["middleware"] = {
+            "storage": [{"name": "redirect", "options": {"baseurl": record.redirects_to}}]
+        }
     return found

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Images for a test's registry, pushed and read by its HTTP API alone: not by the client that is to be tested."""
+"""Images for a test's registry, pushed and read by its HTTP API alone: not by the client that is to
+be tested."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
 
 @dataclass(frozen=True)
 class Contents:
-    """An image as it lies in a registry: the documents, and for each layer its files, path -> content."""
+    """An image as it lies in a registry: the documents, and for each layer its files, path ->
+    content."""
 
     manifest: Mapping[str, Any]
     config: Mapping[str, Any]
@@ -74,7 +76,8 @@ class Images:
         return self._manifest(repository, tag, manifest)
 
     def push_archive(self, repository: str, tag: str, file: Path) -> str:
-        """Push the one image of an OCI archive (a tar of an image layout) under a tag; returns its digest."""
+        """Push the one image of an OCI archive (a tar of an image layout) under a tag; returns its
+        digest."""
         with tarfile.open(file) as archived:
 
             def read(name: str) -> bytes:
@@ -97,8 +100,12 @@ class Images:
         for arch, digest in members.items():
             size = len(self.get(repository, f"manifests/{digest}"))
             platform = {"architecture": arch, "os": "linux"}
-            listed.append({"mediaType": MANIFEST, "digest": digest, "size": size, "platform": platform})
-        return self._manifest(repository, tag, {"schemaVersion": 2, "mediaType": INDEX, "manifests": listed})
+            listed.append(
+                {"mediaType": MANIFEST, "digest": digest, "size": size, "platform": platform}
+            )
+        return self._manifest(
+            repository, tag, {"schemaVersion": 2, "mediaType": INDEX, "manifests": listed}
+        )
 
     def contents(self, repository: str, version: str) -> Contents:
         """Read an image, each blob compared with its digest."""
@@ -108,7 +115,9 @@ class Images:
         for blob, content in zip(blobs, (config, *layers), strict=True):
             if (_digest(content), len(content)) != (blob["digest"], blob["size"]):
                 raise ClusterError(f"{repository}: a blob is not what the manifest says.")
-        return Contents(manifest, json.loads(config), [extracted(_plain(layer)) for layer in layers])
+        return Contents(
+            manifest, json.loads(config), [extracted(_plain(layer)) for layer in layers]
+        )
 
     def get(self, repository: str, path: str) -> bytes:
         """The body of GET /v2/REPOSITORY/PATH."""
@@ -132,7 +141,14 @@ class Images:
 
     def _manifest(self, repository: str, tag: str, manifest: Mapping[str, Any]) -> str:
         body = json.dumps(manifest).encode()
-        self._ask("PUT", repository, f"manifests/{tag}", 201, body=body, content_type=str(manifest["mediaType"]))
+        self._ask(
+            "PUT",
+            repository,
+            f"manifests/{tag}",
+            201,
+            body=body,
+            content_type=str(manifest["mediaType"]),
+        )
         return _digest(body)
 
     def _ask(
@@ -147,17 +163,25 @@ class Images:
         actions: str = "pull,push",
     ) -> urllib3.BaseHTTPResponse:
         url = path if "://" in path else f"https://{self._registry.address}/v2/{repository}/{path}"
-        headers = {"Accept": f"{MANIFEST}, {INDEX}", "Content-Type": content_type, **self._login(repository, actions)}
+        headers = {
+            "Accept": f"{MANIFEST}, {INDEX}",
+            "Content-Type": content_type,
+            **self._login(repository, actions),
+        }
         answer = self._pool.request(method, url, body=body, headers=headers)
         if answer.status != expected:
-            raise ClusterError(f"{method} {url} was answered {answer.status}: {answer.data.decode()[:300]}")
+            raise ClusterError(
+                f"{method} {url} was answered {answer.status}: {answer.data.decode()[:300]}"
+            )
         return answer
 
     def _login(self, repository: str, actions: str) -> dict[str, str]:
         basic = {"Authorization": f"Basic {self._registry.credentials.entry['auth']}"}
         if self._registry.record.auth != "token":
             return basic
-        query = urlencode({"service": "registry.test", "scope": f"repository:{repository}:{actions}"})
+        query = urlencode(
+            {"service": "registry.test", "scope": f"repository:{repository}:{actions}"}
+        )
         url = f"https://127.0.0.1:{self._registry.record.token_port}{PATH}?{query}"
         token = self._pool.request("GET", url, headers=basic).json()["token"]
         return {"Authorization": f"Bearer {token}"}

@@ -41,8 +41,9 @@ def _quiet(_line: str) -> None:
 class Registry:
     """A registry in a folder of its own: data/, logs/, run/, pki/, registry.json.
 
-    Make one with `Registry.start(...)`, or `Registry.attach(folder)` for one that somebody has started. As a context
-    manager it stops the registry at the end; the folder stays, whoever made it removes it.
+    Make one with `Registry.start(...)`, or `Registry.attach(folder)` for one that somebody has
+    started. As a context manager it stops the registry at the end; the folder stays, whoever made
+    it removes it.
     """
 
     def __init__(self, folder: Path, record: Record) -> None:
@@ -53,12 +54,19 @@ class Registry:
 
     @classmethod
     def start(
-        cls, folder: Path, *, auth: Auth, authority: Authority, redirects_to: str = "", say: Say = _quiet
+        cls,
+        folder: Path,
+        *,
+        auth: Auth,
+        authority: Authority,
+        redirects_to: str = "",
+        say: Say = _quiet,
     ) -> Registry:
-        """Start a registry; what runs or lies in that folder already must be of the same kind, and is started again.
+        """Start a registry; what runs or lies in that folder already must be of the same kind, and
+        is started again.
 
-        auth: "token" starts a token server, too. redirects_to: URL under which `folder/data` is served; blobs are then
-        not answered, but redirected there.
+        auth: "token" starts a token server, too. redirects_to: URL under which `folder/data` is
+        served; blobs are then not answered, but redirected there.
         """
         ensure_programs(say, REGISTRY_MODULES)
         with locked(clusters_folder() / ".ports.lock"):
@@ -68,7 +76,9 @@ class Registry:
                 record = Record(auth, port, token_port, redirects_to)
                 record.write(folder)
             elif (record.auth, record.redirects_to) != (auth, redirects_to):
-                raise ClusterError(f"The registry in {folder} was started with other options: use another folder.")
+                raise ClusterError(
+                    f"The registry in {folder} was started with other options: use another folder."
+                )
             # The last of the files.
             if not (folder / "tokens.json").exists():
                 write_files(folder, record, authority)
@@ -90,7 +100,8 @@ class Registry:
 
     @staticmethod
     def remove(folder: Path) -> None:
-        """Stop all that runs for the registry in a folder, whatever state it is in, and remove the folder."""
+        """Stop all that runs for the registry in a folder, whatever state it is in, and remove the
+        folder."""
         _stop(folder)
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -126,7 +137,10 @@ class Registry:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.stop()
 
@@ -180,25 +194,34 @@ class Registry:
         return self.folder / "logs" / f"{_PROGRAM}.log"
 
     def _settle(self) -> None:
-        """Wait until the log tells of all that was answered: a line may follow its answer by a moment."""
-        if not any(process.alive for process in processes.noted(self.folder) if process.program == _PROGRAM):
+        """Wait until the log tells of all that was answered: a line may follow its answer by a
+        moment."""
+        if not any(
+            process.alive for process in processes.noted(self.folder) if process.program == _PROGRAM
+        ):
             return
         mark = f"{_OURS}={uuid.uuid4().hex}"
         self._pool.request("GET", f"https://{self.address}/v2/?{mark}")
         deadline = time.monotonic() + _PATIENCE_S
         while mark not in self._log().read_text():
             if time.monotonic() > deadline:
-                raise ClusterError(f"The registry does not write its log {self._log()}: see whether the disk is full.")
+                raise ClusterError(
+                    f"The registry does not write its log {self._log()}: see whether the disk is full."
+                )
             time.sleep(0.01)
 
     def _wait(self) -> None:
-        ports = [self.record.port] + ([self.record.token_port] if self.record.auth == "token" else [])
+        ports = [self.record.port] + (
+            [self.record.token_port] if self.record.auth == "token" else []
+        )
         deadline = time.monotonic() + _PATIENCE_S
         for port in ports:
             while not self._answers(port):
                 self._check()
                 if time.monotonic() > deadline:
-                    raise ClusterError(f"The registry was not ready within {_PATIENCE_S:.0f} s: see {self._log()}.")
+                    raise ClusterError(
+                        f"The registry was not ready within {_PATIENCE_S:.0f} s: see {self._log()}."
+                    )
                 time.sleep(0.02)
 
     def _answers(self, port: int) -> bool:
@@ -212,8 +235,12 @@ class Registry:
         for process in processes.noted(self.folder):
             if not process.alive:
                 log = self.folder / "logs" / f"{process.program}.log"
-                last = (log.read_text(errors="replace").strip().splitlines() or ["(its log is empty)"])[-1]
-                raise ClusterError(f"{process.program} ended while it started: {last} (all of it in {log})")
+                last = (
+                    log.read_text(errors="replace").strip().splitlines() or ["(its log is empty)"]
+                )[-1]
+                raise ClusterError(
+                    f"{process.program} ended while it started: {last} (all of it in {log})"
+                )
 
 
 def _stop(folder: Path) -> None:

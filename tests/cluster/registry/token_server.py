@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The token server, a daemon: python -m tests.cluster.registry.token_server FOLDER PORT.
 
-GET with name and password, or without; POST with a refresh token or a password. It reads FOLDER/tokens.json for each
-request, so that a test can change what it does, and prints one JSON object for each.
+GET with name and password, or without; POST with a refresh token or a password. It reads
+FOLDER/tokens.json for each request, so that a test can change what it does, and prints one JSON
+object for each.
 """
 
 from __future__ import annotations
@@ -26,12 +27,15 @@ from tests.cluster.tls import TlsServer
 
 ISSUER = "test-token-server"
 PATH = "/token"
-_REFUSAL = {"errors": [{"code": "UNAUTHORIZED", "message": "wrong name, password or refresh token"}]}
+_REFUSAL = {
+    "errors": [{"code": "UNAUTHORIZED", "message": "wrong name, password or refresh token"}]
+}
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What tokens are like. lifetime: seconds until the registry refuses one, less its leeway of a minute.
+    """What tokens are like. lifetime: seconds until the registry refuses one, less its leeway of a
+    minute.
 
     told: the seconds that clients are told; they differ where a clock is wrong.
     """
@@ -107,8 +111,15 @@ class _Handler(BaseHTTPRequestHandler):
         document = {"token": token, "access_token": token, "expires_in": behaviour.told}
         self._send(200, document, name, scopes)
 
-    def _send(self, status: int, document: object, account: str = "", scopes: list[str] | None = None) -> None:
-        line = {"method": self.command, "status": status, "account": account, "scopes": scopes or []}
+    def _send(
+        self, status: int, document: object, account: str = "", scopes: list[str] | None = None
+    ) -> None:
+        line = {
+            "method": self.command,
+            "status": status,
+            "account": account,
+            "scopes": scopes or [],
+        }
         print(json.dumps(line), flush=True)
         body = json.dumps(document).encode()
         self.send_response(status)

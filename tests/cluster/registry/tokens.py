@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tokens as registries take them: JSON Web Tokens, signed by a key whose certificate comes with them. Pure.
+"""Tokens as registries take them: JSON Web Tokens, signed by a key whose certificate comes with
+them. Pure.
 
 Source: distribution.github.io/distribution/spec/auth/jwt/
 """
@@ -38,9 +39,16 @@ def signed(claims: Mapping[str, Any], pair: KeyPair) -> str:
 
 
 def claims(
-    *, subject: str, service: str, issuer: str, access: list[dict[str, Any]], now: int, lifetime: int
+    *,
+    subject: str,
+    service: str,
+    issuer: str,
+    access: list[dict[str, Any]],
+    now: int,
+    lifetime: int,
 ) -> dict[str, Any]:
-    """The claims of a token. now: seconds since 1970. lifetime: seconds; a negative one has ended already."""
+    """The claims of a token. now: seconds since 1970. lifetime: seconds; a negative one has ended
+    already."""
     return {
         "iss": issuer,
         "sub": subject,

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m tests.cluster.simulation --kubeconfig F --folder D [--port P]`: play pods until SIGTERM."""
+"""`python -m tests.cluster.simulation --kubeconfig F --folder D [--port P]`: play pods until
+SIGTERM."""
 
 from __future__ import annotations
 
@@ -22,18 +23,31 @@ from .kubelet import LogServer
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.cluster.simulation", description=__doc__)
     parser.add_argument("--kubeconfig", required=True, type=Path)
-    parser.add_argument("--folder", required=True, type=Path, help="the cluster's folder, for simulation.json")
-    parser.add_argument("--port", type=int, default=0, help="serves the nodes' logs; 0 = the last one, or a free one")
+    parser.add_argument(
+        "--folder", required=True, type=Path, help="the cluster's folder, for simulation.json"
+    )
+    parser.add_argument(
+        "--port",
+        type=int,
+        default=0,
+        help="serves the nodes' logs; 0 = the last one, or a free one",
+    )
     parser.add_argument("--workers", type=int, default=16)
-    parser.add_argument("--label-nodes", action="store_true", help="make node labels of NodeFeatures, as NFD does")
+    parser.add_argument(
+        "--label-nodes", action="store_true", help="make node labels of NodeFeatures, as NFD does"
+    )
     args = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
 
     state = args.folder / "simulation.json"
     last = json.loads(state.read_text()) if state.exists() else {}
     server = LogServer(args.folder, args.port or last.get("port", 0))
     cluster, label_nodes = load_kubeconfig(args.kubeconfig), args.label_nodes
-    simulation = Simulation(cluster, operands.load(), server.server_port, args.workers, label_nodes=label_nodes)
+    simulation = Simulation(
+        cluster, operands.load(), server.server_port, args.workers, label_nodes=label_nodes
+    )
     server.simulation = simulation
     threading.Thread(target=server.serve_forever, name="logs", daemon=True).start()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A small client for one API server: kept-alive connections, JSON, lists in pages, watches.
 
-http.client instead of the kubernetes client, since thousands of pods are played by one process on a busy machine.
+http.client instead of the kubernetes client, since thousands of pods are played by one process on a
+busy machine.
 """
 
 from __future__ import annotations
@@ -46,12 +47,15 @@ class Server:
 
 
 def load_kubeconfig(path: str | Path) -> Server:
-    """The current context's server, with client certificate or token; KeyError when the file lacks a part."""
+    """The current context's server, with client certificate or token; KeyError when the file lacks
+    a part."""
     path = Path(path)
     data = yaml.safe_load(path.read_text(encoding="utf-8"))
     contexts = {item["name"]: item["context"] for item in data["contexts"]}
     context = contexts[data["current-context"]]
-    cluster = next(item["cluster"] for item in data["clusters"] if item["name"] == context["cluster"])
+    cluster = next(
+        item["cluster"] for item in data["clusters"] if item["name"] == context["cluster"]
+    )
     user = next(item["user"] for item in data["users"] if item["name"] == context["user"])
     url = urlsplit(cluster["server"])
     if url.scheme != "https":
@@ -61,7 +65,10 @@ def load_kubeconfig(path: str | Path) -> Server:
     if cluster.get("insecure-skip-tls-verify"):
         tls.check_hostname = False
         tls.verify_mode = ssl.CERT_NONE
-    certificate, key = _content(path, user, "client-certificate"), _content(path, user, "client-key")
+    certificate, key = (
+        _content(path, user, "client-certificate"),
+        _content(path, user, "client-key"),
+    )
     if certificate and key:
         # ssl reads a certificate chain from files only.
         with tempfile.NamedTemporaryFile(suffix=".pem") as file:
@@ -85,8 +92,15 @@ class Session:
         self.timeout = timeout
         self.connection: http.client.HTTPConnection | None = None
 
-    def request(self, method: str, path: str, body: Obj | None = None, content_type: str = "application/json") -> Obj:
-        """The answer's JSON. ApiError for other than 2xx; OSError or HTTPException when the server cannot be reached.
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Obj | None = None,
+        content_type: str = "application/json",
+    ) -> Obj:
+        """The answer's JSON. ApiError for other than 2xx; OSError or HTTPException when the server
+        cannot be reached.
 
         A GET or DELETE on a connection that the server has closed meanwhile is sent once more.
         """
@@ -117,9 +131,18 @@ class Session:
                 return items, str(page["metadata"]["resourceVersion"])
             asked["continue"] = page["metadata"]["continue"]
 
-    def watch(self, path: str, query: dict[str, str], version: str, timeout: int = 300) -> Iterator[tuple[str, Obj]]:
-        """(type, object) of each change from the version on, bookmarks included; ends when the server ends it."""
-        asked = dict(query, watch="1", resourceVersion=version, allowWatchBookmarks="true", timeoutSeconds=str(timeout))
+    def watch(
+        self, path: str, query: dict[str, str], version: str, timeout: int = 300
+    ) -> Iterator[tuple[str, Obj]]:
+        """(type, object) of each change from the version on, bookmarks included; ends when the
+        server ends it."""
+        asked = dict(
+            query,
+            watch="1",
+            resourceVersion=version,
+            allowWatchBookmarks="true",
+            timeoutSeconds=str(timeout),
+        )
         self.timeout = timeout + 30
         self.close()
         response = self._send("GET", f"{path}?{urlencode(asked)}", None, "")
@@ -129,7 +152,9 @@ class Session:
             for line in response:
                 event = json.loads(line)
                 if event["type"] == "ERROR":
-                    raise ApiError(int(event["object"].get("code", 500)), event["object"].get("message", ""))
+                    raise ApiError(
+                        int(event["object"].get("code", 500)), event["object"].get("message", "")
+                    )
                 yield event["type"], event["object"]
         finally:
             self.close()
@@ -139,11 +164,15 @@ class Session:
             self.connection.close()
             self.connection = None
 
-    def _send(self, method: str, path: str, payload: bytes | None, content_type: str) -> http.client.HTTPResponse:
+    def _send(
+        self, method: str, path: str, payload: bytes | None, content_type: str
+    ) -> http.client.HTTPResponse:
         if self.connection is None:
             server = self.server
             if server.context is None:
-                self.connection = http.client.HTTPConnection(server.host, server.port, timeout=self.timeout)
+                self.connection = http.client.HTTPConnection(
+                    server.host, server.port, timeout=self.timeout
+                )
             else:
                 self.connection = http.client.HTTPSConnection(
                     server.host, server.port, timeout=self.timeout, context=server.context

@@ -21,23 +21,35 @@ def add_commands(
     kubeconfig_of: Callable[[argparse.Namespace], str | Path],
     parents: list[argparse.ArgumentParser] | None = None,
 ) -> None:
-    """Add `faults` to a parser. Each command sets `args.run`, which takes the arguments and may raise a ClusterError.
+    """Add `faults` to a parser. Each command sets `args.run`, which takes the arguments and may
+    raise a ClusterError.
 
-    parents: parsers whose options (such as --name) each command shall have; kubeconfig_of finds the cluster by them.
+    parents: parsers whose options (such as --name) each command shall have; kubeconfig_of finds the
+    cluster by them.
     """
     shared = parents or []
-    faults = subparsers.add_parser("faults", help="make operands on simulated nodes misbehave", description=HELP)
+    faults = subparsers.add_parser(
+        "faults", help="make operands on simulated nodes misbehave", description=HELP
+    )
     commands = faults.add_subparsers(required=True, metavar="set|clear|list")
 
     setter = commands.add_parser("set", help="set a fault", description=HELP, parents=shared)
-    setter.add_argument("--node", required=True, help="a node's name, or '*' for all simulated nodes")
-    setter.add_argument("--operand", required=True, help="a role (driver, device-plugin, ...) or a name, or '*'")
-    setter.add_argument("--play", required=True, metavar="PLAY[=SECONDS]", help=", ".join(ALL_PLAYS))
+    setter.add_argument(
+        "--node", required=True, help="a node's name, or '*' for all simulated nodes"
+    )
+    setter.add_argument(
+        "--operand", required=True, help="a role (driver, device-plugin, ...) or a name, or '*'"
+    )
+    setter.add_argument(
+        "--play", required=True, metavar="PLAY[=SECONDS]", help=", ".join(ALL_PLAYS)
+    )
     setter.add_argument("--exit-code", type=int, help="of fail, crash, later-crash; 1 by default")
     setter.add_argument("--message", help="the last log line, or the image-pull error")
     setter.set_defaults(run=lambda args: _set(args, kubeconfig_of(args)))
 
-    clearer = commands.add_parser("clear", help="take faults away; pods recover by themselves", parents=shared)
+    clearer = commands.add_parser(
+        "clear", help="take faults away; pods recover by themselves", parents=shared
+    )
     clearer.add_argument("--node", default=ALL)
     clearer.add_argument("--operand")
     clearer.set_defaults(run=lambda args: _clear(args, kubeconfig_of(args)))

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The simulation's threads: two or three that watch, some that play nodes, and a queue of nodes between them."""
+"""The simulation's threads: two or three that watch, some that play nodes, and a queue of nodes
+between them."""
 
 from __future__ import annotations
 
@@ -28,10 +29,13 @@ CANNOT_REACH = (OSError, http.client.HTTPException)
 class Simulation:
     """Plays the pods of the simulated nodes of one cluster until `stop` is set.
 
-    With `label_nodes` it also makes node labels of NodeFeature objects, where there is no NFD master.
+    With `label_nodes` it also makes node labels of NodeFeature objects, where there is no NFD
+    master.
     """
 
-    def __init__(self, server: Server, operands: Operands, port: int, workers: int, *, label_nodes: bool) -> None:
+    def __init__(
+        self, server: Server, operands: Operands, port: int, workers: int, *, label_nodes: bool
+    ) -> None:
         self.server = server
         self.lock = threading.Condition()
         self.store = Store(operands)
@@ -39,7 +43,10 @@ class Simulation:
         self.stop = threading.Event()
         self.workers = workers
         self.label_nodes = label_nodes
-        self.unread = {"/api/v1/nodes", "/api/v1/pods"}  # lists that are still to come: nothing is judged before
+        self.unread = {
+            "/api/v1/nodes",
+            "/api/v1/pods",
+        }  # lists that are still to come: nothing is judged before
         self.queue: deque[str] = deque()
         self.queued: set[str] = set()
         self.busy: set[str] = set()
@@ -57,14 +64,18 @@ class Simulation:
         threads: dict[str, Callable[[], None]] = {"nodes": nodes, "pods": pods}
         if self.label_nodes:
             self.unread.add(FEATURES)
-            threads["features"] = partial(self._follow, FEATURES, {}, store.replace_features, self._feature_event)
+            threads["features"] = partial(
+                self._follow, FEATURES, {}, store.replace_features, self._feature_event
+            )
         threads.update({f"player-{number}": self._work for number in range(self.workers)})
         for name, target in threads.items():
             threading.Thread(target=target, name=name, daemon=True).start()
 
     def _adopt_features(self) -> None:
         """NodeFeatures of an earlier daemon: known, so that those whose pod is gone are taken away."""
-        selector = {"labelSelector": ",".join(f"{key}={value}" for key, value in MANAGED_BY.items())}
+        selector = {
+            "labelSelector": ",".join(f"{key}={value}" for key, value in MANAGED_BY.items())
+        }
         try:
             items, _version = Session(self.server).list_all(FEATURES, selector)
         except (ApiError, *CANNOT_REACH) as error:
@@ -150,7 +161,8 @@ class Simulation:
                     self._alarm(name, due)
 
     def _alarm(self, name: str, due: float) -> None:
-        """Look at the node at that time; an earlier alarm is kept, a later one is left to find nothing to do."""
+        """Look at the node at that time; an earlier alarm is kept, a later one is left to find
+        nothing to do."""
         if due < self.due.get(name, float("inf")):
             self.due[name] = due
             heapq.heappush(self.timers, (due, name))

@@ -1,10 +1,12 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What happens next to a pod. Pure: the pod, its play, what its node lacks and the time in; one step out.
+"""What happens next to a pod. Pure: the pod, its play, what its node lacks and the time in; one
+step out.
 
-A pod is in one mode at a time (`memory.mode`), since `memory.since`; a step is due some seconds after the mode began.
-So every decision can be taken again at any time from the present state: nothing is lost when an event is.
+A pod is in one mode at a time (`memory.mode`), since `memory.since`; a step is due some seconds
+after the mode began. So every decision can be taken again at any time from the present state:
+nothing is lost when an event is.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from .model import Obj, Play, Pod
 from .operands import fits_kernel
 from .status import Place
 
-# Seconds from a mode's begin: a crash, the first and second report of a failed pull, the report "waits for init".
+# Seconds from a mode's begin: a crash, the first and second report of a failed pull, the report
+# "waits for init".
 CRASH_AFTER, PULL_AFTER, PULL_BACK_OFF_AFTER, HELD_BACK_AFTER, RUNS_AFTER = 0.5, 0.3, 2.0, 5.0, 0.2
 LONGEST_BACK_OFF = 16  # times the first one
 
@@ -58,12 +61,19 @@ DELETE = Decision(delete=True)
 
 
 def decide(
-    pod: Pod, play: Play, missing: Sequence[str], short: str, kernel: str, memory: Memory, place: Place, now: float
+    pod: Pod,
+    play: Play,
+    missing: Sequence[str],
+    short: str,
+    kernel: str,
+    memory: Memory,
+    place: Place,
+    now: float,
 ) -> Decision:
     """The pod's next step.
 
-    missing: sentences, one per role that the pod needs and its node lacks. short: why the kubelet would not admit a
-    new pod, "" = it would. kernel: the node's. now: seconds of a monotonic clock.
+    missing: sentences, one per role that the pod needs and its node lacks. short: why the kubelet
+    would not admit a new pod, "" = it would. kernel: the node's. now: seconds of a monotonic clock.
     """
     if pod.deleting:
         return DELETE if pod.grace else NOTHING
@@ -71,7 +81,11 @@ def decide(
         return NOTHING
     if memory.rebooted and _containers(pod) != "new":
         return _reboot(pod, memory, place)
-    if play.name != "image-pull" and pod.operand.kernel_in_image and not fits_kernel(pod.image, kernel):
+    if (
+        play.name != "image-pull"
+        and pod.operand.kernel_in_image
+        and not fits_kernel(pod.image, kernel)
+    ):
         text = f"Could not load the kernel modules: image {pod.image} has none for kernel {kernel}"
         play = Play(name="crash", message=text, restart_seconds=play.restart_seconds)
     if short and _containers(pod) == "new":
@@ -81,7 +95,9 @@ def decide(
     return _run_once(pod, play, missing, memory, place, now)
 
 
-def _serve(pod: Pod, play: Play, missing: Sequence[str], memory: Memory, place: Place, now: float) -> Decision:
+def _serve(
+    pod: Pod, play: Play, missing: Sequence[str], memory: Memory, place: Place, now: float
+) -> Decision:
     """A pod that is to stay up: DaemonSets, Deployments."""
     mode = _enter(memory, _serving_mode(pod, play, missing), now)
     if pod.serves and not pod.ready and mode in ("start", "slow", "blocked"):
@@ -122,7 +138,11 @@ def _up(pod: Pod, play: Play, memory: Memory, place: Place, now: float) -> Decis
         _enter(memory, "crash", now)
         return _crash(pod, play, memory, place, now)
     memory.last_log = play.message or "the process does not answer any more"
-    unhealthy = Event("Warning", "Unhealthy", play.message or "Readiness probe failed: the process does not answer")
+    unhealthy = Event(
+        "Warning",
+        "Unhealthy",
+        play.message or "Readiness probe failed: the process does not answer",
+    )
     return Decision(status=status.running(pod, place, ready=False), event=unhealthy)
 
 
@@ -141,8 +161,11 @@ def _serving_mode(pod: Pod, play: Play, missing: Sequence[str]) -> str:
     return "slow" if play.name == "slow" else "start"
 
 
-def _run_once(pod: Pod, play: Play, missing: Sequence[str], memory: Memory, place: Place, now: float) -> Decision:
-    """A pod that is to come to an end: Jobs, validators. Missing roles make it fail, as the real program would."""
+def _run_once(
+    pod: Pod, play: Play, missing: Sequence[str], memory: Memory, place: Place, now: float
+) -> Decision:
+    """A pod that is to come to an end: Jobs, validators. Missing roles make it fail, as the real
+    program would."""
     state = _containers(pod)
     if play.name == "image-pull" and state in ("new", "init", "pull"):
         _enter(memory, "pull", now)
@@ -152,16 +175,23 @@ def _run_once(pod: Pod, play: Play, missing: Sequence[str], memory: Memory, plac
     takes = play.seconds if play.name in ("slow", "later-crash") else pod.operand.seconds
     if stays or (takes > 2 * RUNS_AFTER and play.name in ("slow", "later-crash")):
         if state != "running":
-            return _after(RUNS_AFTER, memory, now, status.running(pod, place, ready=play.name != "dead"))
+            return _after(
+                RUNS_AFTER, memory, now, status.running(pod, place, ready=play.name != "dead")
+            )
         if stays:
             return NOTHING
     fails = play.name in ("fail", "crash", "later-crash")
     if fails:
-        exit_code, text = play.exit_code, play.message or f"simulated failure, exit code {play.exit_code}"
+        exit_code, text = (
+            play.exit_code,
+            play.message or f"simulated failure, exit code {play.exit_code}",
+        )
     else:
         exit_code, text = (1, missing[0]) if missing else (0, "")
     if exit_code and pod.restart_policy == "OnFailure":
-        loop = Play(name="crash", exit_code=exit_code, message=text, restart_seconds=play.restart_seconds)
+        loop = Play(
+            name="crash", exit_code=exit_code, message=text, restart_seconds=play.restart_seconds
+        )
         return _crash(pod, loop, memory, place, now)
     if now < memory.since + takes:
         return Decision(due=memory.since + takes)
@@ -196,12 +226,18 @@ def _pull(pod: Pod, play: Play, memory: Memory, place: Place, now: float) -> Dec
     if _containers(pod) != "pull":
         text = play.message or f'failed to pull image "{image}": not found'
         failed = Event("Warning", "Failed", f'Failed to pull image "{image}": {text}')
-        return _after(PULL_AFTER, memory, now, status.image_failed(pod, place, "ErrImagePull", text), failed)
+        return _after(
+            PULL_AFTER, memory, now, status.image_failed(pod, place, "ErrImagePull", text), failed
+        )
     if _waiting(pod) == "ErrImagePull":
         text = f'Back-off pulling image "{image}": {play.message or "not found"}'
         backed = Event("Warning", "BackOff", f'Back-off pulling image "{image}"')
         return _after(
-            PULL_BACK_OFF_AFTER, memory, now, status.image_failed(pod, place, "ImagePullBackOff", text), backed
+            PULL_BACK_OFF_AFTER,
+            memory,
+            now,
+            status.image_failed(pod, place, "ImagePullBackOff", text),
+            backed,
         )
     return NOTHING
 
@@ -213,10 +249,16 @@ def _reboot(pod: Pod, memory: Memory, place: Place) -> Decision:
     if pod.restart_policy == "Always":
         return Decision(status=status.restarted(pod, place))
     memory.last_log = "the node was rebooted"
-    return Decision(status=status.ended(pod, place, 137, message=memory.last_log, reason="ContainerStatusUnknown"))
+    return Decision(
+        status=status.ended(
+            pod, place, 137, message=memory.last_log, reason="ContainerStatusUnknown"
+        )
+    )
 
 
-def _after(seconds: float, memory: Memory, now: float, change: Obj, event: Event | None = None) -> Decision:
+def _after(
+    seconds: float, memory: Memory, now: float, change: Obj, event: Event | None = None
+) -> Decision:
     """The change, once the mode has lasted so long."""
     if now < memory.since + seconds:
         return Decision(due=memory.since + seconds)
@@ -230,7 +272,8 @@ def _enter(memory: Memory, mode: str, now: float) -> str:
 
 
 def _containers(pod: Pod) -> str:
-    """new: never started; init: waits for init containers; pull: no image; crash: backs off; running."""
+    """new: never started; init: waits for init containers; pull: no image; crash: backs off;
+    running."""
     statuses = pod.status.get("containerStatuses")
     if not statuses:
         return "new"

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What operands do to their node: who serves it, which devices it offers, what feature discovery reports. Pure."""
+"""What operands do to their node: who serves it, which devices it offers, what feature discovery
+reports. Pure."""
 
 from __future__ import annotations
 
@@ -22,12 +23,15 @@ Served = Mapping[tuple[str, str], Pod | None]
 
 
 def served(node: Node, pods: Iterable[Pod], stacks: Iterable[str], lost: frozenset[str]) -> Served:
-    """(stack, role) -> the ready pod that plays it on the node; None as the pod where the host brings it itself.
+    """(stack, role) -> the ready pod that plays it on the node; None as the pod where the host
+    brings it itself.
 
     lost: uids of pods that a reboot has stopped though their status does not say so yet.
     """
     brought = [*node.preinstalled, *(f"host:{role}" for role in node.preinstalled)]
-    result: dict[tuple[str, str], Pod | None] = {(stack, role): None for stack in stacks for role in brought}
+    result: dict[tuple[str, str], Pod | None] = {
+        (stack, role): None for stack in stacks for role in brought
+    }
     for pod in pods:
         if pod.operand.stack and pod.serves and not pod.deleting and pod.uid not in lost:
             result[pod.operand.stack, pod.operand.role] = pod
@@ -46,7 +50,8 @@ def missing(pod: Pod, serving: Served, stack: Stack | None, node: str) -> list[s
 
 
 def shortage(pod: Pod, node: Node, pods: Sequence[Pod]) -> str:
-    """Why a kubelet would not admit the pod ("OutOfX: sentence"), for pods that were bound without the scheduler."""
+    """Why a kubelet would not admit the pod ("OutOfX: sentence"), for pods that were bound without
+    the scheduler."""
     for resource, amount in pod.extended.items():
         if resource not in node.allocatable:
             continue
@@ -67,12 +72,14 @@ def shortage(pod: Pod, node: Node, pods: Sequence[Pod]) -> str:
 def node_patch(node: Node, serving: Served, port: int) -> Obj | None:
     """Merge patch for nodes/status, None if nothing is to change.
 
-    A ready device plugin makes capacity and allocatable the profile's count; without one allocatable is 0 and capacity
-    stays. The kubelet's port is ours, since the logs are.
+    A ready device plugin makes capacity and allocatable the profile's count; without one
+    allocatable is 0 and capacity stays. The kubelet's port is ours, since the logs are.
     """
     capacity: dict[str, str] = {}
     allocatable: dict[str, str] = {}
-    plugins = [pod for (_role, role), pod in serving.items() if role == "device-plugin" and pod is not None]
+    plugins = [
+        pod for (_role, role), pod in serving.items() if role == "device-plugin" and pod is not None
+    ]
     for resource, count in node.devices.items():
         if any(pattern.fullmatch(resource) for pod in plugins for pattern in pod.operand.resources):
             if node.capacity.get(resource) != str(count):
@@ -92,7 +99,8 @@ def node_patch(node: Node, serving: Served, port: int) -> Obj | None:
 
 
 def label_patch(node: Node, features: Mapping[str, Mapping[str, str]]) -> Obj | None:
-    """Merge patch for a node that makes labels of its NodeFeatures (name -> labels), None if nothing is to change."""
+    """Merge patch for a node that makes labels of its NodeFeatures (name -> labels), None if
+    nothing is to change."""
     wanted = {key: value for name in sorted(features) for key, value in features[name].items()}
     if wanted == node.labels:
         return None
@@ -112,7 +120,9 @@ def node_features(node: Node, serving: Served, operands: Operands) -> dict[str, 
             continue
         stack = operands.stacks[stack_name]
         driver = serving.get((stack_name, "driver"))
-        version = driver_version(image_version(driver.image) if driver else "", stack.default_version)
+        version = driver_version(
+            image_version(driver.image) if driver else "", stack.default_version
+        )
         values: dict[str, str] = {
             **stack.defaults,
             **node.gpu,
@@ -131,7 +141,9 @@ def node_features(node: Node, serving: Served, operands: Operands) -> dict[str, 
                 "namespace": NFD_NAMESPACE,
                 "labels": labels,
                 # So that it goes with the node; when the pod goes, the simulation takes it away.
-                "ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.uid}],
+                "ownerReferences": [
+                    {"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.uid}
+                ],
             },
             "spec": {
                 "features": {"attributes": {}, "flags": {}, "instances": {}},
@@ -148,7 +160,8 @@ def driver_version(tag: str, default: str) -> str:
 
 
 def pod_ip(node: Node, pod: Pod, pods: Iterable[Pod]) -> str:
-    """The address of a new pod: the one that the node names for its labels, the node's own, or a free one."""
+    """The address of a new pod: the one that the node names for its labels, the node's own, or a
+    free one."""
     labels = set((pod.metadata.get("labels") or {}).items())
     for wanted, address in node.pod_ips.items():
         if wanted <= labels:
@@ -157,12 +170,15 @@ def pod_ip(node: Node, pod: Pod, pods: Iterable[Pod]) -> str:
 
 
 def free_ip(node: Node, pods: Iterable[Pod]) -> str:
-    """An address of the node's pod range that none of the pods has; without a range, one made from the node's name."""
+    """An address of the node's pod range that none of the pods has; without a range, one made from
+    the node's name."""
     used = {pod.status.get("podIP") for pod in pods}
     if node.cidr:
         network: Any = ipaddress.ip_network(node.cidr)
     else:
-        network = ipaddress.ip_network((0x0A800000 + (zlib.crc32(node.name.encode()) & 0x7FFF) * 256, 24))
+        network = ipaddress.ip_network(
+            (0x0A800000 + (zlib.crc32(node.name.encode()) & 0x7FFF) * 256, 24)
+        )
     for number in range(2, network.num_addresses - 1):
         address = str(network[number])
         if address not in used:

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Faults by node and operand: `set_fault`, `clear_faults`, `list_faults`.
 
-A fault is an entry in the node's annotation sim.hardware-enablement.io/faults, which the daemon follows. The exception
-is `never-scheduled`, which lies before any kubelet: see unschedulable.py.
+A fault is an entry in the node's annotation sim.hardware-enablement.io/faults, which the daemon
+follows. The exception is `never-scheduled`, which lies before any kubelet: see unschedulable.py.
 """
 
 from __future__ import annotations
@@ -29,19 +29,23 @@ class FaultError(ClusterError):
     """One sentence: what cannot be set, and what can."""
 
 
-def set_fault(kubeconfig: str | Path, node: str, operand: str, play: str, **params: Any) -> list[str]:
+def set_fault(
+    kubeconfig: str | Path, node: str, operand: str, play: str, **params: Any
+) -> list[str]:
     """Make an operand misbehave on a node, from now on; the names of the nodes concerned.
 
-    node: a simulated node's name, or "*" for all that exist now. operand: a role or a name of operands.yaml, or "*".
-    play: one of ALL_PLAYS; params as in model.Play (seconds, exit_code, message, restart_seconds).
-    Raises FaultError for unknown names and parameters.
+    node: a simulated node's name, or "*" for all that exist now. operand: a role or a name of
+    operands.yaml, or "*". play: one of ALL_PLAYS; params as in model.Play (seconds, exit_code,
+    message, restart_seconds). Raises FaultError for unknown names and parameters.
     """
     table = operands.load()
     if operand != ALL and operand not in table.roles | table.names:
         known = ", ".join(sorted(table.roles | table.names))
         raise FaultError(f"There is no operand {operand!r}: choose one of {known} or '*'.")
     if play == NEVER_SCHEDULED and params:
-        raise FaultError(f"The play {NEVER_SCHEDULED} takes no parameters: leave out {', '.join(sorted(params))}.")
+        raise FaultError(
+            f"The play {NEVER_SCHEDULED} takes no parameters: leave out {', '.join(sorted(params))}."
+        )
     fault = {"play": play, **params}
     if play != NEVER_SCHEDULED:
         try:
@@ -59,7 +63,8 @@ def set_fault(kubeconfig: str | Path, node: str, operand: str, play: str, **para
 
 
 def clear_faults(kubeconfig: str | Path, node: str = ALL, operand: str | None = None) -> list[str]:
-    """Take faults away: of one operand, or of all; the names of the nodes that had some. Pods recover by themselves."""
+    """Take faults away: of one operand, or of all; the names of the nodes that had some. Pods
+    recover by themselves."""
     session = Session(load_kubeconfig(kubeconfig))
     cleared = []
     for name in _nodes(session, node):
@@ -86,12 +91,16 @@ def _nodes(session: Session, node: str) -> list[str]:
     if node == ALL:
         return names
     if node not in names:
-        raise FaultError(f"There is no simulated node {node!r}: the nodes are {', '.join(names[:20]) or 'none'}.")
+        raise FaultError(
+            f"There is no simulated node {node!r}: the nodes are {', '.join(names[:20]) or 'none'}."
+        )
     return [node]
 
 
 def _faults(node: Obj) -> dict[str, Obj]:
-    faults: dict[str, Obj] = json.loads((node["metadata"].get("annotations") or {}).get(FAULTS_ANNOTATION) or "{}")
+    faults: dict[str, Obj] = json.loads(
+        (node["metadata"].get("annotations") or {}).get(FAULTS_ANNOTATION) or "{}"
+    )
     return faults
 
 
@@ -99,9 +108,14 @@ def _change(session: Session, name: str, added: dict[str, Obj], removed: Iterabl
     """Rewrite the node's annotation; begin again when somebody else wrote the node meanwhile."""
     while True:
         node = session.request("GET", f"/api/v1/nodes/{name}")
-        faults = {key: value for key, value in {**_faults(node), **added}.items() if key not in removed}
+        faults = {
+            key: value for key, value in {**_faults(node), **added}.items() if key not in removed
+        }
         text = json.dumps(faults, sort_keys=True) if faults else None
-        meta = {"resourceVersion": node["metadata"]["resourceVersion"], "annotations": {FAULTS_ANNOTATION: text}}
+        meta = {
+            "resourceVersion": node["metadata"]["resourceVersion"],
+            "annotations": {FAULTS_ANNOTATION: text},
+        }
         try:
             session.request("PATCH", f"/api/v1/nodes/{name}", {"metadata": meta}, MERGE)
         except ApiError as error:

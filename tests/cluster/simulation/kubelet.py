@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part of a kubelet's API that `kubectl logs` needs, served for all simulated nodes on one loopback port."""
+"""The part of a kubelet's API that `kubectl logs` needs, served for all simulated nodes on one
+loopback port."""
 
 from __future__ import annotations
 
@@ -32,8 +33,11 @@ class LogServer(ThreadingHTTPServer):
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.tls.load_cert_chain(_certificate(folder))
 
-    def finish_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
-        # Here and not around the listening socket, so that a slow handshake holds up its own thread only.
+    def finish_request(
+        self, request: socket.socket | tuple[bytes, socket.socket], client_address: object
+    ) -> None:
+        # Here and not around the listening socket, so that a slow handshake holds up its own thread
+        # only.
         if not isinstance(request, socket.socket):
             return
         request.settimeout(30)
@@ -67,7 +71,9 @@ class _Handler(BaseHTTPRequestHandler):
         with simulation.lock:
             pod = simulation.store.names.get((namespace, name))
             if pod is None:
-                self._answer(404, f'pod "{name}" in namespace "{namespace}" is not on a simulated node')
+                self._answer(
+                    404, f'pod "{name}" in namespace "{namespace}" is not on a simulated node'
+                )
                 return
             memory = simulation.store.memory.get(pod.uid)
             missing = simulation.player.missing(pod)
@@ -115,14 +121,20 @@ def _certificate(folder: Path) -> Path:
         .not_valid_before(now - datetime.timedelta(hours=1))
         .not_valid_after(now + datetime.timedelta(days=3650))
         .add_extension(
-            x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
+            x509.SubjectAlternativeName(
+                [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+            ),
             critical=False,
         )
         .sign(key, hashes.SHA256())
     )
     file.touch(mode=0o600)
     file.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
         + certificate.public_bytes(serialization.Encoding.PEM)
     )
     return file

@@ -17,8 +17,11 @@ class NotStartedError(Exception):
     """The container has no log yet; the text is what a kubelet answers."""
 
 
-def log_lines(pod: Pod, container: str, *, previous: bool, last_log: str, missing: Sequence[str]) -> list[str]:
-    """The container's log lines; NotStartedError when it has none, KeyError when the pod has no such container.
+def log_lines(
+    pod: Pod, container: str, *, previous: bool, last_log: str, missing: Sequence[str]
+) -> list[str]:
+    """The container's log lines; NotStartedError when it has none, KeyError when the pod has no
+    such container.
 
     last_log: the last line of the run that failed last. missing: what the pod waits for.
     """
@@ -28,7 +31,9 @@ def log_lines(pod: Pod, container: str, *, previous: bool, last_log: str, missin
         raise KeyError(container)
     key = "initContainerStatuses" if container in inits else "containerStatuses"
     state: Obj = next((item for item in pod.status.get(key) or () if item["name"] == container), {})
-    reason = (state.get("state", {}).get("waiting") or {}).get("reason", "ContainerCreating" if not state else "")
+    reason = (state.get("state", {}).get("waiting") or {}).get(
+        "reason", "ContainerCreating" if not state else ""
+    )
     prefix = f'container "{container}" in pod "{pod.name}"'
     if previous and not state.get("lastState"):
         raise NotStartedError(f"previous terminated {prefix} not found")

@@ -26,17 +26,23 @@ PLAY_PREFIX = "play.hardware-enablement.test/"
 KWOK_NODE = "kwok.x-k8s.io/node"
 
 PLAYS = ("normal", "slow", "run", "fail", "crash", "later-crash", "dead", "image-pull")
-# How annotation values name roles: what people say about a node (`driver,toolkit`) and the role's own name.
-ROLE_ALIASES = {"toolkit": "runtime-hook", "container-toolkit": "runtime-hook", "plugin": "device-plugin"}
+# How annotation values name roles: what people say about a node (`driver,toolkit`) and the role's
+# own name.
+ROLE_ALIASES = {
+    "toolkit": "runtime-hook",
+    "container-toolkit": "runtime-hook",
+    "plugin": "device-plugin",
+}
 
 
 @dataclass(frozen=True)
 class Play:
     """How a pod behaves.
 
-    seconds: slow's time to readiness or end; later-crash's and dead's time from readiness to the fault.
-    exit_code: of fail, crash and later-crash. message: the last log line, or the image-pull error; "" = a usual one.
-    restart_seconds: the crash loop's first back-off, doubled for each restart up to 16 times.
+    seconds: slow's time to readiness or end; later-crash's and dead's time from readiness to the
+    fault. exit_code: of fail, crash and later-crash. message: the last log line, or the image-pull
+    error; "" = a usual one. restart_seconds: the crash loop's first back-off, doubled for each
+    restart up to 16 times.
     """
 
     name: str = "normal"
@@ -50,7 +56,8 @@ NORMAL = Play()
 
 
 def parse_play(values: Mapping[str, Any]) -> Play:
-    """Make a Play of {"play": name, "seconds": .., "exit_code": .., ...}; ValueError says what is wrong."""
+    """Make a Play of {"play": name, "seconds": .., "exit_code": .., ...}; ValueError says what is
+    wrong."""
     name = str(values.get("play", "normal"))
     if name not in PLAYS:
         raise ValueError(f"unknown play {name!r}: expected one of {', '.join(PLAYS)}")
@@ -128,9 +135,12 @@ class Pod:
 
     @property
     def serves(self) -> bool:
-        """True while its containers do their work, also where the control plane has lost sight of the node."""
+        """True while its containers do their work, also where the control plane has lost sight of
+        the node."""
         statuses = self.status.get("containerStatuses") or ()
-        return self.ready or (self.phase == "Running" and bool(statuses) and all(item["ready"] for item in statuses))
+        return self.ready or (
+            self.phase == "Running" and bool(statuses) and all(item["ready"] for item in statuses)
+        )
 
     @property
     def restarts(self) -> int:
@@ -140,7 +150,8 @@ class Pod:
 
 @dataclass
 class Node:
-    """A simulated node. `faults`: operand name, role or "*" -> Play. `devices`: extended resource -> count.
+    """A simulated node. `faults`: operand name, role or "*" -> Play. `devices`: extended resource
+    -> count.
 
     `pod_ips`: labels that a pod has -> the address that it gets.
     """
@@ -158,7 +169,9 @@ class Node:
     preinstalled: frozenset[str] = frozenset()
     faults: dict[str, Play] = field(default_factory=dict)
     pod_ips: dict[frozenset[tuple[str, str]], str] = field(default_factory=dict)
-    gpu: dict[str, str] = field(default_factory=dict)  # product, memory: what feature discovery reports
+    gpu: dict[str, str] = field(
+        default_factory=dict
+    )  # product, memory: what feature discovery reports
     capacity: dict[str, str] = field(default_factory=dict)
     allocatable: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)  # those that the simulation has written
@@ -188,12 +201,17 @@ def is_simulated(node: Obj) -> bool:
 
 
 def parse_faults(text: str) -> dict[str, Play]:
-    """Read the faults annotation: a JSON object, operand or role -> {"play": ..., parameters}; ValueError if wrong."""
+    """Read the faults annotation: a JSON object, operand or role -> {"play": ..., parameters};
+    ValueError if wrong."""
     values = json.loads(text)
     if not isinstance(values, dict):
         raise ValueError("expected a JSON object: operand or role -> play")
     # never-scheduled is in force before a pod comes to a node.
-    return {str(key): parse_play(value) for key, value in values.items() if value.get("play") != "never-scheduled"}
+    return {
+        str(key): parse_play(value)
+        for key, value in values.items()
+        if value.get("play") != "never-scheduled"
+    }
 
 
 def parse_pod_ips(text: str) -> dict[frozenset[tuple[str, str]], str]:
@@ -217,7 +235,11 @@ def node_view(node: Obj) -> Node:
     meta, status = node["metadata"], node.get("status") or {}
     annotations = meta.get("annotations") or {}
     info = status.get("nodeInfo") or {}
-    names = [name.strip() for name in annotations.get(PREINSTALLED_ANNOTATION, "").split(",") if name.strip()]
+    names = [
+        name.strip()
+        for name in annotations.get(PREINSTALLED_ANNOTATION, "").split(",")
+        if name.strip()
+    ]
     addresses = {item["type"]: item["address"] for item in status.get("addresses") or ()}
     port = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port", 0)
     return Node(
@@ -230,7 +252,10 @@ def node_view(node: Obj) -> Node:
         ip=addresses.get("InternalIP", "127.0.0.1"),
         cidr=(node.get("spec") or {}).get("podCIDR", ""),
         port=int(port),
-        devices={key: int(count) for key, count in json.loads(annotations.get(DEVICES_ANNOTATION) or "{}").items()},
+        devices={
+            key: int(count)
+            for key, count in json.loads(annotations.get(DEVICES_ANNOTATION) or "{}").items()
+        },
         preinstalled=frozenset(ROLE_ALIASES.get(name, name) for name in names),
         faults=parse_faults(annotations.get(FAULTS_ANNOTATION) or "{}"),
         pod_ips=parse_pod_ips(annotations.get(POD_IPS_ANNOTATION) or "{}"),

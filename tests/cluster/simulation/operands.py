@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which operand a pod is, from its images, commands and requests only (never from labels of the product under test)."""
+"""Which operand a pod is, from its images, commands and requests only (never from labels of the
+product under test)."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ OPERANDS_FILE = Path(__file__).with_name("operands.yaml")
 
 @dataclass(frozen=True)
 class Stack:
-    """What one vendor's operands share: texts of missing roles, and what its feature discovery reports."""
+    """What one vendor's operands share: texts of missing roles, and what its feature discovery
+    reports."""
 
     name: str
     missing: dict[str, str] = field(default_factory=dict)
@@ -50,7 +52,8 @@ class Operands:
         self.names = {rule.operand.name for rule in rules}
 
     def classify(self, containers: tuple[Container, ...], extended: bool) -> tuple[Operand, str]:
-        """(operand, image that decided) of a pod with these containers; (`other`, first image) when none fits."""
+        """(operand, image that decided) of a pod with these containers; (`other`, first image) when
+        none fits."""
         for rule in self.rules:
             if rule.extended is not None and rule.extended != extended:
                 continue
@@ -86,13 +89,22 @@ def load(path: Path = OPERANDS_FILE) -> Operands:
         )
         for entry in data["operands"]
     ]
-    other = _operand({"name": "other", "stack": "", "role": "other"}, data["roles"]["other"], played)
+    other = _operand(
+        {"name": "other", "stack": "", "role": "other"}, data["roles"]["other"], played
+    )
     return Operands(rules, stacks, other)
 
 
-def _operand(entry: Mapping[str, Any], role: Mapping[str, Any], played: Collection[tuple[str, str]]) -> Operand:
-    """`played`: (stack, role) of all operands; a stack without a runtime hook, say, does not wait for one."""
-    requires = (name for name in role["requires"] if name.startswith("host:") or (entry["stack"], name) in played)
+def _operand(
+    entry: Mapping[str, Any], role: Mapping[str, Any], played: Collection[tuple[str, str]]
+) -> Operand:
+    """`played`: (stack, role) of all operands; a stack without a runtime hook, say, does not wait
+    for one."""
+    requires = (
+        name
+        for name in role["requires"]
+        if name.startswith("host:") or (entry["stack"], name) in played
+    )
     return Operand(
         name=entry["name"],
         stack=entry["stack"],
@@ -108,9 +120,10 @@ def _operand(entry: Mapping[str, Any], role: Mapping[str, Any], played: Collecti
 def fits_kernel(image: str, kernel: str) -> bool:
     """True unless the image's last path component (name and tag) names another kernel.
 
-    Both sides are compared with everything but letters and digits turned into "-", since a tag cannot hold all that a
-    kernel release can. `5.15.0-1` is not found in `...-5.15.0-10`. An image that names no kernel at all (its driver is
-    compiled on the node, or it is referred to by digest) fits any.
+    Both sides are compared with everything but letters and digits turned into "-", since a tag
+    cannot hold all that a kernel release can. `5.15.0-1` is not found in `...-5.15.0-10`. An image
+    that names no kernel at all (its driver is compiled on the node, or it is referred to by digest)
+    fits any.
     """
     component = image.rsplit("/", 1)[-1].partition("@")[0]
     name, _sep, tag = component.partition(":")
@@ -125,7 +138,8 @@ def _plain(text: str) -> str:
 
 
 def image_version(image: str) -> str:
-    """The number that an image's tag starts with ("580.95.05" of "driver:580.95.05-5.15.0-ubuntu22.04"), or ""."""
+    """The number that an image's tag starts with ("580.95.05" of
+    "driver:580.95.05-5.15.0-ubuntu22.04"), or ""."""
     tag = image.rsplit("/", 1)[-1].partition("@")[0].partition(":")[2]
     found = re.match(r"\d+(\.\d+)*", tag)
     return found.group() if found else ""
@@ -185,4 +199,6 @@ def _own_play(meta: Obj) -> Play | None:
     try:
         return parse_play(values)
     except ValueError as error:
-        return Play(name="fail", exit_code=255, message=f"the simulation cannot play this pod: {error}")
+        return Play(
+            name="fail", exit_code=255, message=f"the simulation cannot play this pod: {error}"
+        )

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plays one node: decides for all its pods, then writes what has to be written. One worker at a time per node."""
+"""Plays one node: decides for all its pods, then writes what has to be written. One worker at a
+time per node."""
 
 from __future__ import annotations
 
@@ -38,7 +39,9 @@ class Work:
 class Player:
     """Plays nodes from the store; `port` is where this process serves the nodes' logs."""
 
-    def __init__(self, store: Store, lock: threading.Condition, port: int, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, store: Store, lock: threading.Condition, port: int, clock: Callable[[], float]
+    ) -> None:
         self.store = store
         self.lock = lock
         self.port = port
@@ -48,7 +51,8 @@ class Player:
         self.writes = 0
 
     def play(self, name: str, session: Session) -> float | None:
-        """Do what is due on the node; the time when it must be looked at again, None = after a change."""
+        """Do what is due on the node; the time when it must be looked at again, None = after a
+        change."""
         with self.lock:
             node = self.store.nodes.get(name)
             labels = node and effects.label_patch(node, self.store.features.get(name, {}))
@@ -58,10 +62,13 @@ class Player:
                 self.features.pop(name, None)
                 work = Work([(pod, Decision(delete=True)) for pod in pods if gone], None, {}, None)
             elif not node.ready:
-                # Its kubelet is silent: nothing is played. What the pods lose, the node lifecycle controller takes.
+                # Its kubelet is silent: nothing is played. What the pods lose, the node lifecycle
+                # controller takes.
                 place = Place(_now(), node.ip, "")
                 lost = [pod for pod in pods if pod.ready]
-                work = Work([(pod, Decision(status=lost_sight(pod, place))) for pod in lost], None, {}, None)
+                work = Work(
+                    [(pod, Decision(status=lost_sight(pod, place))) for pod in lost], None, {}, None
+                )
                 node = None
             else:
                 work = self._look(node, pods)
@@ -81,7 +88,9 @@ class Player:
 
     def _look(self, node: Node, pods: list[Pod]) -> Work:
         store, now = self.store, self.clock()
-        lost = frozenset(pod.uid for pod in pods if pod.uid in store.memory and store.memory[pod.uid].rebooted)
+        lost = frozenset(
+            pod.uid for pod in pods if pod.uid in store.memory and store.memory[pod.uid].rebooted
+        )
         serving = effects.served(node, pods, store.operands.stacks, lost)
         text = _now()
         work = Work([], effects.node_patch(node, serving, self.port), {}, None)
@@ -90,8 +99,14 @@ class Player:
         for pod in pods:
             if pod.finished and not pod.deleting:
                 continue
-            missing = effects.missing(pod, serving, store.operands.stacks.get(pod.operand.stack), node.name)
-            place = Place(text, node.ip, "" if pod.status.get("podIP") else effects.pod_ip(node, pod, [*pods, *taken]))
+            missing = effects.missing(
+                pod, serving, store.operands.stacks.get(pod.operand.stack), node.name
+            )
+            place = Place(
+                text,
+                node.ip,
+                "" if pod.status.get("podIP") else effects.pod_ip(node, pod, [*pods, *taken]),
+            )
             short = effects.shortage(pod, node, pods) if pod.extended else ""
             play = node.play_for(pod)
             memory = store.remember(pod.uid)
@@ -106,9 +121,12 @@ class Player:
         return work
 
     def _features(self, node: Node, serving: effects.Served, pods: list[Pod]) -> dict[str, Obj]:
-        """What ready pods report, and what a pod that is not ready now has reported: it stays, as its file would."""
+        """What ready pods report, and what a pod that is not ready now has reported: it stays, as
+        its file would."""
         known = self.features.get(node.name, {})
-        present = [pod for pod in pods if pod.operand.role == "feature-discovery" and not pod.deleting]
+        present = [
+            pod for pod in pods if pod.operand.role == "feature-discovery" and not pod.deleting
+        ]
         names = {effects.feature_name(pod.operand.stack, node.name) for pod in present}
         kept = {name: obj for name, obj in known.items() if name in names}
         return {**kept, **effects.node_features(node, serving, self.store.operands)}
@@ -127,17 +145,27 @@ class Player:
         self.writes += 1
         try:
             if decision.delete:
-                answer = session.request("DELETE", path, {**DELETE_NOW, "preconditions": {"uid": pod.uid}})
+                answer = session.request(
+                    "DELETE", path, {**DELETE_NOW, "preconditions": {"uid": pod.uid}}
+                )
                 with self.lock:
                     if answer.get("kind") == "Pod" and not answer["metadata"].get("finalizers"):
                         self.store.remove_pod(pod.uid, pod.node)
                 return False
             # Whole instead of patched: a merge patch costs the API server twice the time.
             status = {**pod.status, **(decision.status or {})}
-            body: Obj = {"apiVersion": "v1", "kind": "Pod", "metadata": pod.metadata, "status": status}
+            body: Obj = {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": pod.metadata,
+                "status": status,
+            }
             answer = session.request("PUT", f"{path}/status", body)
         except ApiError as error:
-            if error.status in (404, 409):  # gone, or another pod of this name: the watch will say so
+            if error.status in (
+                404,
+                409,
+            ):  # gone, or another pod of this name: the watch will say so
                 return False
             raise
         with self.lock:
@@ -186,14 +214,23 @@ class Player:
         path = f"/api/v1/namespaces/{pod.namespace}/events"
         name = f"{pod.name}.{hashlib.sha256(f'{pod.uid}{event.reason}'.encode()).hexdigest()[:16]}"
         change = {"count": count, "lastTimestamp": now, "message": event.message}
-        reference = {"apiVersion": "v1", "kind": "Pod", "namespace": pod.namespace, "name": pod.name, "uid": pod.uid}
+        reference = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "namespace": pod.namespace,
+            "name": pod.name,
+            "uid": pod.uid,
+        }
         created: Obj = {
             "apiVersion": "v1",
             "kind": "Event",
             "metadata": {"name": name, "namespace": pod.namespace},
             "type": event.type,
             "reason": event.reason,
-            "involvedObject": {**reference, "fieldPath": f"spec.containers{{{pod.containers[0].name}}}"},
+            "involvedObject": {
+                **reference,
+                "fieldPath": f"spec.containers{{{pod.containers[0].name}}}",
+            },
             "source": {"component": "kubelet", "host": pod.node},
             "reportingComponent": "kubelet",
             "reportingInstance": pod.node,

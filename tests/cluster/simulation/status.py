@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pod statuses as a kubelet writes them. Pure: a pod's view in, the parts of its status that change out."""
+"""Pod statuses as a kubelet writes them. Pure: a pod's view in, the parts of its status that change
+out."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from .model import Container, Obj, Pod
 
 @dataclass(frozen=True)
 class Place:
-    """Where and when a status is written: RFC 3339 time, the node's address, the address that the pod gets."""
+    """Where and when a status is written: RFC 3339 time, the node's address, the address that the
+    pod gets."""
 
     now: str
     host_ip: str
@@ -22,16 +24,26 @@ class Place:
 
 
 def running(pod: Pod, place: Place, *, ready: bool, restarts: int | None = None) -> Obj:
-    """All containers run; they are ready or their probes fail. A pod that crashed or rebooted keeps its last state."""
+    """All containers run; they are ready or their probes fail. A pod that crashed or rebooted keeps
+    its last state."""
     last = _last_states(pod)
     statuses = [
         _container(
-            item, {"running": {"startedAt": place.now}}, _restarts(pod, restarts), ready, True, last.get(item.name)
+            item,
+            {"running": {"startedAt": place.now}},
+            _restarts(pod, restarts),
+            ready,
+            True,
+            last.get(item.name),
         )
         for item in pod.containers
     ]
     old = pod.status.get("containerStatuses") or []
-    if restarts is None and len(old) == len(statuses) and all("running" in item["state"] for item in old):
+    if (
+        restarts is None
+        and len(old) == len(statuses)
+        and all("running" in item["state"] for item in old)
+    ):
         # The same containers go on: only their readiness changes.
         statuses = [{**item, "ready": ready, "started": True} for item in old]
     status = _started(pod, place, "Running")
@@ -43,9 +55,19 @@ def running(pod: Pod, place: Place, *, ready: bool, restarts: int | None = None)
 
 
 def restarted(pod: Pod, place: Place) -> Obj:
-    """After a reboot: every container was lost and starts again, init containers first; one restart more."""
-    lost = {"exitCode": 255, "reason": "Unknown", "startedAt": _since(pod, place), "finishedAt": place.now}
-    status = held_back(pod, place) if pod.inits else running(pod, place, ready=False, restarts=pod.restarts + 1)
+    """After a reboot: every container was lost and starts again, init containers first; one restart
+    more."""
+    lost = {
+        "exitCode": 255,
+        "reason": "Unknown",
+        "startedAt": _since(pod, place),
+        "finishedAt": place.now,
+    }
+    status = (
+        held_back(pod, place)
+        if pod.inits
+        else running(pod, place, ready=False, restarts=pod.restarts + 1)
+    )
     for item in status["containerStatuses"]:
         item["restartCount"] = pod.restarts + 1
         item["lastState"] = {"terminated": lost}
@@ -53,7 +75,13 @@ def restarted(pod: Pod, place: Place) -> Obj:
 
 
 def ended(
-    pod: Pod, place: Place, exit_code: int, *, message: str = "", reason: str = "", started: str | None = None
+    pod: Pod,
+    place: Place,
+    exit_code: int,
+    *,
+    message: str = "",
+    reason: str = "",
+    started: str | None = None,
 ) -> Obj:
     """Run to the end: Succeeded for exit code 0, else Failed. `message` is the last log line."""
     terminated: Obj = {
@@ -64,8 +92,14 @@ def ended(
     }
     statuses = []
     for item in pod.containers:
-        state = dict(terminated, message=message) if message and exit_code and item.log_on_error else terminated
-        statuses.append(_container(item, {"terminated": state}, _restarts(pod, None), False, False, None))
+        state = (
+            dict(terminated, message=message)
+            if message and exit_code and item.log_on_error
+            else terminated
+        )
+        statuses.append(
+            _container(item, {"terminated": state}, _restarts(pod, None), False, False, None)
+        )
     status = _started(pod, place, "Succeeded" if exit_code == 0 else "Failed")
     status["containerStatuses"] = statuses
     status["initContainerStatuses"] = _inits_done(pod, place)
@@ -75,10 +109,13 @@ def ended(
 
 
 def lost_sight(pod: Pod, place: Place) -> Obj:
-    """What the node lifecycle controller writes when the node's kubelet is silent: not ready, nothing else."""
+    """What the node lifecycle controller writes when the node's kubelet is silent: not ready,
+    nothing else."""
     conditions = []
     for item in pod.status.get("conditions") or ():
-        changed = {"status": "False", "lastTransitionTime": place.now} if item["type"] == "Ready" else {}
+        changed = (
+            {"status": "False", "lastTransitionTime": place.now} if item["type"] == "Ready" else {}
+        )
         conditions.append({**item, **changed})
     return {"conditions": conditions}
 
@@ -88,10 +125,17 @@ def rejected(place: Place, reason: str, message: str) -> Obj:
     return {"phase": "Failed", "reason": reason, "message": message, "startTime": place.now}
 
 
-def crashed(pod: Pod, place: Place, exit_code: int, restarts: int, back_off: float, message: str) -> Obj:
+def crashed(
+    pod: Pod, place: Place, exit_code: int, restarts: int, back_off: float, message: str
+) -> Obj:
     """CrashLoopBackOff after `restarts` restarts; the last state tells the exit code."""
     text = f"back-off {int(back_off) or 1}s restarting failed container={pod.containers[0].name} pod={pod.name}"
-    terminated: Obj = {"exitCode": exit_code, "reason": "Error", "startedAt": place.now, "finishedAt": place.now}
+    terminated: Obj = {
+        "exitCode": exit_code,
+        "reason": "Error",
+        "startedAt": place.now,
+        "finishedAt": place.now,
+    }
     statuses = []
     for item in pod.containers:
         last = dict(terminated, message=message) if message and item.log_on_error else terminated
@@ -100,7 +144,9 @@ def crashed(pod: Pod, place: Place, exit_code: int, restarts: int, back_off: flo
     status = _started(pod, place, "Running")
     status["containerStatuses"] = statuses
     status["initContainerStatuses"] = _inits_done(pod, place)
-    status["conditions"] = _conditions(pod, place, initialized=True, ready=False, reason="ContainersNotReady")
+    status["conditions"] = _conditions(
+        pod, place, initialized=True, ready=False, reason="ContainersNotReady"
+    )
     return status
 
 
@@ -108,14 +154,19 @@ def image_failed(pod: Pod, place: Place, reason: str, message: str) -> Obj:
     """ErrImagePull or ImagePullBackOff of the first image; the pod stays Pending."""
     waiting = {"waiting": {"reason": reason, "message": message}}
     status = _started(pod, place, "Pending")
-    status["containerStatuses"] = [_container(item, waiting, 0, False, False, None) for item in pod.containers]
+    status["containerStatuses"] = [
+        _container(item, waiting, 0, False, False, None) for item in pod.containers
+    ]
     status["initContainerStatuses"] = _inits_done(pod, place)
-    status["conditions"] = _conditions(pod, place, initialized=True, ready=False, reason="ContainersNotReady")
+    status["conditions"] = _conditions(
+        pod, place, initialized=True, ready=False, reason="ContainersNotReady"
+    )
     return status
 
 
 def held_back(pod: Pod, place: Place) -> Obj:
-    """What it needs is missing: its first init container waits (Init:0/n); without one it runs and is not ready."""
+    """What it needs is missing: its first init container waits (Init:0/n); without one it runs and
+    is not ready."""
     if not pod.inits:
         return running(pod, place, ready=False)
     first, *rest = pod.inits
@@ -125,8 +176,12 @@ def held_back(pod: Pod, place: Place) -> Obj:
         _container(first, {"running": {"startedAt": place.now}}, 0, False, True, None),
         *(_container(item, initializing, 0, False, False, None) for item in rest),
     ]
-    status["containerStatuses"] = [_container(item, initializing, 0, False, False, None) for item in pod.containers]
-    status["conditions"] = _conditions(pod, place, initialized=False, ready=False, reason="ContainersNotInitialized")
+    status["containerStatuses"] = [
+        _container(item, initializing, 0, False, False, None) for item in pod.containers
+    ]
+    status["conditions"] = _conditions(
+        pod, place, initialized=False, ready=False, reason="ContainersNotInitialized"
+    )
     return status
 
 
@@ -163,7 +218,9 @@ def _last_states(pod: Pod) -> dict[str, Obj]:
     result = {}
     for item in pod.status.get("containerStatuses") or ():
         state = item.get("state", {})
-        result[item["name"]] = {"terminated": state["terminated"]} if "terminated" in state else item.get("lastState")
+        result[item["name"]] = (
+            {"terminated": state["terminated"]} if "terminated" in state else item.get("lastState")
+        )
     return result
 
 
@@ -183,21 +240,32 @@ def _inits_done(pod: Pod, place: Place) -> Sequence[Obj] | None:
     if not pod.inits:
         return None
     old = {item["name"]: item for item in pod.status.get("initContainerStatuses") or ()}
-    done: Obj = {"exitCode": 0, "reason": "Completed", "startedAt": place.now, "finishedAt": place.now}
+    done: Obj = {
+        "exitCode": 0,
+        "reason": "Completed",
+        "startedAt": place.now,
+        "finishedAt": place.now,
+    }
     result = []
     for item in pod.inits:
         known = old.get(item.name, {})
         if known.get("ready"):
             result.append(known)
         elif item.restarts_with_pod:
-            result.append(_container(item, {"running": {"startedAt": place.now}}, 0, True, True, None))
+            result.append(
+                _container(item, {"running": {"startedAt": place.now}}, 0, True, True, None)
+            )
         else:
             began = (known.get("state", {}).get("running") or {}).get("startedAt", place.now)
-            result.append(_container(item, {"terminated": dict(done, startedAt=began)}, 0, True, False, None))
+            result.append(
+                _container(item, {"terminated": dict(done, startedAt=began)}, 0, True, False, None)
+            )
     return result
 
 
-def _conditions(pod: Pod, place: Place, *, initialized: bool, ready: bool, reason: str) -> list[Obj]:
+def _conditions(
+    pod: Pod, place: Place, *, initialized: bool, ready: bool, reason: str
+) -> list[Obj]:
     """All conditions of the pod with ours set; a condition's time moves only when its status does."""
     wanted = {
         "PodReadyToStartContainers": ("True", ""),
@@ -214,7 +282,9 @@ def _conditions(pod: Pod, place: Place, *, initialized: bool, ready: bool, reaso
     times = {item["type"]: item for item in pod.status.get("conditions") or ()}
     for kind, (value, why) in wanted.items():
         old = times.get(kind, {})
-        moved = place.now if old.get("status") != value else old.get("lastTransitionTime", place.now)
+        moved = (
+            place.now if old.get("status") != value else old.get("lastTransitionTime", place.now)
+        )
         entry: Obj = {"type": kind, "status": value, "lastTransitionTime": moved}
         if why:
             entry["reason"] = why

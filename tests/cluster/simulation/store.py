@@ -20,7 +20,8 @@ LOG = logging.getLogger(__name__)
 
 
 class Store:
-    """Nodes by name, pods by node and uid, what is remembered of each pod. Changes return the node concerned."""
+    """Nodes by name, pods by node and uid, what is remembered of each pod. Changes return the node
+    concerned."""
 
     def __init__(self, operands: Operands) -> None:
         self.operands = operands
@@ -29,7 +30,9 @@ class Store:
         self.pods: dict[str, dict[str, Pod]] = {}
         self.memory: dict[str, Memory] = {}
         self.names: dict[tuple[str, str], Pod] = {}
-        self.features: dict[str, dict[str, dict[str, str]]] = {}  # node -> name of a NodeFeature -> labels
+        self.features: dict[
+            str, dict[str, dict[str, str]]
+        ] = {}  # node -> name of a NodeFeature -> labels
 
     def put_node(self, obj: Obj) -> str | None:
         """Take over a Node object; None when nothing that matters has changed."""
@@ -38,8 +41,17 @@ class Store:
         try:
             new = node_view(obj)
         except (ValueError, TypeError, AttributeError) as error:
-            LOG.error("node %s: ignored its %s annotations: %s", obj["metadata"]["name"], SIM_DOMAIN, error)
-            annotations = {k: v for k, v in obj["metadata"]["annotations"].items() if not k.startswith(SIM_DOMAIN)}
+            LOG.error(
+                "node %s: ignored its %s annotations: %s",
+                obj["metadata"]["name"],
+                SIM_DOMAIN,
+                error,
+            )
+            annotations = {
+                k: v
+                for k, v in obj["metadata"]["annotations"].items()
+                if not k.startswith(SIM_DOMAIN)
+            }
             new = node_view({**obj, "metadata": {**obj["metadata"], "annotations": annotations}})
         old = self.nodes.get(new.name)
         if old is not None:
@@ -98,7 +110,9 @@ class Store:
         """Take over a full list of bound pods; the concerned nodes."""
         items = list(items)
         present = {item["metadata"]["uid"] for item in items}
-        gone = [(uid, node) for node, pods in self.pods.items() for uid in pods if uid not in present]
+        gone = [
+            (uid, node) for node, pods in self.pods.items() for uid in pods if uid not in present
+        ]
         changed = {self.remove_pod(uid, node) for uid, node in gone}
         changed |= {self.put_pod(item) for item in items}
         return {name for name in changed if name}
@@ -106,7 +120,9 @@ class Store:
     def put_feature(self, obj: Obj) -> str:
         """Take over a NodeFeature object; one that names no node is for the node ""."""
         node = _node_of(obj)
-        self.features.setdefault(node, {})[obj["metadata"]["name"]] = obj["spec"].get("labels") or {}
+        self.features.setdefault(node, {})[obj["metadata"]["name"]] = (
+            obj["spec"].get("labels") or {}
+        )
         return node
 
     def remove_feature(self, obj: Obj) -> str:

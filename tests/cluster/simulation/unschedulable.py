@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pods that no node takes, for one operand on one node.
 
-An admission policy gives the operand's new pods for that node (a DaemonSet's pods name it in their affinity; others may
-do so, too, or in their node selector) a node selector that no node fits. The real scheduler then reports
-PodScheduled=False, reason Unschedulable. Existing pods are not touched. Needs Kubernetes 1.36, which serves
-MutatingAdmissionPolicy v1.
+An admission policy gives the operand's new pods for that node (a DaemonSet's pods name it in their
+affinity; others may do so, too, or in their node selector) a node selector that no node fits. The
+real scheduler then reports PodScheduled=False, reason Unschedulable. Existing pods are not touched.
+Needs Kubernetes 1.36, which serves MutatingAdmissionPolicy v1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ PATIENCE = 20.0  # seconds until the API server must have taken the policy in
 def forbid(session: Session, node: str, operand: str, table: Operands) -> None:
     """Let no node take the operand's new pods for this node; returns when it is in force."""
     name = _name(node, operand)
-    for path, body in ((POLICIES, policy(node, operand, table)), (BINDINGS, binding(node, operand))):
+    for path, body in (
+        (POLICIES, policy(node, operand, table)),
+        (BINDINGS, binding(node, operand)),
+    ):
         try:
             session.request("POST", path, body)
         except ApiError as error:
@@ -39,7 +42,9 @@ def forbid(session: Session, node: str, operand: str, table: Operands) -> None:
     deadline = time.monotonic() + PATIENCE
     while not _in_force(session, name):
         if time.monotonic() > deadline:
-            raise ClusterError(f"The API server did not take in the policy {name} within {PATIENCE:.0f} s: try again.")
+            raise ClusterError(
+                f"The API server did not take in the policy {name} within {PATIENCE:.0f} s: try again."
+            )
         time.sleep(0.1)
 
 
@@ -87,13 +92,22 @@ def policy(node: str, operand: str, table: Operands) -> Obj:
         "spec": {
             "matchConstraints": {
                 "resourceRules": [
-                    {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+                    {
+                        "apiGroups": [""],
+                        "apiVersions": ["v1"],
+                        "operations": ["CREATE"],
+                        "resources": ["pods"],
+                    }
                 ]
             },
             "matchConditions": [
-                {"name": "pod", "expression": f"{probe} || ({at_node} && ({_is_operand(operand, table)}))"}
+                {
+                    "name": "pod",
+                    "expression": f"{probe} || ({at_node} && ({_is_operand(operand, table)}))",
+                }
             ],
-            # An expression that cannot be evaluated shall be seen, not pass for "nothing is forbidden".
+            # An expression that cannot be evaluated shall be seen, not pass for "nothing is
+            # forbidden".
             "failurePolicy": "Fail",
             "reinvocationPolicy": "Never",
             "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patch}}],
@@ -144,7 +158,10 @@ def _in_force(session: Session, name: str) -> bool:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": name, "namespace": "default"},
-        "spec": {"automountServiceAccountToken": False, "containers": [{"name": "probe", "image": "probe"}]},
+        "spec": {
+            "automountServiceAccountToken": False,
+            "containers": [{"name": "probe", "image": "probe"}],
+        },
     }
     try:
         answer = session.request("POST", "/api/v1/namespaces/default/pods?dryRun=All", pod)

@@ -31,7 +31,12 @@ def wait_until(condition: Callable[[], Any], what: str, *, seconds: float = 60) 
 
 def pod_spec(script: str, **more: Any) -> Obj:
     """A pod that runs a Python script."""
-    container = {"name": "main", "image": PYTHON, "command": ["python3", "-c", script], **more.pop("container", {})}
+    container = {
+        "name": "main",
+        "image": PYTHON,
+        "command": ["python3", "-c", script],
+        **more.pop("container", {}),
+    }
     return {"terminationGracePeriodSeconds": 1, "containers": [container], **more}
 
 
@@ -62,14 +67,21 @@ class Bench:
     def daemon_set(self, name: str, spec: Obj, selector: Mapping[str, str]) -> None:
         """Make a DaemonSet and wait until it has rolled out."""
         labels = {"app": name}
-        template = {"metadata": {"labels": labels}, "spec": {**spec, "nodeSelector": dict(selector)}}
+        template = {
+            "metadata": {"labels": labels},
+            "spec": {**spec, "nodeSelector": dict(selector)},
+        }
         body = {"selector": {"matchLabels": labels}, "template": template}
-        self.apply({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name}, "spec": body})
+        self.apply(
+            {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name}, "spec": body}
+        )
         self.kubectl("rollout", "status", f"daemonset/{name}", "--timeout=60s")
 
     def pods_of(self, app: str) -> list[Obj]:
         """The pods of a DaemonSet."""
-        found: list[Obj] = json.loads(self.kubectl("get", "pods", "-l", f"app={app}", "-o", "json"))["items"]
+        found: list[Obj] = json.loads(
+            self.kubectl("get", "pods", "-l", f"app={app}", "-o", "json")
+        )["items"]
         return found
 
     def container(self, pod: str) -> Obj:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One cluster with two real nodes for all tests that a process runs, and one namespace for each test file."""
+"""One cluster with two real nodes for all tests that a process runs, and one namespace for each
+test file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""simple-kmod on real nodes: a registry with a base image, a namespace for builds, and how to play it there."""
+"""simple-kmod on real nodes: a registry with a base image, a namespace for builds, and how to play
+it there."""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ Obj = dict[str, Any]
 class Site:
     """A cluster, its registry, a proxy for faults on the way there, and how to play simple-kmod.
 
-    prebuilt, built: kernels with headers. config: a file with the registry's credentials. builds_on: labels of the
-    nodes that build.
+    prebuilt, built: kernels with headers. config: a file with the registry's credentials.
+    builds_on: labels of the nodes that build.
     """
 
     cluster: Cluster
@@ -50,7 +51,9 @@ class Site:
     config: Path
     builds_on: Mapping[str, str]
 
-    def variables(self, repository: str = "drivers/simple-kmod", *, faulty: bool = False, **others: Any) -> Obj:
+    def variables(
+        self, repository: str = "drivers/simple-kmod", *, faulty: bool = False, **others: Any
+    ) -> Obj:
         """What a user sets. faulty: the registry is asked, and pushed to, through the proxy."""
         host = self.registry.named_address
         return {
@@ -80,9 +83,13 @@ class Site:
             **{f"hardware_enablement_{name}": value for name, value in others.items()},
         }
 
-    def play(self, repository: str = "drivers/simple-kmod", *, faulty: bool = False, **others: Any) -> Played:
+    def play(
+        self, repository: str = "drivers/simple-kmod", *, faulty: bool = False, **others: Any
+    ) -> Played:
         """Enable simple-kmod. others: variables without their prefix."""
-        return self.runner.play("enable", timeout=400, **self.variables(repository, faulty=faulty, **others))
+        return self.runner.play(
+            "enable", timeout=400, **self.variables(repository, faulty=faulty, **others)
+        )
 
     def record(self) -> dict[str, dict[str, Any]]:
         """The record's images by kernel."""
@@ -91,14 +98,20 @@ class Site:
 
     def summaries(self) -> dict[str, str]:
         """What our label says of each wanted node."""
-        nodes = json.loads(self.cluster.kubectl("get", "nodes", "-l", "kmod=wanted", "-o", "json"))["items"]
-        return {node["metadata"]["name"]: node["metadata"]["labels"].get(SUMMARY, "") for node in nodes}
+        nodes = json.loads(self.cluster.kubectl("get", "nodes", "-l", "kmod=wanted", "-o", "json"))[
+            "items"
+        ]
+        return {
+            node["metadata"]["name"]: node["metadata"]["labels"].get(SUMMARY, "") for node in nodes
+        }
 
     def driver_log(self, node: str) -> str:
         """The log of the driver's pod on a node, "" while there is none."""
         on_node = f"--field-selector=spec.nodeName={node}"
         try:
-            (pod,) = self.cluster.kubectl("get", "pods", "-n", NAMESPACE, on_node, "-o", "name").split()
+            (pod,) = self.cluster.kubectl(
+                "get", "pods", "-n", NAMESPACE, on_node, "-o", "name"
+            ).split()
             return self.cluster.kubectl("logs", "-n", NAMESPACE, pod, "--tail=5")
         except (ClusterError, ValueError):
             return ""
@@ -140,7 +153,8 @@ def allow(cluster: Cluster, config: Path, *namespaces: str) -> None:
 
 @contextmanager
 def make_site(cluster: Cluster, name: str, folder: Path) -> Iterator[Site]:
-    """Three simulated nodes: a kernel with a prebuilt image, one to build for, one whose headers nobody has."""
+    """Three simulated nodes: a kernel with a prebuilt image, one to build for, one whose headers
+    nobody has."""
     place = registry_folder(name)
     Registry.remove(place)
     authority = Authority(cluster.folder / "pki", "kubernetes")
@@ -154,14 +168,24 @@ def make_site(cluster: Cluster, name: str, folder: Path) -> Iterator[Site]:
         cluster.load_image("builder", nodes=cluster.workers[:1])
         prebuilt, built = base.kernels[0], base.kernels[-1]
         for prefix, kernel in (("prebuilt", prebuilt), ("built", built), ("none", NO_HEADERS)):
-            (node,) = cluster.add_nodes(1, profile="cpu-only", kernel=kernel, os="debian:12", prefix=prefix)
+            (node,) = cluster.add_nodes(
+                1, profile="cpu-only", kernel=kernel, os="debian:12", prefix=prefix
+            )
             cluster.kubectl("label", "node", node, "kmod=wanted")
         images.push("drivers/prebuilt", prebuilt, labels={KERNEL_LABEL: prebuilt})
         secret = folder / "config.json"
         auths = json.loads(registry.dockerconfig())["auths"]
-        secret.write_text(json.dumps({"auths": {**auths, proxy.address: registry.credentials.entry}}))
+        secret.write_text(
+            json.dumps({"auths": {**auths, proxy.address: registry.credentials.entry}})
+        )
         allow(cluster, secret, NAMESPACE, BUILDS)
-        cluster.kubectl("label", "namespace", BUILDS, "pod-security.kubernetes.io/enforce=restricted", "--overwrite")
+        cluster.kubectl(
+            "label",
+            "namespace",
+            BUILDS,
+            "pod-security.kubernetes.io/enforce=restricted",
+            "--overwrite",
+        )
         runner = Runner(cluster, USER, folder)
         here = {"kubernetes.io/hostname": cluster.workers[0]}
         try:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A kernel module built in a pod, pushed to a registry and pulled by another node: what our images are for."""
+"""A kernel module built in a pod, pushed to a registry and pulled by another node: what our images
+are for."""
 
 from __future__ import annotations
 
@@ -57,14 +58,25 @@ def base(cluster: Cluster, registry: Registry) -> Image:
     ctr = ("ctr", "--namespace=k8s.io", "images")
     real = cluster.real_node(node)
     real.run(*ctr, "tag", image.reference, target)
-    real.run(*ctr, "push", "--hosts-dir=/etc/containerd/certs.d", f"--user={PUSHER.name}:{PUSHER.password}", target)
+    real.run(
+        *ctr,
+        "push",
+        "--hosts-dir=/etc/containerd/certs.d",
+        f"--user={PUSHER.name}:{PUSHER.password}",
+        target,
+    )
     return image
 
 
 def secret(bench: Bench, name: str, registry: Registry, account: Account) -> None:
     """A pull secret."""
     metadata = {"name": name}
-    body = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "kubernetes.io/dockerconfigjson"}
+    body = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": metadata,
+        "type": "kubernetes.io/dockerconfigjson",
+    }
     bench.apply({**body, "stringData": {".dockerconfigjson": registry.dockerconfig(account)}})
 
 
@@ -75,7 +87,10 @@ def build(bench: Bench, name: str, kernel: str, target: str) -> None:
         {"name": "ca", "configMap": {"name": "ca"}},
         {
             "name": "auth",
-            "secret": {"secretName": "push", "items": [{"key": ".dockerconfigjson", "path": "config.json"}]},
+            "secret": {
+                "secretName": "push",
+                "items": [{"key": ".dockerconfigjson", "path": "config.json"}],
+            },
         },
         {"name": "storage", "emptyDir": {}},
     ]
@@ -104,7 +119,9 @@ def phase(bench: Bench, pod: str) -> str:
     return found if found in ("Succeeded", "Failed") else ""
 
 
-def test_a_pod_builds_a_module_and_another_node_pulls_it(bench: Bench, registry: Registry, base: Image) -> None:
+def test_a_pod_builds_a_module_and_another_node_pulls_it(
+    bench: Bench, registry: Registry, base: Image
+) -> None:
     kernel = base.kernels[0]
     dockerfile = (
         f"FROM {registry.named_address}/kmod-base:1\n"
@@ -114,18 +131,24 @@ def test_a_pod_builds_a_module_and_another_node_pulls_it(bench: Bench, registry:
     )
     context = {"Dockerfile": dockerfile, "probe.c": MODULE, "Makefile": "obj-m := probe.o\n"}
     for name, data in (("context", context), ("ca", {"ca.crt": registry.ca})):
-        bench.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})
+        bench.apply(
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+        )
     secret(bench, "push", registry, PUSHER)
     secret(bench, "pull", registry, PULLER)
     target = f"{registry.named_address}/probe:1"
     build(bench, "build", kernel, target)
-    assert wait_until(lambda: phase(bench, "build"), "the build's end", seconds=180) == "Succeeded", bench.kubectl(
-        "logs", "build"
-    )
+    assert (
+        wait_until(lambda: phase(bench, "build"), "the build's end", seconds=180) == "Succeeded"
+    ), bench.kubectl("logs", "build")
 
     show = "modinfo -F vermagic /src/probe.ko && insmod /src/probe.ko"
     container = {"name": "main", "image": target, "command": ["bash", "-c", show]}
-    spec = {"restartPolicy": "Never", "nodeName": bench.cluster.workers[1], "containers": [container]}
+    spec = {
+        "restartPolicy": "Never",
+        "nodeName": bench.cluster.workers[1],
+        "containers": [container],
+    }
     bench.pod("driver", {**spec, "imagePullSecrets": [{"name": "pull"}]})
     # It ends badly: no module is loaded here, and a pod without privileges may not even try.
     assert wait_until(lambda: phase(bench, "driver"), "the driver's end", seconds=60) == "Failed"
@@ -141,6 +164,8 @@ def test_without_a_pull_secret_the_registry_refuses(bench: Bench, registry: Regi
 
     def refusal() -> bool:
         waiting = bench.container("stranger").get("state", {}).get("waiting", {})
-        return "401 Unauthorized" in waiting.get("message", "") or "no basic auth" in waiting.get("message", "")
+        return "401 Unauthorized" in waiting.get("message", "") or "no basic auth" in waiting.get(
+            "message", ""
+        )
 
     wait_until(refusal, "the registry's refusal", seconds=30)

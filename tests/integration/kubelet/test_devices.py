@@ -18,7 +18,9 @@ def start_plugin(bench: Bench, node: str) -> None:
     """The plugin as a pod on one node."""
     bench.cluster.load_image("gpu", nodes=[node])
     folders = {"sockets": "/var/lib/kubelet/device-plugins", "cdi": "/etc/cdi"}
-    volumes: list[Obj] = [{"name": name, "hostPath": {"path": path}} for name, path in folders.items()]
+    volumes: list[Obj] = [
+        {"name": name, "hostPath": {"path": path}} for name, path in folders.items()
+    ]
     container = {
         "image": "localhost/gpu:1",
         "command": ["device-plugin", RESOURCE, "4"],
@@ -48,15 +50,28 @@ def test_a_pod_with_a_device_gets_what_the_cdi_specification_says(bench: Bench) 
     bench.wait_ready("user")
     assert bench.get("pod", "user")["spec"]["nodeName"] == bench.cluster.workers[0]
     variables = bench.kubectl("exec", "user", "--", "env").splitlines()
-    assert len([line for line in variables if line.startswith("TEST_DEVICE_") and line.endswith("=from-cdi")]) == 1
+    assert (
+        len(
+            [
+                line
+                for line in variables
+                if line.startswith("TEST_DEVICE_") and line.endswith("=from-cdi")
+            ]
+        )
+        == 1
+    )
 
 
 def test_more_devices_than_there_are_keep_a_pod_pending(bench: Bench) -> None:
     bench.pod("greedy", pod_spec(SLEEP, container={"resources": {"limits": {RESOURCE: "5"}}}))
-    events = wait_until(lambda: bench.kubectl("events", "--for=pod/greedy"), "an event of the scheduler")
+    events = wait_until(
+        lambda: bench.kubectl("events", "--for=pod/greedy"), "an event of the scheduler"
+    )
     assert f"Insufficient {RESOURCE}" in events
 
 
 def test_without_its_plugin_the_devices_are_there_but_not_to_be_had(bench: Bench) -> None:
     bench.kubectl("delete", "pod", "plugin", "--grace-period=1")
-    wait_until(lambda: counts(bench, bench.cluster.workers[0]) == ("4", "0"), "allocatable 0", seconds=60)
+    wait_until(
+        lambda: counts(bench, bench.cluster.workers[0]) == ("4", "0"), "allocatable 0", seconds=60
+    )

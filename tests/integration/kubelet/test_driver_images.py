@@ -1,9 +1,11 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""simple-kmod on real nodes: images found, built by Jobs and refused, for kernels that simulated and real nodes run.
+"""simple-kmod on real nodes: images found, built by Jobs and refused, for kernels that simulated
+and real nodes run.
 
-No kernel here loads modules: what is shown is the build, and that the refusal of the load is reported.
+No kernel here loads modules: what is shown is the build, and that the refusal of the load is
+reported.
 """
 
 from __future__ import annotations
@@ -21,10 +23,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.node import NodeLookup
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import BUILD_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.lookups.node import (
+    NodeLookup,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
+    BuildSettings,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import BUILD_LABEL
 from tests.cluster import Cluster
 from tests.cluster.builds_api.pushing import use_registry
 from tests.cluster.images import ensure_image
@@ -61,10 +67,18 @@ def test_one_is_prebuilt_one_is_built_and_one_is_impossible(site: Site) -> None:
     played = site.play()
 
     assert played.code != 0
-    assert site.summaries() == {"prebuilt-1": "ready", "built-1": "ready", "none-1": "driver_container.failed"}
+    assert site.summaries() == {
+        "prebuilt-1": "ready",
+        "built-1": "ready",
+        "none-1": "driver_container.failed",
+    }
     found = site.record()
-    assert found[site.prebuilt]["image"].startswith(f"{site.registry.named_address}/drivers/prebuilt@sha256:")
-    assert found[site.built]["image"].startswith(f"{site.registry.named_address}/drivers/simple-kmod@sha256:")
+    assert found[site.prebuilt]["image"].startswith(
+        f"{site.registry.named_address}/drivers/prebuilt@sha256:"
+    )
+    assert found[site.built]["image"].startswith(
+        f"{site.registry.named_address}/drivers/simple-kmod@sha256:"
+    )
     problem = found[NO_HEADERS]["problem"]
     assert f"drivers/prebuilt:{NO_HEADERS} does not exist" in problem
     assert "the build failed" in problem
@@ -74,11 +88,17 @@ def test_one_is_prebuilt_one_is_built_and_one_is_impossible(site: Site) -> None:
 
 def test_what_a_build_pulls_and_writes_lies_on_its_volume(site: Site) -> None:
     # The build that failed has pulled its base, half a gigabyte, and its pod is still there.
-    pods = json.loads(site.cluster.kubectl("get", "pods", "-n", NAMESPACE, "-l", BUILD_LABEL, "-o", "json"))["items"]
+    pods = json.loads(
+        site.cluster.kubectl("get", "pods", "-n", NAMESPACE, "-l", BUILD_LABEL, "-o", "json")
+    )["items"]
     (pod,) = (pod for pod in pods if pod["status"]["phase"] == "Failed")
     container = pod["status"]["containerStatuses"][0]["containerID"].rpartition("/")[2]
     node = site.cluster.real_node(pod["spec"]["nodeName"])
-    usage = node.run("ctr", "--namespace=k8s.io", "snapshots", "usage", "-b", container).splitlines()[-1].split()
+    usage = (
+        node.run("ctr", "--namespace=k8s.io", "snapshots", "usage", "-b", container)
+        .splitlines()[-1]
+        .split()
+    )
     assert int(usage[1]) < MIB
     # Each layer once, and not the whole image again for each step.
     log = site.cluster.kubectl("logs", "-n", NAMESPACE, pod["metadata"]["name"])
@@ -123,7 +143,9 @@ def test_after_a_reboot_into_another_kernel_the_driver_waits_and_says_so(site: S
     wait_until(lambda: text in site.driver_log(node), "the driver's pod says what it waits for")
 
 
-def test_a_base_image_that_changed_is_built_on_once_and_a_failure_takes_nothing_away(site: Site) -> None:
+def test_a_base_image_that_changed_is_built_on_once_and_a_failure_takes_nothing_away(
+    site: Site,
+) -> None:
     before = site.record()[site.built]
     site.images.push("base/kmod", "1", files={"etc/motd": b"this base has no compiler\n"})
     played = site.play()
@@ -158,11 +180,17 @@ def test_a_wrong_ca_is_trouble_of_the_base_image_and_the_right_one_builds_at_onc
     assert look_into(site, "drivers/by-right-ca") == by_job
 
 
-def test_secrets_of_a_build_are_there_while_it_builds_and_nowhere_else(site: Site, tmp_path: Path) -> None:
+def test_secrets_of_a_build_are_there_while_it_builds_and_nowhere_else(
+    site: Site, tmp_path: Path
+) -> None:
     recipe = tmp_path / "simple-kmod"
     shutil.copytree(REPO / "recipes" / "simple-kmod", recipe)
     file = recipe / "recipe.yml"
-    file.write_text(file.read_text().replace("    build:\n", "    build:\n      secrets: {license: kmod-license}\n", 1))
+    file.write_text(
+        file.read_text().replace(
+            "    build:\n", "    build:\n      secrets: {license: kmod-license}\n", 1
+        )
+    )
     file = recipe / "build" / "Containerfile.j2"
     step = "RUN {{ compile.command }}"
     digest = sha256(LICENSE.encode()).hexdigest()
@@ -171,14 +199,24 @@ def test_secrets_of_a_build_are_there_while_it_builds_and_nowhere_else(site: Sit
     played = site.play("drivers/licensed", recipe_dir=str(tmp_path))
     assert f"Secret {NAMESPACE}/kmod-license does not exist, where it would run" in played.output
     site.cluster.kubectl(
-        "create", "secret", "generic", "kmod-license", "-n", NAMESPACE, f"--from-literal=key={LICENSE}"
+        "create",
+        "secret",
+        "generic",
+        "kmod-license",
+        "-n",
+        NAMESPACE,
+        f"--from-literal=key={LICENSE}",
     )
     played = site.play("drivers/licensed", recipe_dir=str(tmp_path))
     look_into(site, "drivers/licensed")
-    contents = site.images.contents("drivers/licensed", site.record()[site.built]["image"].partition("@")[2])
+    contents = site.images.contents(
+        "drivers/licensed", site.record()[site.built]["image"].partition("@")[2]
+    )
     inside = [body for layer in contents.layers for body in layer.values()]
     told = [played.output, json.dumps(contents.config), json.dumps(site.record())]
-    assert [text for text in (*inside, *(text.encode() for text in told)) if LICENSE.encode() in text] == []
+    assert [
+        text for text in (*inside, *(text.encode() for text in told)) if LICENSE.encode() in text
+    ] == []
 
 
 def test_a_buildconfig_makes_the_same_image_as_a_job(site: Site, tmp_path: Path) -> None:
@@ -191,8 +229,12 @@ def test_a_buildconfig_makes_the_same_image_as_a_job(site: Site, tmp_path: Path)
         # OpenShift itself makes it in every namespace.
         openshift.kubectl("create", "serviceaccount", "builder", "-n", NAMESPACE)
         # By buildah, too: nothing is simulated in the builds of this namespace.
-        openshift.kubectl("annotate", "namespace", NAMESPACE, "play.hardware-enablement.test/play=buildah")
-        other = replace(site, cluster=openshift, runner=Runner(openshift, USER, tmp_path), builds_on={})
+        openshift.kubectl(
+            "annotate", "namespace", NAMESPACE, "play.hardware-enablement.test/play=buildah"
+        )
+        other = replace(
+            site, cluster=openshift, runner=Runner(openshift, USER, tmp_path), builds_on={}
+        )
         # Nobody says who builds: what the cluster serves does.
         played = other.play("drivers/by-buildconfig").check()
         assert "Build " in played.output
@@ -207,7 +249,9 @@ def test_a_host_and_an_ordinary_pod_make_the_same_image_as_a_job(
     assert look_into(site, "drivers/by-pod") == by_job
 
     programs = make_build_host(tmp_path / "host")
-    monkeypatch.setitem(site.runner.settings, "PATH", f"{programs}:{site.runner.environment()['PATH']}")
+    monkeypatch.setitem(
+        site.runner.settings, "PATH", f"{programs}:{site.runner.environment()['PATH']}"
+    )
     played = site.play("drivers/by-host", builder="controller", build_auth_file=str(site.config))
     assert look_into(site, "drivers/by-host") == by_job, played.output
 
@@ -224,7 +268,11 @@ def test_an_air_gap(site: Site) -> None:
             "base_image": f"{source}/base/kmod:1",
         }
         mirrors = [{"prefix": source, "locations": [mirror], "source": False}]
-        settings: dict[str, Any] = {"options": options, "registry_ca": "", "registry_mirrors": mirrors}
+        settings: dict[str, Any] = {
+            "options": options,
+            "registry_ca": "",
+            "registry_mirrors": mirrors,
+        }
 
         stranger = Authority(site.config.parent, "stranger").certificate_file.read_text()
         played = site.play(**settings, registries=[{"host": mirror, "ca": stranger}])
@@ -243,7 +291,9 @@ def test_an_air_gap(site: Site) -> None:
         body = {**secret, "type": "kubernetes.io/dockerconfigjson"}
         site.cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", body)
         client = connect({"kubeconfig": str(site.cluster.kubeconfig)})
-        own = BuildSettings("kmod", "image", NAMESPACE, pull_secrets=("source",), timeout=60, grace=3)
+        own = BuildSettings(
+            "kmod", "image", NAMESPACE, pull_secrets=("source",), timeout=60, grace=3
+        )
         lookup = NodeLookup(client, own, {"amd64": worker}, lambda: None, time.time, dry=False)
         reference = f"{source}/drivers/prebuilt:{site.prebuilt}"
         found = lookup.find(reference, "amd64")

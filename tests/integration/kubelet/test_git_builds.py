@@ -1,8 +1,9 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""nvidia-gpu's driver image built on a real node, from a git repository that is laid out as NVIDIA's; the GPU node that
-it is for is simulated. No secret is in what comes of it. The tests build on each other."""
+"""nvidia-gpu's driver image built on a real node, from a git repository that is laid out as
+NVIDIA's; the GPU node that it is for is simulated. No secret is in what comes of it. The tests
+build on each other."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ NODE = "git-gpu-1"
 KERNEL_LABEL = "hardware-enablement.io/kernel"
 FOLDER = "debian12/precompiled"
 PASSWORD = "0f-the-git-server"
-# Takes the arguments that NVIDIA's take (docs/recipes/nvidia-gpu-sources.md), and one file from beside it.
+# Takes the arguments that NVIDIA's take (docs/recipes/nvidia-gpu-sources.md), and one file from
+# beside it.
 DOCKERFILE = """\
 ARG BASE_IMAGE=nobody.invalid/base:1
 FROM ${BASE_IMAGE}
@@ -104,7 +106,8 @@ def guarded(folder: Path, authority: Authority, keys: Path) -> ThreadingHTTPServ
 
 @dataclass
 class Site:
-    """A cluster, a registry, a repository at an address, and how to play nvidia-gpu there. kernel: of the GPU node."""
+    """A cluster, a registry, a repository at an address, and how to play nvidia-gpu there. kernel:
+    of the GPU node."""
 
     cluster: Cluster
     registry: Registry
@@ -139,7 +142,9 @@ class Site:
             "build_node_selector": {"kubernetes.io/hostname": self.cluster.workers[0]},
             "registry_ca": self.registry.ca,
             # registry.test is a name on the nodes only.
-            "registry_mirrors": [{"prefix": host, "locations": [self.registry.address], "source": False}],
+            "registry_mirrors": [
+                {"prefix": host, "locations": [self.registry.address], "source": False}
+            ],
             "failure_grace": 5,
         }
         prefixed = {f"hardware_enablement_{name}": value for name, value in variables.items()}
@@ -195,8 +200,19 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         kind = "--type=kubernetes.io/dockerconfigjson"
         create = ("create", "secret", "generic", "registry", "-n", NAMESPACE, kind)
         cluster.kubectl(*create, f"--from-file=.dockerconfigjson={secret}")
-        login = (f"--from-literal=password={PASSWORD}", f"--from-file=ca.crt={authority.certificate_file}")
-        create = ("create", "secret", "generic", "git-login", "-n", NAMESPACE, "--type=kubernetes.io/basic-auth")
+        login = (
+            f"--from-literal=password={PASSWORD}",
+            f"--from-file=ca.crt={authority.certificate_file}",
+        )
+        create = (
+            "create",
+            "secret",
+            "generic",
+            "git-login",
+            "-n",
+            NAMESPACE,
+            "--type=kubernetes.io/basic-auth",
+        )
         cluster.kubectl(*create, "--from-literal=username=robot", *login)
         runner = Runner(cluster, "git-run", tmp_path_factory.mktemp("runner"))
         address = f"https://127.0.0.1:{server.server_port}/.git"
@@ -241,7 +257,11 @@ def test_sources_that_are_not_to_be_had_take_nothing_away(site: Site) -> None:
     played = site.play(driver_build_git=nowhere, driver_build_ref="0" * 40)
     assert "the sources cannot be fetched: fatal: " in played.output
     entry = site.entry()
-    assert (entry["image"], entry["phase"], entry["reason"]) == (before["image"], "sources", "NotFound")
+    assert (entry["image"], entry["phase"], entry["reason"]) == (
+        before["image"],
+        "sources",
+        "NotFound",
+    )
     # A password that is not the right one is said before anything is built.
     wrong = {"stringData": {"password": "another"}}
     site.cluster.kubectl("patch", "secret", "git-login", "-n", NAMESPACE, "-p", json.dumps(wrong))
@@ -258,15 +278,27 @@ def test_sources_that_are_not_to_be_had_take_nothing_away(site: Site) -> None:
 
 def test_no_secret_is_in_jobs_logs_layers_or_what_was_said(site: Site) -> None:
     account = site.registry.credentials
-    secrets = [account.password, account.entry["auth"], PASSWORD, base64.b64encode(PASSWORD.encode()).decode()]
+    secrets = [
+        account.password,
+        account.entry["auth"],
+        PASSWORD,
+        base64.b64encode(PASSWORD.encode()).decode(),
+    ]
     kinds = "jobs,configmaps,pods,daemonsets,events,specialresources"
     objects = site.cluster.kubectl("get", kinds, "-n", NAMESPACE, "-o", "json")
     assert '"kind": "Job"' in objects
-    pods = site.cluster.kubectl("get", "pods", "-n", NAMESPACE, "-l", "hardware-enablement.io/build", "-o", "name")
+    pods = site.cluster.kubectl(
+        "get", "pods", "-n", NAMESPACE, "-l", "hardware-enablement.io/build", "-o", "name"
+    )
     logs = [site.cluster.kubectl("logs", "-n", NAMESPACE, pod) for pod in pods.split()]
     assert any("debian13" in log for log in logs)
     contents = site.images.contents("own/driver", site.entry()["image"].partition("@")[2])
     files = {path: body for layer in contents.layers for path, body in layer.items()}
     texts = [text.encode() for text in (objects, *logs, *site.said, json.dumps(contents.config))]
-    assert [secret for secret in secrets for text in (*texts, *files.values()) if secret.encode() in text] == []
+    assert [
+        secret
+        for secret in secrets
+        for text in (*texts, *files.values())
+        if secret.encode() in text
+    ] == []
     assert not any(path.endswith(("auth/config.json", "/auth.json")) for path in files)

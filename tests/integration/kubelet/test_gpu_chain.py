@@ -1,9 +1,11 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The whole recipe nvidia-gpu on real nodes, with programs that behave like NVIDIA's: from driver to metrics and back.
+"""The whole recipe nvidia-gpu on real nodes, with programs that behave like NVIDIA's: from driver
+to metrics and back.
 
-The tests are one story, in their order: two nodes with GPUs, of which the second one's are broken at first.
+The tests are one story, in their order: two nodes with GPUs, of which the second one's are broken
+at first.
 """
 
 from __future__ import annotations
@@ -45,10 +47,14 @@ class Site:
 
     def play(self, playbook: str = "enable_gpu", **options: Any) -> Played:
         """Play with images that are on the nodes."""
-        images = {f"{name}_image": IMAGE for name in ("toolkit", "device_plugin", "feature_discovery")}
+        images = {
+            f"{name}_image": IMAGE for name in ("toolkit", "device_plugin", "feature_discovery")
+        }
         images |= {"exporter_image": "localhost/gpu-exporter:1", "validation_image": VECTOR_ADD}
         every = {"driver_images": {self.kernel: IMAGE}, **images, **options}
-        return self.runner.play(playbook, hardware_enablement_options=every, hardware_enablement_failure_grace=5)
+        return self.runner.play(
+            playbook, hardware_enablement_options=every, hardware_enablement_failure_grace=5
+        )
 
     def install(self, node: str, gpus: Gpus) -> None:
         """Put GPUs into a machine, or others in their place."""
@@ -56,28 +62,41 @@ class Site:
 
     def nodes(self) -> dict[str, dict[str, Any]]:
         """The real nodes."""
-        found = json.loads(self.cluster.kubectl("get", "nodes", *self.cluster.workers, "-o", "json"))
+        found = json.loads(
+            self.cluster.kubectl("get", "nodes", *self.cluster.workers, "-o", "json")
+        )
         return {item["metadata"]["name"]: item for item in found["items"]}
 
     def allocatable(self) -> dict[str, str | None]:
         """How many GPUs each node offers."""
-        return {name: node["status"]["allocatable"].get(RESOURCE) for name, node in self.nodes().items()}
+        return {
+            name: node["status"]["allocatable"].get(RESOURCE) for name, node in self.nodes().items()
+        }
 
     def summaries(self) -> dict[str, str | None]:
         """What our label says of each node."""
-        return {name: node["metadata"]["labels"].get(SUMMARY) for name, node in self.nodes().items()}
+        return {
+            name: node["metadata"]["labels"].get(SUMMARY) for name, node in self.nodes().items()
+        }
 
     def pod(self, app: str, node: str) -> str:
         """The name of an operand's pod on a node, "" while there is none but such as are ending."""
-        chosen = (f"--selector=app.kubernetes.io/name={app}", f"--field-selector=spec.nodeName={node}")
-        found = json.loads(self.cluster.kubectl("get", "pods", "-n", NAMESPACE, *chosen, "-o", "json"))["items"]
+        chosen = (
+            f"--selector=app.kubernetes.io/name={app}",
+            f"--field-selector=spec.nodeName={node}",
+        )
+        found = json.loads(
+            self.cluster.kubectl("get", "pods", "-n", NAMESPACE, *chosen, "-o", "json")
+        )["items"]
         staying = [pod["metadata"] for pod in found if "deletionTimestamp" not in pod["metadata"]]
         return str(staying[0]["name"]) if staying else ""
 
     def log(self, app: str, node: str, container: str) -> str:
         """A container's log, "" while there is none."""
         try:
-            return self.cluster.kubectl("logs", "-n", NAMESPACE, self.pod(app, node), "-c", container)
+            return self.cluster.kubectl(
+                "logs", "-n", NAMESPACE, self.pod(app, node), "-c", container
+            )
         except ClusterError:
             return ""
 
@@ -85,7 +104,9 @@ class Site:
         """A field of the status of an operand's container on a node, "" while there is none."""
         path = f"jsonpath={{.status.containerStatuses[0].{field}}}"
         try:
-            return self.cluster.kubectl("get", "pod", "-n", NAMESPACE, self.pod(app, node), "-o", path)
+            return self.cluster.kubectl(
+                "get", "pod", "-n", NAMESPACE, self.pod(app, node), "-o", path
+            )
         except ClusterError:
             return ""
 
@@ -98,7 +119,9 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     grant(cluster, "gpu-run", "hardware-enablement-runner")
     runner = Runner(cluster, "gpu-run", tmp_path_factory.mktemp("runner"))
     first, second = cluster.workers
-    kernel = json.loads(cluster.kubectl("get", "node", first, "-o", "json"))["status"]["nodeInfo"]["kernelVersion"]
+    kernel = json.loads(cluster.kubectl("get", "node", first, "-o", "json"))["status"]["nodeInfo"][
+        "kernelVersion"
+    ]
     made = Site(cluster, runner, kernel)
     made.install(first, Gpus())
     made.install(second, Gpus(fault=FAULT))
@@ -134,10 +157,14 @@ def test_mended_every_state_becomes_ready(site: Site) -> None:
     assert "nvidia-gpu: ready, 2/2 nodes" in played.output
     assert set(site.summaries().values()) == {"ready"}
     assert set(site.allocatable().values()) == {"2"}
-    products = {node["metadata"]["labels"].get(f"{RESOURCE}.product") for node in site.nodes().values()}
+    products = {
+        node["metadata"]["labels"].get(f"{RESOURCE}.product") for node in site.nodes().values()
+    }
     assert products == {"Tesla-T4"}
     read = [
-        event for event in site.cluster.audit(user=site.runner.user, since=mark) if "/proxy/" in event["requestURI"]
+        event
+        for event in site.cluster.audit(user=site.runner.user, since=mark)
+        if "/proxy/" in event["requestURI"]
     ]
     assert len(read) >= len(site.cluster.workers)
 
@@ -145,7 +172,9 @@ def test_mended_every_state_becomes_ready(site: Site) -> None:
 def test_metrics_come_from_the_pod(site: Site) -> None:
     for node in site.cluster.workers:
         name = site.pod("nvidia-dcgm-exporter", node)
-        text = site.cluster.kubectl("get", "--raw", f"/api/v1/namespaces/{NAMESPACE}/pods/{name}:9400/proxy/metrics")
+        text = site.cluster.kubectl(
+            "get", "--raw", f"/api/v1/namespaces/{NAMESPACE}/pods/{name}:9400/proxy/metrics"
+        )
         values = re.findall(rf'^{TEMPERATURE}{{.*Hostname="{node}".*}} (\d+)$', text, re.MULTILINE)
         assert len(values) == 2
         assert all(30 < int(value) < 50 for value in values)
@@ -155,20 +184,32 @@ def test_the_second_run_changes_and_writes_nothing(site: Site) -> None:
     mark = site.cluster.mark()
     site.play().unchanged()
     assert site.runner.writes(mark) == []
-    assert not [event for event in site.cluster.audit(user="gpu-run", since=mark) if "/proxy/" in event["requestURI"]]
+    assert not [
+        event
+        for event in site.cluster.audit(user="gpu-run", since=mark)
+        if "/proxy/" in event["requestURI"]
+    ]
 
 
-def test_a_users_pod_gets_the_device_that_it_asks_for_and_no_other(site: Site, bench: Bench) -> None:
+def test_a_users_pod_gets_the_device_that_it_asks_for_and_no_other(
+    site: Site, bench: Bench
+) -> None:
     asks = {"resources": {"limits": {RESOURCE: "1"}}}
     bench.pod("user", pod_spec(SLEEP, container=asks))
     guest = {"image": VECTOR_ADD, "command": None}
-    bench.pod("guest", pod_spec("", restartPolicy="Never", nodeName=site.cluster.workers[0], container=guest))
+    bench.pod(
+        "guest",
+        pod_spec("", restartPolicy="Never", nodeName=site.cluster.workers[0], container=guest),
+    )
     bench.wait_ready("user")
     assert len(bench.kubectl("exec", "user", "--", "nvidia-smi", "-L").splitlines()) == 1
     devices = bench.kubectl("exec", "user", "--", "sh", "-c", "ls /dev/nvidia*").split()
     assert len(devices) == 2
     assert "/dev/nvidiactl" in devices
-    wait_until(lambda: bench.get("pod", "guest")["status"]["phase"] == "Failed", "the end of the pod without a GPU")
+    wait_until(
+        lambda: bench.get("pod", "guest")["status"]["phase"] == "Failed",
+        "the end of the pod without a GPU",
+    )
     assert "CUDA driver version is insufficient" in bench.kubectl("logs", "guest")
     # Its node has one left, which our own proof must not be in need of.
     site.play().unchanged()
@@ -180,8 +221,13 @@ def test_a_container_that_ends_is_back_by_itself(site: Site) -> None:
     # The container runtime was restarted under it by the toolkit, which it has not noticed.
     assert site.status("nvidia-driver", node, "restartCount") == "0"
     pod = site.pod("nvidia-device-plugin", node)
-    site.cluster.kubectl("exec", "-n", NAMESPACE, pod, "-c", "device-plugin", "--", "sh", "-c", "kill 1")
-    wait_until(lambda: site.status("nvidia-device-plugin", node, "restartCount") == "1", "the plugin's restart")
+    site.cluster.kubectl(
+        "exec", "-n", NAMESPACE, pod, "-c", "device-plugin", "--", "sh", "-c", "kill 1"
+    )
+    wait_until(
+        lambda: site.status("nvidia-device-plugin", node, "restartCount") == "1",
+        "the plugin's restart",
+    )
     wait_until(lambda: site.allocatable()[node] == "2", "the devices again")
     site.play().unchanged()
 
@@ -192,7 +238,10 @@ def test_without_its_plugin_the_devices_are_missed_and_a_run_brings_them_back(si
     # The update stops at the first node, whose plugin is gone.
     wait_until(lambda: "0" in site.allocatable().values(), "allocatable 0", seconds=90)
     (node,) = [name for name, count in site.allocatable().items() if count == "0"]
-    wait_until(lambda: "ImagePull" in site.status("nvidia-device-plugin", node, "state"), "the pod tells its trouble")
+    wait_until(
+        lambda: "ImagePull" in site.status("nvidia-device-plugin", node, "state"),
+        "the pod tells its trouble",
+    )
     told = site.play("status").output
     assert re.search(rf"node {node}, device_plugin \w+ .*ImagePull", told), told
     site.play().check()
@@ -205,8 +254,14 @@ def test_after_a_reboot_all_wait_for_the_driver_and_are_proven_again(site: Site)
     site.cluster.reboot(node, "")
     site.cluster.discover_features(node)
     waiting = "waiting for the driver pod on this node"
-    for app, init in (("nvidia-container-toolkit", "wait-for-driver"), ("nvidia-device-plugin", "wait-for-toolkit")):
-        wait_until(lambda app=app, init=init: waiting in site.log(app, node, init), f"{app} says that it waits")
+    for app, init in (
+        ("nvidia-container-toolkit", "wait-for-driver"),
+        ("nvidia-device-plugin", "wait-for-toolkit"),
+    ):
+        wait_until(
+            lambda app=app, init=init: waiting in site.log(app, node, init),
+            f"{app} says that it waits",
+        )
     # Labels have outlived the reboot, as they do.
     assert site.summaries()[node] == "ready"
     played = site.play().check()
@@ -232,4 +287,8 @@ def test_disable_unloads_the_driver(site: Site) -> None:
     assert " /run/nvidia/driver " in site.cluster.real_node(node).run("cat", mounts)
     site.runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
     here = site.cluster.real_node(node)
-    wait_until(lambda: " /run/nvidia/driver " not in here.run("cat", mounts), "the driver's files are gone", seconds=90)
+    wait_until(
+        lambda: " /run/nvidia/driver " not in here.run("cat", mounts),
+        "the driver's files are gone",
+        seconds=90,
+    )

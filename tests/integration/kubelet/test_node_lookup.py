@@ -12,10 +12,14 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.node import NodeLookup
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.lookups.node import (
+    NodeLookup,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
+    BuildSettings,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 from tests.cluster import Cluster
 from tests.cluster.paths import registry_folder
 from tests.cluster.pki import Authority
@@ -30,7 +34,9 @@ def registry(cluster: Cluster) -> Iterator[Registry]:
     """A registry with accounts that the nodes trust."""
     folder = registry_folder("test-node-lookup")
     Registry.remove(folder)
-    with Registry.start(folder, auth="htpasswd", authority=Authority(cluster.folder / "pki", "kubernetes")) as started:
+    with Registry.start(
+        folder, auth="htpasswd", authority=Authority(cluster.folder / "pki", "kubernetes")
+    ) as started:
         cluster.trust_registry(started.named_address, started.ca)
         yield started
     Registry.remove(folder)
@@ -47,7 +53,9 @@ def settings(bench: Bench, registry: Registry) -> BuildSettings:
         "stringData": {".dockerconfigjson": registry.dockerconfig(PULLER)},
     }
     bench.apply(secret)
-    return BuildSettings("kmod", "image", bench.namespace, pull_secrets=("pull",), timeout=60, grace=3)
+    return BuildSettings(
+        "kmod", "image", bench.namespace, pull_secrets=("pull",), timeout=60, grace=3
+    )
 
 
 def lookup(bench: Bench, settings: BuildSettings, *, dry: bool = False) -> NodeLookup:
@@ -60,7 +68,9 @@ def lookup(bench: Bench, settings: BuildSettings, *, dry: bool = False) -> NodeL
 def pods(bench: Bench) -> list[str]:
     """The pods that are there and stay."""
     items = json.loads(bench.kubectl("get", "pods", "-o", "json"))["items"]
-    return [item["metadata"]["name"] for item in items if not item["metadata"].get("deletionTimestamp")]
+    return [
+        item["metadata"]["name"] for item in items if not item["metadata"].get("deletionTimestamp")
+    ]
 
 
 def test_what_a_node_can_pull_is_found_by_its_digest_also_after_its_tag_was_moved(
@@ -72,24 +82,37 @@ def test_what_a_node_can_pull_is_found_by_its_digest_also_after_its_tag_was_move
         digest = images.push("gpu/driver", "1", files={"version": text})
         found = lookup(bench, settings).find(reference, "amd64")
         assert found is not None
-        assert (found.reference, found.labels) == (f"{registry.named_address}/gpu/driver@{digest}", None)
+        assert (found.reference, found.labels) == (
+            f"{registry.named_address}/gpu/driver@{digest}",
+            None,
+        )
     assert pods(bench) == []
 
 
-def test_what_does_not_exist_is_none(bench: Bench, registry: Registry, settings: BuildSettings) -> None:
-    assert lookup(bench, settings).find(f"{registry.named_address}/gpu/driver:none", "amd64") is None
+def test_what_does_not_exist_is_none(
+    bench: Bench, registry: Registry, settings: BuildSettings
+) -> None:
+    assert (
+        lookup(bench, settings).find(f"{registry.named_address}/gpu/driver:none", "amd64") is None
+    )
     assert lookup(bench, settings).find(f"{registry.named_address}/nobody/has:1", "amd64") is None
 
 
-def test_what_may_not_be_pulled_is_trouble(bench: Bench, registry: Registry, settings: BuildSettings) -> None:
+def test_what_may_not_be_pulled_is_trouble(
+    bench: Bench, registry: Registry, settings: BuildSettings
+) -> None:
     Images(registry).push("gpu/secret", "1")
     stranger = replace(settings, pull_secrets=())
-    with pytest.raises(EnablementError, match=r"gpu/secret:1 cannot be pulled: .*(401|credentials|authorization)"):
+    with pytest.raises(
+        EnablementError, match=r"gpu/secret:1 cannot be pulled: .*(401|credentials|authorization)"
+    ):
         lookup(bench, stranger).find(f"{registry.named_address}/gpu/secret:1", "amd64")
     assert pods(bench) == []
 
 
-def test_a_node_that_takes_no_pod_is_not_waited_for(bench: Bench, registry: Registry, settings: BuildSettings) -> None:
+def test_a_node_that_takes_no_pod_is_not_waited_for(
+    bench: Bench, registry: Registry, settings: BuildSettings
+) -> None:
     images, node = Images(registry), bench.cluster.workers[0]
     images.push("gpu/driver", "tainted")
     reference = f"{registry.named_address}/gpu/driver:tainted"
@@ -99,7 +122,9 @@ def test_a_node_that_takes_no_pod_is_not_waited_for(bench: Bench, registry: Regi
         with pytest.raises(EnablementError, match=r"cannot be pulled: .*finds no place"):
             lookup(bench, settings).find(reference, "amd64")
         assert time.monotonic() - began < 20
-        tolerant = replace(settings, tolerations=({"key": "example.test/gpu", "operator": "Exists"},))
+        tolerant = replace(
+            settings, tolerations=({"key": "example.test/gpu", "operator": "Exists"},)
+        )
         assert lookup(bench, tolerant).find(reference, "amd64") is not None
     finally:
         bench.cluster.kubectl("taint", "node", node, "example.test/gpu-")

@@ -55,7 +55,11 @@ class Machine:
             frozenset(Path("/proc/self/mountinfo").read_text().splitlines()),
             frozenset(links(bridge_name(folder))),
             frozenset(network_namespaces(cgroup_name(folder))),
-            frozenset(root for root, _kind in cgroups.hierarchies() if (root / cgroup_name(folder)).exists()),
+            frozenset(
+                root
+                for root, _kind in cgroups.hierarchies()
+                if (root / cgroup_name(folder)).exists()
+            ),
             tuple((Path("/proc/sys") / name).read_text() for name in SETTINGS),
         )
 
@@ -106,7 +110,9 @@ def test_down_takes_everything_away(before: Machine) -> None:
     for name, more in (("bridge", {}), ("host", {"hostNetwork": True, "hostPID": True})):
         volume = {"name": "memory", "emptyDir": {"medium": "Memory"}}
         container = {"volumeMounts": [{"name": "memory", "mountPath": "/memory"}]}
-        bench.pod(name, pod_spec(SLEEP, nodeName=WORKER, volumes=[volume], container=container, **more))
+        bench.pod(
+            name, pod_spec(SLEEP, nodeName=WORKER, volumes=[volume], container=container, **more)
+        )
         bench.wait_ready(name)
     while_it_runs = Machine.look()
     # It is all there now, so that what is said below is about something.
@@ -126,12 +132,20 @@ def test_a_machine_whose_parent_is_killed_takes_its_pods_along(before: Machine) 
     bench = Bench(cluster, "default")
     bench.pod("pod", pod_spec(SLEEP, nodeName=WORKER))
     bench.wait_ready("pod")
-    [machine] = [process for process in processes.noted(cluster.folder) if process.program == WORKER]
+    [machine] = [
+        process for process in processes.noted(cluster.folder) if process.program == WORKER
+    ]
     machine.send(signal.SIGKILL)
 
     def processes_in_the_cgroup() -> str:
-        root = next(root for root, _kind in cgroups.hierarchies() if (root / cgroup_name(cluster.folder)).exists())
-        return "".join(file.read_text() for file in (root / cgroup_name(cluster.folder)).rglob("cgroup.procs"))
+        root = next(
+            root
+            for root, _kind in cgroups.hierarchies()
+            if (root / cgroup_name(cluster.folder)).exists()
+        )
+        return "".join(
+            file.read_text() for file in (root / cgroup_name(cluster.folder)).rglob("cgroup.procs")
+        )
 
     wait_until(lambda: not processes_in_the_cgroup(), "the end of all pods", seconds=10)
     cluster.down()

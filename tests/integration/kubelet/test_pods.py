@@ -20,7 +20,9 @@ SLEEP = "import time; time.sleep(3600)"
 HELLO = "import os, time; print('hello from', os.uname().nodename, flush=True); time.sleep(3600)"
 
 
-def test_a_daemon_set_is_ready_on_real_and_simulated_nodes_and_all_tell_their_logs(bench: Bench) -> None:
+def test_a_daemon_set_is_ready_on_real_and_simulated_nodes_and_all_tell_their_logs(
+    bench: Bench,
+) -> None:
     bench.daemon_set("hello", pod_spec(HELLO), LINUX)
     pods = {pod["spec"]["nodeName"]: pod["metadata"]["name"] for pod in bench.pods_of("hello")}
     assert sorted(pods) == ["cpu-only-1", *bench.cluster.workers]
@@ -41,7 +43,9 @@ def test_what_runs_on_a_node_hears_sighup_also_under_nohup(bench: Bench) -> None
 
 
 def test_exec_runs_in_the_container(bench: Bench) -> None:
-    pod = next(pod for pod in bench.pods_of("hello") if pod["spec"]["nodeName"] in bench.cluster.workers)
+    pod = next(
+        pod for pod in bench.pods_of("hello") if pod["spec"]["nodeName"] in bench.cluster.workers
+    )
     name = pod["metadata"]["name"]
     assert bench.kubectl("exec", name, "--", "uname", "-nr").split() == [name, platform.release()]
 
@@ -49,7 +53,9 @@ def test_exec_runs_in_the_container(bench: Bench) -> None:
 def test_pods_reach_each_other_across_nodes(bench: Bench) -> None:
     first, second = bench.cluster.workers
     server = "import http.server as s; s.HTTPServer(('', 8080), s.SimpleHTTPRequestHandler).serve_forever()"
-    probe = {"readinessProbe": {"httpGet": {"path": "/etc/hostname", "port": 8080}, "periodSeconds": 1}}
+    probe = {
+        "readinessProbe": {"httpGet": {"path": "/etc/hostname", "port": 8080}, "periodSeconds": 1}
+    }
     bench.pod("server", pod_spec(server, nodeName=first, container=probe))
     bench.pod("client", pod_spec(SLEEP, nodeName=second))
     for pod in ("server", "client"):
@@ -75,7 +81,9 @@ def test_a_container_that_ends_is_started_again_ever_later(bench: Bench) -> None
 
 def test_an_image_that_is_nowhere_is_told(bench: Bench) -> None:
     node = bench.cluster.workers[0]
-    bench.pod("absent", pod_spec(SLEEP, nodeName=node, container={"image": "registry.test:1/absent:1"}))
+    bench.pod(
+        "absent", pod_spec(SLEEP, nodeName=node, container={"image": "registry.test:1/absent:1"})
+    )
 
     def waiting() -> dict[str, str]:
         found: dict[str, str] = bench.container("absent").get("state", {}).get("waiting", {})
@@ -95,21 +103,34 @@ def test_a_pod_on_the_host_network_reaches_this_machines_loopback(bench: Bench) 
     )
     spec = pod_spec(get, hostNetwork=True, restartPolicy="Never", nodeName=bench.cluster.workers[1])
     bench.pod("host-network", spec)
-    wait_until(lambda: bench.get("pod", "host-network")["status"]["phase"] == "Succeeded", "the pod's end")
+    wait_until(
+        lambda: bench.get("pod", "host-network")["status"]["phase"] == "Succeeded", "the pod's end"
+    )
     assert '"gitVersion": "v1.' in bench.kubectl("logs", "host-network")
     address = bench.get("pod", "host-network")["status"]["podIP"]
-    assert address == bench.get("node", bench.cluster.workers[1])["status"]["addresses"][0]["address"]
+    assert (
+        address == bench.get("node", bench.cluster.workers[1])["status"]["addresses"][0]["address"]
+    )
 
 
 def test_a_privileged_pod_changes_its_node_and_not_this_machine(bench: Bench) -> None:
     script = (
-        "import os; open('/host/etc/made-by-a-pod', 'w').close(); os.mknod('/host/dev/made-by-a-pod', 0o20666, 259)"
+        "import os; open('/host/etc/made-by-a-pod', 'w').close();"
+        " os.mknod('/host/dev/made-by-a-pod', 0o20666, 259)"
     )
     host = {"name": "host", "hostPath": {"path": "/"}}
-    container = {"securityContext": {"privileged": True}, "volumeMounts": [{"name": "host", "mountPath": "/host"}]}
+    container = {
+        "securityContext": {"privileged": True},
+        "volumeMounts": [{"name": "host", "mountPath": "/host"}],
+    }
     node = bench.cluster.workers[0]
-    bench.pod("driver", pod_spec(script, restartPolicy="Never", nodeName=node, volumes=[host], container=container))
-    wait_until(lambda: bench.get("pod", "driver")["status"]["phase"] == "Succeeded", "the pod's end")
+    bench.pod(
+        "driver",
+        pod_spec(script, restartPolicy="Never", nodeName=node, volumes=[host], container=container),
+    )
+    wait_until(
+        lambda: bench.get("pod", "driver")["status"]["phase"] == "Succeeded", "the pod's end"
+    )
     real = bench.cluster.real_node(node)
     assert real.run("ls", "/etc/made-by-a-pod", "/dev/made-by-a-pod").split() == [
         "/dev/made-by-a-pod",

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A real node that boots another kernel: the kubelet, the node's pods and NFD's labels, each in its time."""
+"""A real node that boots another kernel: the kubelet, the node's pods and NFD's labels, each in its
+time."""
 
 from __future__ import annotations
 
@@ -38,7 +39,9 @@ def test_after_a_reboot_node_and_pods_tell_the_new_kernel_and_labels_lag(bench: 
 
 
 def test_the_other_node_has_not_changed(bench: Bench) -> None:
-    assert bench.get("node", bench.cluster.workers[0])["status"]["nodeInfo"]["kernelVersion"] != KERNEL
+    assert (
+        bench.get("node", bench.cluster.workers[0])["status"]["nodeInfo"]["kernelVersion"] != KERNEL
+    )
 
 
 def test_a_node_takes_pods_again_after_a_restart_of_its_kubelet_alone(bench: Bench) -> None:

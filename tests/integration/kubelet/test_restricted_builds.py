@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""simple-kmod built by ordinary pods, in a namespace that Pod Security's level "restricted" is enforced in."""
+"""simple-kmod built by ordinary pods, in a namespace that Pod Security's level "restricted" is
+enforced in."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ def changed(folder: Path, **texts: str) -> str:
     shutil.copytree(REPO / "recipes" / "simple-kmod", recipe)
     if "before_make" in texts:
         file = recipe / "recipe.yml"
-        file.write_text(file.read_text().replace('make "KERNEL=', f'{texts["before_make"]}; make "KERNEL='))
+        file.write_text(
+            file.read_text().replace('make "KERNEL=', f'{texts["before_make"]}; make "KERNEL=')
+        )
     if "source" in texts:
         file = recipe / "build" / "src" / "simple_kmod.c"
         file.write_text(file.read_text() + texts["source"])
@@ -66,7 +69,9 @@ def left(site: Site) -> list[str]:
 
 def pods(site: Site) -> list[Obj]:
     """The pods that build."""
-    return list(json.loads(site.cluster.kubectl("get", "pods", "-n", BUILDS, "-o", "json"))["items"])
+    return list(
+        json.loads(site.cluster.kubectl("get", "pods", "-n", BUILDS, "-o", "json"))["items"]
+    )
 
 
 def test_an_image_is_built_there_and_nothing_stays(site: Site) -> None:
@@ -74,7 +79,9 @@ def test_an_image_is_built_there_and_nothing_stays(site: Site) -> None:
     played = play(site, "drivers/first").check()
     made = look_into(site, "drivers/first")
     assert "building" in played.output
-    assert made.labels["org.opencontainers.image.base.name"].startswith(f"{site.registry.named_address}/base/kmod@")
+    assert made.labels["org.opencontainers.image.base.name"].startswith(
+        f"{site.registry.named_address}/base/kmod@"
+    )
     wait_until(lambda: left(site) == [], "what was for the build is gone")
 
 
@@ -87,7 +94,9 @@ def test_the_second_run_asks_and_writes_nothing(site: Site) -> None:
 
 def test_the_same_inputs_are_the_same_image(site: Site) -> None:
     play(site, "drivers/second").check()
-    first, second = (site.images.contents(name, tag(site, name)) for name in ("drivers/first", "drivers/second"))
+    first, second = (
+        site.images.contents(name, tag(site, name)) for name in ("drivers/first", "drivers/second")
+    )
     assert first.manifest == second.manifest
 
 
@@ -99,7 +108,9 @@ def tag(site: Site, repository: str) -> str:
 
 def test_a_build_that_fails_ends_at_once_with_its_last_lines(site: Site, tmp_path: Path) -> None:
     began = time.monotonic()
-    played = play(site, "drivers/broken", recipe_dir=changed(tmp_path, source="#error no such kernel\n"))
+    played = play(
+        site, "drivers/broken", recipe_dir=changed(tmp_path, source="#error no such kernel\n")
+    )
     assert time.monotonic() - began < 60
     assert "#error no such kernel" in played.output
     entry = site.record()[site.built]
@@ -116,7 +127,9 @@ def test_the_pod_knows_no_secret(site: Site) -> None:
     volumes = [key for volume in pod["spec"]["volumes"] for key in volume if key != "name"]
     assert sorted(volumes) == ["configMap", "emptyDir", "emptyDir"]
     account = site.registry.credentials
-    text = json.dumps([pod, job]) + site.cluster.kubectl("get", "configmaps,events", "-n", BUILDS, "-o", "json")
+    text = json.dumps([pod, job]) + site.cluster.kubectl(
+        "get", "configmaps,events", "-n", BUILDS, "-o", "json"
+    )
     assert [secret for secret in (account.password, account.entry["auth"]) if secret in text] == []
 
 
@@ -137,7 +150,9 @@ def test_a_run_that_is_killed_leaves_its_build_to_the_next_one(site: Site, tmp_p
 
 def compiling(pod: Obj) -> bool:
     """Whether the container that builds runs."""
-    return any("running" in status["state"] for status in pod["status"].get("initContainerStatuses", []))
+    return any(
+        "running" in status["state"] for status in pod["status"].get("initContainerStatuses", [])
+    )
 
 
 def test_what_cannot_be_pushed_is_built_and_pushed_by_the_next_run(site: Site) -> None:
@@ -146,7 +161,11 @@ def test_what_cannot_be_pushed_is_built_and_pushed_by_the_next_run(site: Site) -
         played = play(site, "drivers/fourth", faulty=True)
     assert "what was built cannot be pushed: Cannot push" in played.output
     entry = site.record()[site.built]
-    assert (entry["image"], entry["phase"], entry["reason"]) == (before[site.built]["image"], "push", "Denied")
+    assert (entry["image"], entry["phase"], entry["reason"]) == (
+        before[site.built]["image"],
+        "push",
+        "Denied",
+    )
     played = play(site, "drivers/fourth", faulty=True, rebuild=True).check()
     assert "goes on with the build that an earlier run began" in played.output
     assert begun(site, mark) == 1
@@ -159,7 +178,10 @@ def test_headers_from_packages_are_refused_before_anything_is_made(site: Site) -
     variables = site.variables("drivers/fifth", build_namespace=BUILDS)
     variables["hardware_enablement_options"]["headers"] = "packages"
     played = site.runner.play("enable", **variables)
-    assert "cannot be built by an ordinary pod: with headers: packages the build installs packages" in played.output
+    assert (
+        "cannot be built by an ordinary pod: with headers: packages the build installs packages"
+        in played.output
+    )
     assert begun(site, mark) == 0
 
 

@@ -1,10 +1,12 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""RMD on a real node whose kubelet gives pods CPUs of their own: configured there, reached by port-forward, verified.
+"""RMD on a real node whose kubelet gives pods CPUs of their own: configured there, reached by
+port-forward, verified.
 
-The daemon is the tests' own server, packed as an image; what it divides is a folder that looks like resctrl. The
-kubelet, its CPU manager, cgroups, volumes and the agent are real. The tests build on each other."""
+The daemon is the tests' own server, packed as an image; what it divides is a folder that looks like
+resctrl. The kubelet, its CPU manager, cgroups, volumes and the agent are real. The tests build on
+each other."""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ class Site:
         """The node's stand-in for resctrl, from outside."""
         return self.cluster.real_node(self.node).root / TREE.lstrip("/")
 
-    def play(self, playbook: str = "rmd", *arguments: str, rmd_renew: str = "auto", **options: Any) -> Played:
+    def play(
+        self, playbook: str = "rmd", *arguments: str, rmd_renew: str = "auto", **options: Any
+    ) -> Played:
         settings: Obj = {
             "rmd_renew": rmd_renew,
             "hardware_enablement_rmd_image": "localhost/rmd:1",
@@ -69,13 +73,19 @@ class Site:
 
     def pod(self, component: str) -> str:
         labels = f"app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component={component}"
-        found = json.loads(self.cluster.kubectl("get", "pods", "-n", NAMESPACE, "-l", labels, "-o", "json"))["items"]
-        (name,) = [pod["metadata"]["name"] for pod in found if "deletionTimestamp" not in pod["metadata"]]
+        found = json.loads(
+            self.cluster.kubectl("get", "pods", "-n", NAMESPACE, "-l", labels, "-o", "json")
+        )["items"]
+        (name,) = [
+            pod["metadata"]["name"] for pod in found if "deletionTimestamp" not in pod["metadata"]
+        ]
         return str(name)
 
     def report(self) -> Obj:
         """The agent's last line."""
-        return dict(json.loads(self.cluster.kubectl("logs", "-n", NAMESPACE, self.pod("agent"), "--tail=1")))
+        return dict(
+            json.loads(self.cluster.kubectl("logs", "-n", NAMESPACE, self.pod("agent"), "--tail=1"))
+        )
 
     def run(self, component: str, *command: str) -> str:
         """Run a command in a pod of ours."""
@@ -83,16 +93,21 @@ class Site:
 
     def asked(self) -> set[str]:
         """The methods of the requests that the daemon has had since it began."""
-        log = self.cluster.kubectl("logs", "-n", NAMESPACE, self.pod("daemon"), "-c", "rmd").splitlines()
+        log = self.cluster.kubectl(
+            "logs", "-n", NAMESPACE, self.pod("daemon"), "-c", "rmd"
+        ).splitlines()
         return {line.split()[0] for line in log if " /v1/" in line}
 
     def get(self, kind: str, name: str, namespace: str = "default") -> Obj:
-        return dict(json.loads(self.cluster.kubectl("get", kind, name, "-n", namespace, "-o", "json")))
+        return dict(
+            json.loads(self.cluster.kubectl("get", kind, name, "-n", namespace, "-o", "json"))
+        )
 
 
 @pytest.fixture(scope="module")
 def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """One of the two nodes gives out CPUs, but for the first one, and has what looks like a mounted resctrl."""
+    """One of the two nodes gives out CPUs, but for the first one, and has what looks like a mounted
+    resctrl."""
     if (os.cpu_count() or 1) < 2:
         pytest.skip("there is no CPU besides the reserved one")
     node = cluster.workers[0]
@@ -106,7 +121,11 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     (kept / "kubelet-client-current.pem").write_text("nobody's business")
     cluster.kubectl("label", "node", node, "rmd=wanted")
     cluster.kubectl(
-        "apply", "-f", str(REPO / "manifests" / "rbac.yaml"), "-f", str(REPO / "manifests" / "rmd-crds.yaml")
+        "apply",
+        "-f",
+        str(REPO / "manifests" / "rbac.yaml"),
+        "-f",
+        str(REPO / "manifests" / "rmd-crds.yaml"),
     )
     grant(cluster, "rmd-run", "hardware-enablement-runner")
     site = Site(cluster, node, Runner(cluster, "rmd-run", folder), machine)
@@ -120,7 +139,10 @@ def test_a_node_without_resctrl_says_so(site: Site) -> None:
     (site.tree / "info").mkdir(parents=True)
     played = site.play()
     assert played.code != 0
-    assert f"RMD is not started on {site.node}: resctrl is not mounted at {TREE}; mount it" in played.output
+    assert (
+        f"RMD is not started on {site.node}: resctrl is not mounted at {TREE}; mount it"
+        in played.output
+    )
 
 
 def test_pools_that_do_not_fit_are_refused_there(site: Site) -> None:
@@ -148,12 +170,15 @@ def test_nobody_sees_more_than_they_need(site: Site) -> None:
         "rmd-key.pem",
     ]
     assert "tmpfs" in site.run("daemon", "sh", "-c", "grep ' /etc/rmd-node ' /proc/mounts")
-    # Hidden: the pods' volumes, with the certificates of all nodes among them, and the kubelet's own key.
+    # Hidden: the pods' volumes, with the certificates of all nodes among them, and the kubelet's
+    # own key.
     assert site.run("agent", "sh", "-c", "ls -A /host/kubelet/pods /host/kubelet/pki").split() == [
         "/host/kubelet/pki:",
         "/host/kubelet/pods:",
     ]
-    refused = site.run("agent", "sh", "-c", "touch /host/kubelet/x /host/cgroup/x /program/x 2>&1; true")
+    refused = site.run(
+        "agent", "sh", "-c", "touch /host/kubelet/x /host/cgroup/x /program/x 2>&1; true"
+    )
     assert refused.count("Read-only file system") == 3
 
 
@@ -163,7 +188,10 @@ def test_the_agent_sees_the_node(site: Site) -> None:
     assert found["cpu_manager"] == {"policy": "static", "entries": {}}
     assert found["resctrl"]["cbm_mask"] == "7ff"
     cpus = Path("/sys/devices/system/cpu/cpu0/cache/index3")
-    assert found["l3"][(cpus / "id").read_text().strip()] == (cpus / "shared_cpu_list").read_text().strip()
+    assert (
+        found["l3"][(cpus / "id").read_text().strip()]
+        == (cpus / "shared_cpu_list").read_text().strip()
+    )
 
 
 def test_a_pod_with_a_cpu_of_its_own_is_seen_in_both_ways(site: Site) -> None:
@@ -172,9 +200,16 @@ def test_a_pod_with_a_cpu_of_its_own_is_seen_in_both_ways(site: Site) -> None:
     assert node["status"]["allocatable"]["intel.com/l3_cache_ways"] == "7"
     amounts = {"cpu": "1", "memory": "32Mi", "intel.com/l3_cache_ways": "2"}
     sleeper = "import time; time.sleep(3600)"
-    spec = pod_spec(sleeper, container={"name": "main", "resources": {"requests": amounts, "limits": amounts}})
+    spec = pod_spec(
+        sleeper, container={"name": "main", "resources": {"requests": amounts, "limits": amounts}}
+    )
     spec["nodeSelector"] = {"kubernetes.io/hostname": site.node}
-    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "cached", "namespace": "default"}, "spec": spec}
+    body = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "cached", "namespace": "default"},
+        "spec": spec,
+    }
     site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(body))
     site.cluster.kubectl("wait", "pod/cached", "--for=condition=Ready", "--timeout=60s")
     pod = site.get("pod", "cached")
@@ -184,7 +219,12 @@ def test_a_pod_with_a_cpu_of_its_own_is_seen_in_both_ways(site: Site) -> None:
     cpu = found["cpu_manager"]["entries"][uid]["main"]
     assert cpu != RESERVED
     assert found["cgroups"][uid] == {container: cpu}
-    assert site.cluster.kubectl("exec", "cached", "-n", "default", "--", "taskset", "-cp", "1").split()[-1] == cpu
+    assert (
+        site.cluster.kubectl(
+            "exec", "cached", "-n", "default", "--", "taskset", "-cp", "1"
+        ).split()[-1]
+        == cpu
+    )
 
 
 def offering(site: Site) -> Obj | None:
@@ -207,12 +247,16 @@ def test_it_becomes_a_workload_that_the_kernel_agrees_with(site: Site) -> None:
     cpus = (site.tree / state["cosName"] / "cpus_list").read_text().strip()
     assert cpus == ",".join(workload["spec"]["coreIds"])
     masks = (site.tree / state["cosName"] / "schemata").read_text()
-    (mask,) = [line.partition("=")[2] for line in masks.splitlines() if line.strip().startswith("L3:")]
+    (mask,) = [
+        line.partition("=")[2] for line in masks.splitlines() if line.strip().startswith("L3:")
+    ]
     assert bin(int(mask, 16)).count("1") == 2
 
 
 def test_what_the_kernel_has_otherwise_is_reported(site: Site) -> None:
-    state = site.get("rmdworkload", "cached-rmd-workload-main")["status"]["workloadStates"][site.node]
+    state = site.get("rmdworkload", "cached-rmd-workload-main")["status"]["workloadStates"][
+        site.node
+    ]
     schemata = site.tree / state["cosName"] / "schemata"
     before = schemata.read_text()
     schemata.write_text(before.replace("L3:0=", "L3:0=1"))
@@ -227,11 +271,20 @@ def test_what_the_kernel_has_otherwise_is_reported(site: Site) -> None:
 
 
 def test_the_pod_takes_its_workload_with_it(site: Site) -> None:
-    name = site.get("rmdworkload", "cached-rmd-workload-main")["status"]["workloadStates"][site.node]["cosName"]
+    name = site.get("rmdworkload", "cached-rmd-workload-main")["status"]["workloadStates"][
+        site.node
+    ]["cosName"]
     site.cluster.kubectl("delete", "pod", "cached", "-n", "default", "--now")
     site.play("rmd_workloads").check()
-    assert not (site.tree / name).exists() or (site.tree / name / "cpus_list").read_text().strip() == ""
-    wait_until(lambda: site.report()["cpu_manager"]["entries"] == {}, "the agent sees that it is gone", seconds=30)
+    assert (
+        not (site.tree / name).exists()
+        or (site.tree / name / "cpus_list").read_text().strip() == ""
+    )
+    wait_until(
+        lambda: site.report()["cpu_manager"]["entries"] == {},
+        "the agent sees that it is gone",
+        seconds=30,
+    )
 
 
 def test_workloads_outlive_the_daemons_pod(site: Site) -> None:
@@ -249,7 +302,9 @@ def test_workloads_outlive_the_daemons_pod(site: Site) -> None:
     assert site.asked() == {"GET"}
 
 
-def test_renewed_certificates_start_the_daemon_anew_and_what_it_has_lost_is_posted_again(site: Site) -> None:
+def test_renewed_certificates_start_the_daemon_anew_and_what_it_has_lost_is_posted_again(
+    site: Site,
+) -> None:
     show = ("find", "/etc/rmd-node", "-name", "rmd-cert.pem", "-exec", "cat", "{}", "+")
     daemon, before = site.pod("daemon"), site.run("daemon", *show)
     database = site.cluster.real_node(site.node).root / "var/lib/intel-rmd"
@@ -270,6 +325,8 @@ def test_renewed_certificates_start_the_daemon_anew_and_what_it_has_lost_is_post
 def test_removed_the_node_has_its_cache_again(site: Site) -> None:
     site.play("rmd_remove").check()
     assert "intel.com/l3_cache_ways" not in site.get("node", site.node)["status"]["capacity"]
-    masks = {line.strip() for line in (site.tree / "schemata").read_text().splitlines() if "L3" in line}
+    masks = {
+        line.strip() for line in (site.tree / "schemata").read_text().splitlines() if "L3" in line
+    }
     assert masks == {"L3:0=7ff"}
     site.cluster.kubectl("delete", "rmdworkload", "kept", "-n", "default", "--timeout=10s")

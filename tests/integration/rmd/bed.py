@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes that have RMD: behind the daemon's pod on each of them a server of ours, and a client's Secret."""
+"""Nodes that have RMD: behind the daemon's pod on each of them a server of ours, and a client's
+Secret."""
 
 from __future__ import annotations
 
@@ -13,10 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.client import Daemon
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.endpoints import server_name
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.tls import from_files
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.wire import Address, Wire
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon_client import Daemon
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.endpoints import server_name
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.https import (
+    Address,
+    RmdConnection,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.tls import from_files
 from tests.cluster import Cluster
 from tests.rmd.certificates import Certificates, Client
 from tests.rmd.fleet import Fleet
@@ -42,12 +46,19 @@ class RmdBed:
         server, files = self.fleet[node], self.client
         context = from_files(str(files.ca), str(files.certificate), str(files.key)).context()
         address = Address(server.address, server.port, True, server_name(node), node)
-        with closing(Daemon(node, Wire(address, context))) as daemon:
+        with closing(Daemon(node, RmdConnection(address, context))) as daemon:
             daemon.post(body)
 
     def add_agent(self, node: str, report: Obj) -> None:
         """Run an agent that says this of its node."""
-        common = {"schema": 1, "node": node, "time": "2026-01-01T00:00:00Z", "cgroups": {}, "l3": {}, "problems": []}
+        common = {
+            "schema": 1,
+            "node": node,
+            "time": "2026-01-01T00:00:00Z",
+            "cgroups": {},
+            "l3": {},
+            "problems": [],
+        }
         metadata = {
             "name": f"agent-{node}",
             "namespace": NAMESPACE,
@@ -57,7 +68,9 @@ class RmdBed:
         spec = {"nodeName": node, "containers": [{"name": "agent", "image": "agent:1"}]}
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
         self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
-        self.cluster.kubectl("wait", "--for=condition=Ready", f"pod/agent-{node}", "-n", NAMESPACE, "--timeout=30s")
+        self.cluster.kubectl(
+            "wait", "--for=condition=Ready", f"pod/agent-{node}", "-n", NAMESPACE, "--timeout=30s"
+        )
 
 
 @contextmanager
@@ -70,11 +83,19 @@ def deployed(
     """
     certificates = Certificates(pki)
     client = certificates.client()
-    with Fleet(names, tls=lambda node, _address: certificates.tls(node, [server_name(node)]), **settings) as fleet:
+    with Fleet(
+        names, tls=lambda node, _address: certificates.tls(node, [server_name(node)]), **settings
+    ) as fleet:
         give_addresses(cluster, fleet)
-        objects = {"apiVersion": "v1", "kind": "List", "items": [_namespace(), _secret(client), _daemon_set(fleet)]}
+        objects = {
+            "apiVersion": "v1",
+            "kind": "List",
+            "items": [_namespace(), _secret(client), _daemon_set(fleet)],
+        }
         cluster.kubectl("apply", "-f", "-", stdin=json.dumps(objects))
-        cluster.kubectl("rollout", "status", "daemonset/intel-rmd", "-n", NAMESPACE, "--timeout=120s")
+        cluster.kubectl(
+            "rollout", "status", "daemonset/intel-rmd", "-n", NAMESPACE, "--timeout=120s"
+        )
         yield cluster, fleet, certificates, client
 
 
@@ -91,8 +112,14 @@ def _labels(component: str) -> dict[str, str]:
 
 
 def _namespace() -> Obj:
-    labels = {f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "audit", "warn")}
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}}
+    labels = {
+        f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "audit", "warn")
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": NAMESPACE, "labels": labels},
+    }
 
 
 def _secret(client: Client) -> Obj:
@@ -108,7 +135,11 @@ def _secret(client: Client) -> Obj:
 def _daemon_set(fleet: Fleet) -> Obj:
     """The daemon as the recipe deploys it, as far as finding its pods goes."""
     labels = _labels("daemon")
-    container = {"name": "rmd", "image": "rmd:1", "ports": [{"name": "rmd-tls", "containerPort": fleet.port}]}
+    container = {
+        "name": "rmd",
+        "image": "rmd:1",
+        "ports": [{"name": "rmd-tls", "containerPort": fleet.port}],
+    }
     template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
     return {
         "apiVersion": "apps/v1",

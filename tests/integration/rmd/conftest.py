@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""For rmd_workload one cluster for all tests that a process runs; for all else an empty one for each file."""
+"""For rmd_workload one cluster for all tests that a process runs; for all else an empty one for
+each file."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from tests.rmd import Dialect
 from tests.rmd.policies import SKYLAKE
 
 # With the plugin loaded, v0.2 wants its values in every policy.
-POLICIES = {name: {**tier, "pstate": {"ratio": 3.0, "monitoring": "on"}} for name, tier in SKYLAKE.items()}
+POLICIES = {
+    name: {**tier, "pstate": {"ratio": 3.0, "monitoring": "on"}} for name, tier in SKYLAKE.items()
+}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +36,9 @@ def shared_bed(worker_id: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
     with Cluster.up(f"test-rmd-{worker_id}") as cluster:
         names = cluster.add_nodes(5, profile="cpu-only", prefix="rmd")
         runner = documented(cluster, folder)
-        with make_bed(cluster, runner, folder, names, plugins=("pstate",), policies=POLICIES) as made:
+        with make_bed(
+            cluster, runner, folder, names, plugins=("pstate",), policies=POLICIES
+        ) as made:
             yield made
         # Whatever a test has asked for, none of it was ever a PATCH, and no range was sent.
         for server in made.fleet.servers.values():

@@ -25,7 +25,9 @@ class ObjectsBed(RmdBed):
 
     def get(self, kind: str, name: str, namespace: str = "default") -> Obj:
         """An object."""
-        found: Obj = json.loads(self.cluster.kubectl("get", kind, name, "-n", namespace, "-o", "json"))
+        found: Obj = json.loads(
+            self.cluster.kubectl("get", kind, name, "-n", namespace, "-o", "json")
+        )
         return found
 
     def create(self, obj: Obj) -> None:
@@ -52,7 +54,10 @@ class ObjectsBed(RmdBed):
     def methods(self, since: dict[str, int]) -> dict[str, list[str]]:
         """Node -> "METHOD path" of each request that its server has seen since a mark."""
         seen = self.fleet.requests(since)
-        return {node: [f"{entry.method} {entry.path}" for entry in entries] for node, entries in seen.items()}
+        return {
+            node: [f"{entry.method} {entry.path}" for entry in entries]
+            for node, entries in seen.items()
+        }
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The API server accepts every object of the operator's three versions, as it was, and shows it in columns."""
+"""The API server accepts every object of the operator's three versions, as it was, and shows it in
+columns."""
 
 from __future__ import annotations
 
@@ -11,13 +12,23 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client, connect
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.crd import ensure_definitions
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import (
+    Client,
+    connect,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.operator_crds import (
+    ensure_definitions,
+)
 from tests.cluster import Cluster, ClusterError
 
-# As samples and agents of the operator wrote them; the last ones hold what RMD refuses, which is not for the schema.
+# As samples and agents of the operator wrote them; the last ones hold what RMD refuses, which is
+# not for the schema.
 SPECS = {
-    "v01-cache": {"coreIds": ["0", "1", "2", "3"], "cache": {"max": 2, "min": 2}, "nodes": ["worker-node-1"]},
+    "v01-cache": {
+        "coreIds": ["0", "1", "2", "3"],
+        "cache": {"max": 2, "min": 2},
+        "nodes": ["worker-node-1"],
+    },
     "v01-pstate": {
         "coreIds": ["4", "5", "6", "7"],
         "cache": {"max": 2, "min": 2},
@@ -37,7 +48,11 @@ SPECS = {
         "rdt": {"cache": {"max": 2, "min": 2}, "mba": {"percentage": 50}},
         "plugins": {"pstate": {"ratio": "1.5", "monitoring": "off"}},
     },
-    "v02-mbps": {"coreIds": ["0"], "nodes": ["w"], "rdt": {"cache": {"max": 2, "min": 2}, "mba": {"mbps": 4294967290}}},
+    "v02-mbps": {
+        "coreIds": ["0"],
+        "nodes": ["w"],
+        "rdt": {"cache": {"max": 2, "min": 2}, "mba": {"mbps": 4294967290}},
+    },
     "v02-policy": {"coreIds": ["0"], "nodes": ["worker-node-1"], "policy": "gold"},
     "v03-all": {
         "allCores": True,
@@ -62,13 +77,23 @@ SPECS = {
         "plugins": {"pstate": {"ratio": "fast", "monitoring": "maybe"}},
     },
     "refused-empty": {},
-    "refused-both": {"coreIds": ["1", "1"], "allCores": True, "nodes": ["a"], "nodeSelector": {"a": "b"}},
+    "refused-both": {
+        "coreIds": ["1", "1"],
+        "allCores": True,
+        "nodes": ["a"],
+        "nodeSelector": {"a": "b"},
+    },
 }
 
 
 def workload(name: str, spec: dict[str, Any]) -> dict[str, Any]:
     metadata = {"name": name, "namespace": "default"}
-    return {"apiVersion": "intel.com/v1alpha1", "kind": "RmdWorkload", "metadata": metadata, "spec": spec}
+    return {
+        "apiVersion": "intel.com/v1alpha1",
+        "kind": "RmdWorkload",
+        "metadata": metadata,
+        "spec": spec,
+    }
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +119,9 @@ def test_the_published_file_changes_nothing(cluster: Cluster, client: Client) ->
 def test_every_spec_of_the_operator_is_accepted_as_it_is(cluster: Cluster, name: str) -> None:
     text = yaml.safe_dump(workload(name, SPECS[name]))
     cluster.kubectl("create", "--validate=strict", "-f", "-", stdin=text)
-    assert json.loads(cluster.kubectl("get", "rmdworkload", name, "-o", "json"))["spec"] == SPECS[name]
+    assert (
+        json.loads(cluster.kubectl("get", "rmdworkload", name, "-o", "json"))["spec"] == SPECS[name]
+    )
 
 
 @pytest.mark.usefixtures("client")
@@ -109,12 +136,18 @@ def test_status_of_the_operators_is_accepted(cluster: Cluster) -> None:
         "rdt": {"cache": {"max": 2, "min": 2}, "mba": {}},
         "plugins": {"pstate": {}},
     }
-    cluster.kubectl("create", "-f", "-", stdin=yaml.safe_dump(workload("with-status", SPECS["v02"])))
+    cluster.kubectl(
+        "create", "-f", "-", stdin=yaml.safe_dump(workload("with-status", SPECS["v02"]))
+    )
     patch = json.dumps({"status": {"workloadStates": {"worker-node-1": state}}})
-    cluster.kubectl("patch", "rmdworkload", "with-status", "--subresource=status", "--type=merge", "-p", patch)
+    cluster.kubectl(
+        "patch", "rmdworkload", "with-status", "--subresource=status", "--type=merge", "-p", patch
+    )
     found = json.loads(cluster.kubectl("get", "rmdworkload", "with-status", "-o", "json"))
     # A merge patch takes null for "remove".
-    assert found["status"]["workloadStates"]["worker-node-1"] == {k: v for k, v in state.items() if v is not None}
+    assert found["status"]["workloadStates"]["worker-node-1"] == {
+        k: v for k, v in state.items() if v is not None
+    }
     assert "with-status" in cluster.kubectl("get", "rmdworkloads")
 
 
@@ -125,7 +158,9 @@ def test_node_states_and_configurations(cluster: Cluster) -> None:
         "kind": "RmdNodeState",
         "metadata": {"name": "rmd-node-state-worker-node-1", "namespace": "default"},
         "spec": {"node": "worker-node-1", "nodeUid": ""},
-        "status": {"workloads": {"a": {"ID": "1", "Core IDs": "0,1,2,3", "P-State Ratio": "3.000000"}}},
+        "status": {
+            "workloads": {"a": {"ID": "1", "Core IDs": "0,1,2,3", "P-State Ratio": "3.000000"}}
+        },
     }
     config = {
         "apiVersion": "intel.com/v1alpha1",

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""RmdWorkload objects, as the operator's README has them, made true on two nodes, shown, changed and removed."""
+"""RmdWorkload objects, as the operator's README has them, made true on two nodes, shown, changed
+and removed."""
 
 from __future__ import annotations
 
@@ -25,10 +26,16 @@ PSTATE = "rmdworkload-guaranteed-cache-pstate"
 
 def workload(name: str, spec: dict[str, Any], namespace: str = "default") -> dict[str, Any]:
     metadata = {"name": name, "namespace": namespace}
-    return {"apiVersion": "intel.com/v1alpha1", "kind": "RmdWorkload", "metadata": metadata, "spec": spec}
+    return {
+        "apiVersion": "intel.com/v1alpha1",
+        "kind": "RmdWorkload",
+        "metadata": metadata,
+        "spec": spec,
+    }
 
 
-# samples/rmd-workload-guaranteed-cache.yaml and samples/rmd-workload-guaranteed-cache-pstate.yaml of the operator
+# samples/rmd-workload-guaranteed-cache.yaml and samples/rmd-workload-guaranteed-cache-pstate.yaml
+# of the operator
 GUARANTEED_CACHE = workload(
     CACHE, {"coreIds": ["0", "1", "2", "3"], "cache": {"max": 2, "min": 2}, "nodes": [ONE, TWO]}
 )
@@ -62,7 +69,9 @@ def test_the_samples_are_posted_as_the_readme_says(bed: ObjectsBed, runner: Runn
     mark = bed.fleet.mark()
     assert runner.play("rmd_workloads").check().changed == 1
     for node in (ONE, TWO):
-        posted = [entry.json for entry in bed.fleet[node].requests(mark[node]) if entry.status == 201]
+        posted = [
+            entry.json for entry in bed.fleet[node].requests(mark[node]) if entry.status == 201
+        ]
         assert posted == [
             {"uuid": CACHE, "core_ids": ["0", "1", "2", "3"], "cache": {"max": 2, "min": 2}},
             {
@@ -86,7 +95,10 @@ def test_describe_shows_what_the_readme_shows(bed: ObjectsBed) -> None:
     node = "Cos Name: 0_1_2_3-guarantee Id: 1 Response: Success: 201 Status: Successful"
     shown = " ".join(section(described, "Status:"))
     assert shown.endswith(f"Workload States: worker-node-1: {node} worker-node-2: {node}")
-    conditions = {entry["type"]: entry["status"] for entry in bed.get("rmdworkload", CACHE)["status"]["conditions"]}
+    conditions = {
+        entry["type"]: entry["status"]
+        for entry in bed.get("rmdworkload", CACHE)["status"]["conditions"]
+    }
     assert conditions == {"Ready": "True", "Degraded": "False", "Invalid": "False"}
 
 
@@ -107,7 +119,9 @@ def test_a_node_state_is_the_readmes(bed: ObjectsBed) -> None:
     }
 
 
-def test_a_second_run_is_one_get_for_each_node_and_no_write(bed: ObjectsBed, runner: Runner) -> None:
+def test_a_second_run_is_one_get_for_each_node_and_no_write(
+    bed: ObjectsBed, runner: Runner
+) -> None:
     mark, written = bed.fleet.mark(), bed.cluster.mark()
     runner.play("rmd_workloads").unchanged()
     assert bed.methods(mark) == {ONE: ["GET /v1/workloads"], TWO: ["GET /v1/workloads"]}
@@ -132,11 +146,18 @@ def test_check_mode_tells_and_writes_nothing(bed: ObjectsBed, runner: Runner) ->
     assert (bed.fleet.dump(), runner.writes(written)) == (before, [])
 
 
-def test_a_change_is_made_and_a_node_that_is_no_longer_named_loses_it(bed: ObjectsBed, runner: Runner) -> None:
-    bed.apply(workload(CACHE, {**GUARANTEED_CACHE["spec"], "cache": {"max": 3, "min": 3}, "nodes": [ONE]}))
+def test_a_change_is_made_and_a_node_that_is_no_longer_named_loses_it(
+    bed: ObjectsBed, runner: Runner
+) -> None:
+    bed.apply(
+        workload(CACHE, {**GUARANTEED_CACHE["spec"], "cache": {"max": 3, "min": 3}, "nodes": [ONE]})
+    )
     runner.play("rmd_workloads").check()
     assert (bed.uuids(ONE), bed.uuids(TWO)) == ([CACHE, PSTATE], [PSTATE])
-    assert {found["uuid"]: found["cache"] for found in bed.fleet[ONE].workloads()}[CACHE] == {"max": 3, "min": 3}
+    assert {found["uuid"]: found["cache"] for found in bed.fleet[ONE].workloads()}[CACHE] == {
+        "max": 3,
+        "min": 3,
+    }
     assert set(bed.get("rmdworkload", CACHE)["status"]["workloadStates"]) == {ONE}
     runner.play("rmd_workloads").unchanged()
 
@@ -150,7 +171,9 @@ def test_what_a_daemon_lost_is_posted_again(bed: ObjectsBed, runner: Runner) -> 
     runner.play("rmd_workloads").unchanged()
 
 
-def test_a_deleted_object_is_held_until_it_is_gone_from_all_nodes(bed: ObjectsBed, runner: Runner) -> None:
+def test_a_deleted_object_is_held_until_it_is_gone_from_all_nodes(
+    bed: ObjectsBed, runner: Runner
+) -> None:
     bed.fleet[TWO].stop()
     bed.cluster.kubectl("delete", "rmdworkload", PSTATE, "--wait=false")
     played = runner.play("rmd_workloads")
@@ -170,10 +193,14 @@ def test_a_deleted_object_is_held_until_it_is_gone_from_all_nodes(bed: ObjectsBe
     runner.play("rmd_workloads").unchanged()
 
 
-def test_an_orphan_of_ours_is_swept_and_what_others_made_stays(bed: ObjectsBed, runner: Runner) -> None:
+def test_an_orphan_of_ours_is_swept_and_what_others_made_stays(
+    bed: ObjectsBed, runner: Runner
+) -> None:
     stranger = {"id": "77", "uuid": "stranger", "core_ids": ["6"], "cache": {"max": 0, "min": 0}}
     bed.post(ONE, stranger)
-    bed.cluster.kubectl("patch", "rmdworkload", CACHE, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+    bed.cluster.kubectl(
+        "patch", "rmdworkload", CACHE, "--type=merge", "-p", '{"metadata":{"finalizers":null}}'
+    )
     bed.cluster.kubectl("delete", "rmdworkload", CACHE)
     assert bed.uuids(ONE) == [CACHE, "stranger"]
     runner.play("rmd_workloads").check()
@@ -182,7 +209,9 @@ def test_an_orphan_of_ours_is_swept_and_what_others_made_stays(bed: ObjectsBed, 
     bed.fleet[ONE].reboot().restart(empty_database=True)
 
 
-def test_names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(bed: ObjectsBed, runner: Runner) -> None:
+def test_names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(
+    bed: ObjectsBed, runner: Runner
+) -> None:
     bed.cluster.kubectl("create", "namespace", "team")
     spec = {"cache": {"max": 1, "min": 1}, "nodes": [ONE]}
     bed.create(workload("web", {**spec, "coreIds": ["1"]}))
@@ -195,7 +224,9 @@ def test_names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(bed: 
     played = runner.play("rmd_workloads")
     assert played.code != 0
     assert "the older RmdWorkload team/web" in played.output
-    conditions = {entry["type"]: entry for entry in bed.get("rmdworkload", "team.web")["status"]["conditions"]}
+    conditions = {
+        entry["type"]: entry for entry in bed.get("rmdworkload", "team.web")["status"]["conditions"]
+    }
     assert conditions["Invalid"]["status"] == "True"
     assert bed.uuids(ONE) == ["team.web", "web"]
     # Nothing was ever sent for it, so nothing holds it.
@@ -206,26 +237,42 @@ def test_names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(bed: 
     assert bed.uuids(ONE) == []
 
 
-def test_what_the_operator_left_under_the_bare_name_is_adopted(bed: ObjectsBed, runner: Runner) -> None:
+def test_what_the_operator_left_under_the_bare_name_is_adopted(
+    bed: ObjectsBed, runner: Runner
+) -> None:
     bed.post(ONE, {"uuid": "old", "core_ids": ["1"], "cache": {"max": 1, "min": 1}})
-    bed.create(workload("old", {"coreIds": ["1"], "cache": {"max": 1, "min": 1}, "nodes": [ONE]}, "team"))
+    bed.create(
+        workload("old", {"coreIds": ["1"], "cache": {"max": 1, "min": 1}, "nodes": [ONE]}, "team")
+    )
     mark = bed.fleet.mark()
     runner.play("rmd_workloads").check()
     assert not [entry for entry in bed.fleet[ONE].requests(mark[ONE]) if entry.method != "GET"]
-    assert bed.get("rmdworkload", "old", "team")["status"]["workloadStates"][ONE]["response"] == "Success: 200"
+    assert (
+        bed.get("rmdworkload", "old", "team")["status"]["workloadStates"][ONE]["response"]
+        == "Success: 200"
+    )
     bed.cluster.kubectl("delete", "rmdworkload", "old", "-n", "team", "--wait=false")
     runner.play("rmd_workloads").check()
     assert bed.uuids(ONE) == []
 
 
 INVALID = {
-    "min-above-max": ({"coreIds": ["1"], "cache": {"max": 1, "min": 2}}, "at most 1 and at least 2 ways"),
-    "no-such-core": ({"coreIds": ["99"], "cache": {"max": 1, "min": 1}}, "names core 99, and the node has 0-7"),
+    "min-above-max": (
+        {"coreIds": ["1"], "cache": {"max": 1, "min": 2}},
+        "at most 1 and at least 2 ways",
+    ),
+    "no-such-core": (
+        {"coreIds": ["99"], "cache": {"max": 1, "min": 1}},
+        "names core 99, and the node has 0-7",
+    ),
     "not-a-core": ({"coreIds": ["x"], "cache": {"max": 1, "min": 1}}, '"x" is no list of CPUs'),
     "no-min": ({"coreIds": ["1"], "cache": {"max": 2}}, "at most 2 and at least 0 ways"),
     "nothing": ({"coreIds": ["1"], "cache": None}, "it asks for nothing"),
     "no-policy": ({"coreIds": ["1"], "policy": "platinum"}, 'the node has no policy "platinum"'),
-    "no-number": ({"coreIds": ["1"], "cache": {}, "pstate": {"ratio": "fast"}}, '"fast" is no number'),
+    "no-number": (
+        {"coreIds": ["1"], "cache": {}, "pstate": {"ratio": "fast"}},
+        '"fast" is no number',
+    ),
 }
 
 
@@ -241,8 +288,13 @@ def test_what_rmd_would_refuse_is_invalid_and_never_sent_and_does_not_hold_up_th
     # The one without a uuid is how the dialect is told.
     assert {body.get("uuid") for body in bodies} == {"good", None}
     for name, (_spec, why) in INVALID.items():
-        conditions = {entry["type"]: entry for entry in bed.get("rmdworkload", name)["status"]["conditions"]}
-        assert (conditions["Invalid"]["status"], conditions["Ready"]["status"]) == ("True", "False"), name
+        conditions = {
+            entry["type"]: entry for entry in bed.get("rmdworkload", name)["status"]["conditions"]
+        }
+        assert (conditions["Invalid"]["status"], conditions["Ready"]["status"]) == (
+            "True",
+            "False",
+        ), name
         assert why in conditions["Invalid"]["message"]
         bed.cluster.kubectl("delete", "rmdworkload", name, "--wait=false")
     bed.cluster.kubectl("delete", "rmdworkload", "good", "--wait=false")
@@ -251,24 +303,40 @@ def test_what_rmd_would_refuse_is_invalid_and_never_sent_and_does_not_hold_up_th
     assert bed.cluster.kubectl("get", "rmdworkloads", "-A", "-o", "name") == ""
 
 
-def test_a_refusal_of_one_node_is_told_and_the_other_has_it(bed: ObjectsBed, runner: Runner) -> None:
+def test_a_refusal_of_one_node_is_told_and_the_other_has_it(
+    bed: ObjectsBed, runner: Runner
+) -> None:
     bed.post(TWO, {"uuid": "stranger", "core_ids": ["2"], "cache": {"max": 1, "min": 1}})
-    bed.create(workload("shared-core", {"coreIds": ["2"], "cache": {"max": 1, "min": 1}, "nodes": [ONE, TWO]}))
+    bed.create(
+        workload(
+            "shared-core", {"coreIds": ["2"], "cache": {"max": 1, "min": 1}, "nodes": [ONE, TWO]}
+        )
+    )
     assert runner.play("rmd_workloads").code != 0
     status = bed.get("rmdworkload", "shared-core")["status"]
     assert status["workloadStates"][ONE]["response"] == "Success: 201"
-    assert "core 2 of workload shared-core belongs to workload stranger" in status["workloadStates"][TWO]["response"]
+    assert (
+        "core 2 of workload shared-core belongs to workload stranger"
+        in status["workloadStates"][TWO]["response"]
+    )
     assert status["nodes"] == "1/2"
 
 
 def test_a_node_that_has_left_counts_as_removed(bed: ObjectsBed, runner: Runner) -> None:
-    bed.apply(workload("shared-core", {"coreIds": ["3"], "cache": {"max": 1, "min": 1}, "nodes": [ONE, TWO]}))
+    bed.apply(
+        workload(
+            "shared-core", {"coreIds": ["3"], "cache": {"max": 1, "min": 1}, "nodes": [ONE, TWO]}
+        )
+    )
     runner.play("rmd_workloads").check()
     bed.cluster.remove_nodes(TWO)
     bed.cluster.kubectl("delete", "rmdworkload", "shared-core", "--wait=false")
     runner.play("rmd_workloads").check()
     assert bed.cluster.kubectl("get", "rmdworkloads", "-A", "-o", "name") == ""
-    until(lambda: TWO not in bed.cluster.kubectl("get", "rmdnodestates", "-o", "name"), "the node state's end")
+    until(
+        lambda: TWO not in bed.cluster.kubectl("get", "rmdnodestates", "-o", "name"),
+        "the node state's end",
+    )
     runner.play("rmd_workloads").unchanged()
 
 

@@ -30,7 +30,9 @@ def counted(bed: ObjectsBed, runner: Runner) -> tuple[Counter[str], Counter[str]
     mark, api, start = bed.fleet.mark(), bed.cluster.mark(), time.monotonic()
     runner.play("rmd_workloads", timeout=500).check()
     seconds = time.monotonic() - start
-    rmd = Counter(entry.method for entries in bed.fleet.requests(mark).values() for entry in entries)
+    rmd = Counter(
+        entry.method for entries in bed.fleet.requests(mark).values() for entry in entries
+    )
     verbs = Counter(str(event["verb"]) for event in bed.cluster.audit(user=runner.user, since=api))
     print(f"{seconds:.1f} s, RMD {dict(rmd)}, API server {dict(verbs)}")
     return rmd, verbs, seconds
@@ -38,11 +40,20 @@ def counted(bed: ObjectsBed, runner: Runner) -> tuple[Counter[str], Counter[str]
 
 def test_four_hundred_workloads_in_one_run(bed: ObjectsBed, runner: Runner) -> None:
     bed.cluster.kubectl("apply", "--server-side", "-f", str(REPO / "manifests" / "rmd-crds.yaml"))
-    bed.cluster.kubectl("wait", "--for=condition=Established", "crd", "rmdworkloads.intel.com", "--timeout=30s")
+    bed.cluster.kubectl(
+        "wait", "--for=condition=Established", "crd", "rmdworkloads.intel.com", "--timeout=30s"
+    )
     for number in range(4):
         spec = {"coreIds": [str(number)], "cache": {"max": 1, "min": 1}, "nodes": sorted(bed.fleet)}
         metadata = {"name": f"web-{number}", "namespace": "default"}
-        bed.create({"apiVersion": "intel.com/v1alpha1", "kind": "RmdWorkload", "metadata": metadata, "spec": spec})
+        bed.create(
+            {
+                "apiVersion": "intel.com/v1alpha1",
+                "kind": "RmdWorkload",
+                "metadata": metadata,
+                "spec": spec,
+            }
+        )
     rmd, _verbs, _seconds = counted(bed, runner)
     assert all(len(bed.uuids(node)) == 4 for node in bed.fleet)
     # One more for each node tells the dialect.

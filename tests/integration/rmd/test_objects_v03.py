@@ -24,12 +24,16 @@ ONE, TWO, THREE = "worker-node-1", "worker-node-2", "worker-node-3"
 
 @pytest.fixture(scope="module")
 def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectsBed]:
-    with make_bed(cluster, tmp_path_factory.mktemp("rmd"), 3, Dialect.V03, plugins=("pstate",)) as made:
+    with make_bed(
+        cluster, tmp_path_factory.mktemp("rmd"), 3, Dialect.V03, plugins=("pstate",)
+    ) as made:
         for node in (ONE, TWO, THREE):
             cluster.kubectl("label", "node", node, "pool=fast")
         cluster.kubectl("label", "node", ONE, TWO, "rdt=true")
         cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rmd-crds.yaml"))
-        cluster.kubectl("wait", "--for=condition=Established", "crd", "rmdconfigs.intel.com", "--timeout=30s")
+        cluster.kubectl(
+            "wait", "--for=condition=Established", "crd", "rmdconfigs.intel.com", "--timeout=30s"
+        )
         made.create(
             {
                 "apiVersion": "intel.com/v1alpha1",
@@ -43,7 +47,12 @@ def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def workload(name: str, **spec: Any) -> dict[str, Any]:
     metadata = {"name": name, "namespace": "default"}
-    return {"apiVersion": "intel.com/v1alpha1", "kind": "RmdWorkload", "metadata": metadata, "spec": spec}
+    return {
+        "apiVersion": "intel.com/v1alpha1",
+        "kind": "RmdWorkload",
+        "metadata": metadata,
+        "spec": spec,
+    }
 
 
 def everywhere(bed: ObjectsBed) -> dict[str, list[str]]:
@@ -104,7 +113,8 @@ def test_a_run_that_is_killed_is_repaired_by_the_next(bed: ObjectsBed, runner: R
     killed.wait()
     bed.fleet[TWO].restart()
     assert bed.uuids(TWO) == []
-    # Deleted meanwhile, and never told in a status: it is known all the same that this node may have it.
+    # Deleted meanwhile, and never told in a status: it is known all the same that this node may
+    # have it.
     bed.cluster.kubectl("delete", "rmdworkload", "new", "--wait=false")
     bed.fleet[ONE].stop()
     assert runner.play("rmd_workloads", timeout=200).code != 0
@@ -113,20 +123,29 @@ def test_a_run_that_is_killed_is_repaired_by_the_next(bed: ObjectsBed, runner: R
     bed.fleet[ONE].start()
     runner.play("rmd_workloads").check()
     assert everywhere(bed) == {ONE: ["web"], TWO: ["web"], THREE: ["web"]}
-    assert all(bed.fleet[node].workloads()[0]["rdt"]["cache"] == {"max": 3, "min": 3} for node in nodes)
+    assert all(
+        bed.fleet[node].workloads()[0]["rdt"]["cache"] == {"max": 3, "min": 3} for node in nodes
+    )
     assert bed.get("rmdworkload", "web")["status"]["nodes"] == "3/3"
     assert "new" not in bed.cluster.kubectl("get", "rmdworkloads", "-o", "name")
     runner.play("rmd_workloads").unchanged()
 
 
 def test_all_nodes_or_none(bed: ObjectsBed, runner: Runner) -> None:
-    bed.apply(workload("web", coreIds=["1"], rdt={"cache": {"max": 1, "min": 1}}, nodes=[ONE, TWO, THREE]))
+    bed.apply(
+        workload("web", coreIds=["1"], rdt={"cache": {"max": 1, "min": 1}}, nodes=[ONE, TWO, THREE])
+    )
     before = bed.fleet.dump()
-    bed.fleet[THREE].faults.inject(Injection("POST", times=1, status=500, text="Not enough cache left on cache_id 0"))
+    bed.fleet[THREE].faults.inject(
+        Injection("POST", times=1, status=500, text="Not enough cache left on cache_id 0")
+    )
     played = runner.play("rmd_workloads", hardware_enablement_rmd_on_partial_failure="rollback")
     assert played.code != 0
-    assert {node: [found["rdt"]["cache"] for found in bed.fleet[node].workloads()] for node in bed.fleet} == {
-        node: [found["rdt"]["cache"] for found in dump["workloads"]] for node, dump in before.items()
+    assert {
+        node: [found["rdt"]["cache"] for found in bed.fleet[node].workloads()] for node in bed.fleet
+    } == {
+        node: [found["rdt"]["cache"] for found in dump["workloads"]]
+        for node, dump in before.items()
     }
     status = bed.get("rmdworkload", "web")["status"]
     assert status["nodes"] == "0/3"
@@ -136,7 +155,9 @@ def test_all_nodes_or_none(bed: ObjectsBed, runner: Runner) -> None:
 
 
 def test_two_runs_do_not_mix(bed: ObjectsBed, runner: Runner) -> None:
-    bed.apply(workload("web", coreIds=["1"], rdt={"cache": {"max": 2, "min": 2}}, nodes=[ONE, TWO, THREE]))
+    bed.apply(
+        workload("web", coreIds=["1"], rdt={"cache": {"max": 2, "min": 2}}, nodes=[ONE, TWO, THREE])
+    )
     mark = bed.fleet[ONE].mark()
     bed.fleet[ONE].faults.inject(Injection("POST", times=1, hang=8))
     first = runner.start("rmd_workloads")

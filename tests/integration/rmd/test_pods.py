@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pods that ask for cache ways: the operator's README, and what happens to a pod whose workload is refused."""
+"""Pods that ask for cache ways: the operator's README, and what happens to a pod whose workload is
+refused."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ FAILURE = "hardware-enablement.io/rmd-failure"
 
 
 @pytest.fixture(scope="module")
-def bed(cluster: Cluster, runner: Runner, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectsBed]:
+def bed(
+    cluster: Cluster, runner: Runner, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ObjectsBed]:
     with make_bed(cluster, tmp_path_factory.mktemp("rmd"), 1, machine=Machine(cpus=96)) as made:
         # Nodes have to offer ways before pods can ask for them.
         runner.play("rmd_workloads").check()
@@ -34,13 +37,28 @@ def bed(cluster: Cluster, runner: Runner, tmp_path_factory: pytest.TempPathFacto
 def guaranteed(name: str, cpus: int = 3, ways: int = 2, **annotations: str) -> dict[str, Any]:
     """samples/pod-guaranteed-cache.yaml of the operator."""
     amounts = {"memory": "64Mi", "cpu": cpus, "intel.com/l3_cache_ways": ways}
-    container = {"name": "nginx1", "image": "nginx", "resources": {"requests": amounts, "limits": amounts}}
-    metadata = {"name": name, "namespace": "default", "labels": {"name": "nginx"}, "annotations": annotations}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container]}}
+    container = {
+        "name": "nginx1",
+        "image": "nginx",
+        "resources": {"requests": amounts, "limits": amounts},
+    }
+    metadata = {
+        "name": name,
+        "namespace": "default",
+        "labels": {"name": "nginx"},
+        "annotations": annotations,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"containers": [container]},
+    }
 
 
 def start(bed: ObjectsBed, pod: dict[str, Any], **cpus: str) -> str:
-    """Create a pod, wait until it runs, and let the agent see which CPUs its containers got; returns its uid."""
+    """Create a pod, wait until it runs, and let the agent see which CPUs its containers got;
+    returns its uid."""
     name = pod["metadata"]["name"]
     bed.create(pod)
     bed.cluster.kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=30s")
@@ -67,20 +85,35 @@ def test_nodes_offer_their_guaranteed_ways(bed: ObjectsBed, runner: Runner) -> N
 
 
 def test_the_readmes_pod_gets_its_workload(bed: ObjectsBed, runner: Runner) -> None:
-    uid = start(bed, guaranteed("guaranteed-cache-pod-86676", nginx1_cache_min="2"), nginx1="1-2,49")
-    played = runner.play("rmd_workloads", "--check", "--diff", hardware_enablement_rmd_pod_form="v0.1").check()
+    uid = start(
+        bed, guaranteed("guaranteed-cache-pod-86676", nginx1_cache_min="2"), nginx1="1-2,49"
+    )
+    played = runner.play(
+        "rmd_workloads", "--check", "--diff", hardware_enablement_rmd_pod_form="v0.1"
+    ).check()
     assert "rmd-workload-guaranteed-cache-pod-86676" in played.output
     assert bed.uuids(NODE) == []
     runner.play("rmd_workloads", hardware_enablement_rmd_pod_form="v0.1").check()
     found = bed.get("rmdworkload", "rmd-workload-guaranteed-cache-pod-86676")
-    assert found["spec"] == {"cache": {"max": 2, "min": 2}, "coreIds": ["1", "2", "49"], "nodes": [NODE]}
+    assert found["spec"] == {
+        "cache": {"max": 2, "min": 2},
+        "coreIds": ["1", "2", "49"],
+        "nodes": [NODE],
+    }
     assert found["status"]["workloadStates"] == {
-        NODE: {"cosName": "1_2_49-guarantee", "id": "1", "response": "Success: 201", "status": "Successful"}
+        NODE: {
+            "cosName": "1_2_49-guarantee",
+            "id": "1",
+            "response": "Success: 201",
+            "status": "Successful",
+        }
     }
     assert found["metadata"]["ownerReferences"][0]["uid"] == uid
 
 
-def test_a_second_run_writes_nothing_and_what_the_pod_holds_is_still_offered(bed: ObjectsBed, runner: Runner) -> None:
+def test_a_second_run_writes_nothing_and_what_the_pod_holds_is_still_offered(
+    bed: ObjectsBed, runner: Runner
+) -> None:
     mark, written = bed.fleet.mark(), bed.cluster.mark()
     # Also in the other form: what is there is kept.
     runner.play("rmd_workloads").unchanged()
@@ -90,7 +123,9 @@ def test_a_second_run_writes_nothing_and_what_the_pod_holds_is_still_offered(bed
 
 
 def test_changed_annotations_are_handed_on(bed: ObjectsBed, runner: Runner) -> None:
-    bed.cluster.kubectl("annotate", "--overwrite", "pod", "guaranteed-cache-pod-86676", "nginx1_cache_min=1")
+    bed.cluster.kubectl(
+        "annotate", "--overwrite", "pod", "guaranteed-cache-pod-86676", "nginx1_cache_min=1"
+    )
     runner.play("rmd_workloads").check()
     assert bed.fleet[NODE].workloads()[0]["cache"] == {"max": 2, "min": 1}
     runner.play("rmd_workloads").unchanged()
@@ -99,7 +134,10 @@ def test_changed_annotations_are_handed_on(bed: ObjectsBed, runner: Runner) -> N
 def test_deleting_the_pod_deletes_its_workload(bed: ObjectsBed, runner: Runner) -> None:
     bed.cluster.kubectl("delete", "pod", "guaranteed-cache-pod-86676")
     name = "rmd-workload-guaranteed-cache-pod-86676"
-    until(lambda: "deletionTimestamp" in bed.get("rmdworkload", name)["metadata"], "the garbage collector")
+    until(
+        lambda: "deletionTimestamp" in bed.get("rmdworkload", name)["metadata"],
+        "the garbage collector",
+    )
     runner.play("rmd_workloads").check()
     assert bed.uuids(NODE) == []
     assert bed.cluster.kubectl("get", "rmdworkloads", "-o", "name") == ""
@@ -110,7 +148,9 @@ def test_a_finished_pod_has_no_workload_any_more(bed: ObjectsBed, runner: Runner
     start(bed, guaranteed("job"), nginx1="4-6")
     runner.play("rmd_workloads").check()
     assert bed.uuids(NODE) == ["job-rmd-workload-nginx1"]
-    bed.cluster.kubectl("patch", "pod", "job", "--subresource=status", "-p", '{"status":{"phase":"Succeeded"}}')
+    bed.cluster.kubectl(
+        "patch", "pod", "job", "--subresource=status", "-p", '{"status":{"phase":"Succeeded"}}'
+    )
     runner.play("rmd_workloads").check()
     assert bed.uuids(NODE) == []
     runner.play("rmd_workloads").unchanged()
@@ -130,9 +170,13 @@ def test_a_pod_without_cpus_of_its_own_is_told_so_and_kept(bed: ObjectsBed, runn
     bed.cluster.kubectl("delete", "pod", "shares")
 
 
-def test_what_rmd_refuses_is_told_annotated_and_forgotten_when_it_is_well(bed: ObjectsBed, runner: Runner) -> None:
+def test_what_rmd_refuses_is_told_annotated_and_forgotten_when_it_is_well(
+    bed: ObjectsBed, runner: Runner
+) -> None:
     start(bed, guaranteed("refused"), nginx1="1-3")
-    bed.fleet[NODE].faults.inject(Injection("POST", after=1, status=500, text="Not enough cache left on cache_id 0"))
+    bed.fleet[NODE].faults.inject(
+        Injection("POST", after=1, status=500, text="Not enough cache left on cache_id 0")
+    )
     assert runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="annotate").code != 0
     annotations = bed.get("pod", "refused")["metadata"]["annotations"]
     assert "Not enough cache left on cache_id 0" in annotations[FAILURE]
@@ -145,13 +189,21 @@ def test_what_rmd_refuses_is_told_annotated_and_forgotten_when_it_is_well(bed: O
 
 
 def test_eviction_only_of_the_pod_that_owns_the_workload(bed: ObjectsBed, runner: Runner) -> None:
-    """The operator removed a pod because a workload that somebody had declared had a name like the pod's."""
+    """The operator removed a pod because a workload that somebody had declared had a name like the
+    pod's."""
     start(bed, guaranteed("nginx"), nginx1="1-3")
     runner.play("rmd_workloads").check()
     spec = {"coreIds": ["2"], "cache": {"max": 1, "min": 1}, "nodes": [NODE]}
     for name in ("rmd-workload-nginx", "nginx"):
         metadata = {"name": name, "namespace": "default"}
-        bed.create({"apiVersion": "intel.com/v1alpha1", "kind": "RmdWorkload", "metadata": metadata, "spec": spec})
+        bed.create(
+            {
+                "apiVersion": "intel.com/v1alpha1",
+                "kind": "RmdWorkload",
+                "metadata": metadata,
+                "spec": spec,
+            }
+        )
     assert runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict").code != 0
     assert "deletionTimestamp" not in bed.get("pod", "nginx")["metadata"]
     for name in ("rmd-workload-nginx", "nginx"):
@@ -159,8 +211,15 @@ def test_eviction_only_of_the_pod_that_owns_the_workload(bed: ObjectsBed, runner
 
     bed.cluster.kubectl("annotate", "pod", "nginx", "nginx1_cache_min=9")
     bed.cluster.kubectl("label", "pod", "nginx", "app=nginx")
-    bed.cluster.kubectl("create", "poddisruptionbudget", "nginx", "--selector=app=nginx", "--min-available=1")
-    until(lambda: bed.get("poddisruptionbudget", "nginx").get("status", {}).get("currentHealthy") == 1, "the budget")
+    bed.cluster.kubectl(
+        "create", "poddisruptionbudget", "nginx", "--selector=app=nginx", "--min-available=1"
+    )
+    until(
+        lambda: (
+            bed.get("poddisruptionbudget", "nginx").get("status", {}).get("currentHealthy") == 1
+        ),
+        "the budget",
+    )
     played = runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict")
     assert "violate the pod's disruption budget" in played.output, played.output
     assert "deletionTimestamp" not in bed.get("pod", "nginx")["metadata"]
@@ -168,7 +227,9 @@ def test_eviction_only_of_the_pod_that_owns_the_workload(bed: ObjectsBed, runner
     played = runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict")
     assert played.code != 0
     assert "at most 2 and at least 9 ways" in events(bed, "nginx")[0]
-    until(lambda: "pod/nginx" not in bed.cluster.kubectl("get", "pods", "-o", "name"), "the eviction")
+    until(
+        lambda: "pod/nginx" not in bed.cluster.kubectl("get", "pods", "-o", "name"), "the eviction"
+    )
     until(lambda: bed.going("rmdworkload", "nginx-rmd-workload-nginx1"), "the garbage collector")
     runner.play("rmd_workloads").check()
     assert bed.uuids(NODE) == []

@@ -1,9 +1,11 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""RMD deployed on simulated nodes: found by the rule, refused beside the operator, proven over TLS, renewed, removed.
+"""RMD deployed on simulated nodes: found by the rule, refused beside the operator, proven over TLS,
+renewed, removed.
 
-The tests build on each other. What answers as RMD of a node shows the certificate that the run made for that node."""
+The tests build on each other. What answers as RMD of a node shows the certificate that the run made
+for that node."""
 
 from __future__ import annotations
 
@@ -35,13 +37,15 @@ NAMESPACE, IMAGE = "intel-rmd", "registry.example.org/rmd:0.3.1"
 LABEL = "feature.node.kubernetes.io/cpu-rdt.RDTL3CA"
 SUMMARY = "hardware-enablement.io/intel-rmd"
 NODES = ["rdt-1", "rdt-2", "rdt-3"]
-# The port is the role's; so that two runs on one machine do not meet, the addresses are of this process.
+# The port is the role's; so that two runs on one machine do not meet, the addresses are of this
+# process.
 NETWORK = (80 + os.getpid() % 170, 0)
 
 
 @pytest.fixture(scope="module")
 def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """A cluster with NFD, 3 nodes that can divide their L3 cache, as their raw features say, and one that cannot."""
+    """A cluster with NFD, 3 nodes that can divide their L3 cache, as their raw features say, and
+    one that cannot."""
     with Cluster.up(name_of(request)) as started:
         started.add_nodes(3, profile="cpu-only", prefix="rdt")
         started.add_nodes(1, profile="cpu-only-arm64", prefix="arm")
@@ -60,7 +64,9 @@ class Site:
         return self.runner.play("rmd", *arguments, **{"rmd_image": IMAGE, **variables})
 
     def get(self, kind: str, name: str, namespace: str = NAMESPACE) -> Obj:
-        return dict(json.loads(self.cluster.kubectl("get", kind, name, "-n", namespace, "-o", "json")))
+        return dict(
+            json.loads(self.cluster.kubectl("get", kind, name, "-n", namespace, "-o", "json"))
+        )
 
     def names(self, kind: str, *selection: str) -> set[str]:
         listed = json.loads(self.cluster.kubectl("get", kind, "-o", "json", *selection))
@@ -102,7 +108,9 @@ class Site:
         """A server for each node, at the address that its pod has."""
         with Fleet(nodes, tls=self.tls, port=8443, network=NETWORK) as fleet:
             give_addresses(self.cluster, fleet)
-            self.cluster.kubectl("delete", "pods", "-n", NAMESPACE, "-l", "app.kubernetes.io/component=daemon")
+            self.cluster.kubectl(
+                "delete", "pods", "-n", NAMESPACE, "-l", "app.kubernetes.io/component=daemon"
+            )
             yield fleet
 
 
@@ -151,7 +159,10 @@ def test_the_original_operator_is_found_named_and_refused(site: Site) -> None:
     site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(deployment("intel-rmd-operator", 1)))
     mark = site.cluster.mark()
     text = said(site.play())
-    assert "Somebody else in this cluster does what intel-rmd is to do (Deployment default/intel-rmd-operator)" in text
+    assert (
+        "Somebody else in this cluster does what intel-rmd is to do (Deployment default/intel-rmd-operator)"
+        in text
+    )
     assert site.runner.writes(mark) == []
     # Ended, but its daemons still run.
     site.cluster.kubectl("scale", "deployment", "intel-rmd-operator", "--replicas=0")
@@ -170,7 +181,9 @@ def test_a_first_look_writes_nothing(site: Site) -> None:
     assert site.runner.writes(mark) == []
 
 
-def test_the_rule_finds_the_nodes_and_a_daemon_that_does_not_answer_is_no_success(site: Site) -> None:
+def test_the_rule_finds_the_nodes_and_a_daemon_that_does_not_answer_is_no_success(
+    site: Site,
+) -> None:
     text = said(site.play())
     assert site.names("nodes", "-l", f"{LABEL}=true") == set(NODES)
     assert "RMD does not answer on 3 of 3 nodes" in text
@@ -180,13 +193,18 @@ def test_the_rule_finds_the_nodes_and_a_daemon_that_does_not_answer_is_no_succes
 def test_each_daemon_answers_over_tls_for_its_own_node(site: Site) -> None:
     with site.daemons(NODES) as fleet:
         site.play().check()
-        assert {node: [seen.status for seen in log] for node, log in fleet.requests().items() if not log} == {}
+        assert {
+            node: [seen.status for seen in log] for node, log in fleet.requests().items() if not log
+        } == {}
         mark, logged = site.cluster.mark(), fleet.mark()
         site.play().unchanged()
         assert site.runner.writes(mark) == []
         methods = {seen.method for log in fleet.requests(logged).values() for seen in log}
         assert methods == {"GET"}
-    labels = {node: site.get("node", node)["metadata"]["labels"].get(SUMMARY) for node in [*NODES, "arm-1"]}
+    labels = {
+        node: site.get("node", node)["metadata"]["labels"].get(SUMMARY)
+        for node in [*NODES, "arm-1"]
+    }
     assert labels == {**dict.fromkeys(NODES, "ready"), "arm-1": None}
 
 
@@ -202,10 +220,14 @@ def test_a_certificate_of_another_node_is_refused(site: Site) -> None:
 
 
 def test_what_a_run_says_and_keeps_holds_no_key(site: Site) -> None:
-    keys = [text.partition("-----BEGIN CERTIFICATE-----")[0] for text in site.certificates().values()]
+    keys = [
+        text.partition("-----BEGIN CERTIFICATE-----")[0] for text in site.certificates().values()
+    ]
     keys += [site.secret("intel-rmd-client")["tls.key"], site.secret("intel-rmd-ca")["ca.key"]]
     lines = {line for text in keys for line in text.splitlines() if len(line) > 40}
-    kept = site.cluster.kubectl("get", "configmaps,pods,daemonsets,sr", "-n", NAMESPACE, "-o", "json")
+    kept = site.cluster.kubectl(
+        "get", "configmaps,pods,daemonsets,sr", "-n", NAMESPACE, "-o", "json"
+    )
     played = site.play("--check", "--diff", "-vvv", rmd_renew="authority")
     assert [line for line in lines if line in kept or line in played.output] == []
 
@@ -214,7 +236,9 @@ def test_a_viewer_may_predict(site: Site) -> None:
     viewer = Runner(site.cluster, "viewer", site.folder)
     same = viewer.play("rmd", "--check", rmd_image=IMAGE)
     assert "Secrets may not be read" in same.unchanged().output
-    other = viewer.play("rmd", "--check", "--diff", rmd_image=IMAGE, hardware_enablement_options={"os_ways": 2})
+    other = viewer.play(
+        "rmd", "--check", "--diff", rmd_image=IMAGE, hardware_enablement_options={"os_ways": 2}
+    )
     assert "update ConfigMap intel-rmd/intel-rmd" in other.check().output
 
 
@@ -234,12 +258,19 @@ def test_a_node_that_joins_gets_its_certificate_and_nobody_starts_anew(site: Sit
 
 
 def test_renewal_starts_all_daemons_anew_once(site: Site) -> None:
-    before, template, trust = site.certificates(), site.template(), site.get("configmap", "intel-rmd-trust")["data"]
+    before, template, trust = (
+        site.certificates(),
+        site.template(),
+        site.get("configmap", "intel-rmd-trust")["data"],
+    )
     played = site.play(rmd_renew="certificates")
     # These servers do not start anew by themselves, and know the client of before only.
     assert "does not answer on 3 of 3" in said(played)
     after = site.get("configmap", "intel-rmd-trust")["data"]
-    assert (after["ca.crt"] == trust["ca.crt"], after["client.crt"] == trust["client.crt"]) == (True, False)
+    assert (after["ca.crt"] == trust["ca.crt"], after["client.crt"] == trust["client.crt"]) == (
+        True,
+        False,
+    )
     assert all(site.certificates()[node] != before[node] for node in NODES)
     changed = {
         key
@@ -260,7 +291,9 @@ def test_a_node_where_rmd_would_not_work_says_why(site: Site) -> None:
         clear_faults(site.cluster.kubeconfig)
     assert "resctrl is not mounted at /sys/fs/resctrl; mount it" in text
     assert "rdt-2" in text
-    sight.eventually(lambda: site.get("daemonset", "intel-rmd")["status"].get("numberReady") == 3, 90)
+    sight.eventually(
+        lambda: site.get("daemonset", "intel-rmd")["status"].get("numberReady") == 3, 90
+    )
 
 
 def test_the_clusters_rmdconfig_says_what_is_deployed(site: Site) -> None:
@@ -268,7 +301,11 @@ def test_the_clusters_rmdconfig_says_what_is_deployed(site: Site) -> None:
         "apiVersion": "intel.com/v1alpha1",
         "kind": "RmdConfig",
         "metadata": {"name": "rmdconfig", "namespace": "default"},
-        "spec": {"rmdImage": "registry.example.org/rmd:7", "rmdNodeSelector": {"rmd": "yes"}, "deployNodeAgent": False},
+        "spec": {
+            "rmdImage": "registry.example.org/rmd:7",
+            "rmdNodeSelector": {"rmd": "yes"},
+            "deployNodeAgent": False,
+        },
     }
     site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(config))
     site.cluster.kubectl("label", "nodes", "rdt-1", "arm-1", "rmd=yes")
@@ -300,10 +337,16 @@ def test_certificates_of_ones_own(site: Site) -> None:
     node = site.certificates()["rdt-1"].partition("-----BEGIN CERTIFICATE-----")
     variables: Obj = {
         "rmd_certificates": "provided",
-        "hardware_enablement_options": {"server_secret": "ours", "node_selector": {"kubernetes.io/hostname": "rdt-1"}},
+        "hardware_enablement_options": {
+            "server_secret": "ours",
+            "node_selector": {"kubernetes.io/hostname": "rdt-1"},
+        },
     }
     text = said(site.play(**variables))
-    assert "The certificates that are to be used are not there (Secret intel-rmd/ours): there is no such Secret" in text
+    assert (
+        "The certificates that are to be used are not there (Secret intel-rmd/ours): there is no such Secret"
+        in text
+    )
     shared = {"ca.crt": client["ca.crt"], "tls.crt": node[1] + node[2], "tls.key": node[0]}
     secret = {
         "apiVersion": "v1",
@@ -325,14 +368,20 @@ def test_a_secret_of_somebody_else_is_not_overwritten(site: Site) -> None:
     before = site.secret("intel-rmd-client")
     assert "Secret intel-rmd/intel-rmd-client is somebody else's" in said(site.play())
     assert site.secret("intel-rmd-client") == before
-    site.cluster.kubectl("label", "secret", "intel-rmd-client", "-n", NAMESPACE, f"{label}=certificates")
+    site.cluster.kubectl(
+        "label", "secret", "intel-rmd-client", "-n", NAMESPACE, f"{label}=certificates"
+    )
 
 
 def test_removed_without_a_trace(site: Site) -> None:
     workload = {
         "apiVersion": "intel.com/v1alpha1",
         "kind": "RmdWorkload",
-        "metadata": {"name": "left", "namespace": "default", "finalizers": ["hardware-enablement.io/rmd"]},
+        "metadata": {
+            "name": "left",
+            "namespace": "default",
+            "finalizers": ["hardware-enablement.io/rmd"],
+        },
         "spec": {"coreIds": ["1"], "nodes": ["rdt-1"]},
     }
     site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(workload))
@@ -346,6 +395,11 @@ def test_removed_without_a_trace(site: Site) -> None:
     with pytest.raises(ClusterError, match="not found"):
         site.cluster.kubectl("get", "nodefeaturerule", "intel-rmd")
     nodes = json.loads(site.cluster.kubectl("get", "nodes", "-o", "json"))["items"]
-    ours = [name for node in nodes for name in node["metadata"]["labels"] if name.startswith("hardware-enablement.io")]
+    ours = [
+        name
+        for node in nodes
+        for name in node["metadata"]["labels"]
+        if name.startswith("hardware-enablement.io")
+    ]
     assert ours == []
     site.runner.play("rmd_remove").unchanged()

@@ -22,7 +22,11 @@ pytestmark = pytest.mark.rmd
 
 def test_tls_by_files(v03: WorkloadBed) -> None:
     files = v03.client
-    good(v03.workload(**OLD, rmd_ca=str(files.ca), rmd_cert=str(files.certificate), rmd_key=str(files.key)))
+    good(
+        v03.workload(
+            **OLD, rmd_ca=str(files.ca), rmd_cert=str(files.certificate), rmd_key=str(files.key)
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -34,9 +38,15 @@ def test_tls_by_files(v03: WorkloadBed) -> None:
         ("stranger", "no_client_certificate", "does not accept our client certificate"),
     ],
 )
-def test_who_is_not_trusted_gets_nothing(v03: WorkloadBed, spoil: str, kind: str, words: str) -> None:
+def test_who_is_not_trusted_gets_nothing(
+    v03: WorkloadBed, spoil: str, kind: str, words: str
+) -> None:
     files = v03.client
-    params: Obj = {"rmd_ca": str(files.ca), "rmd_cert": str(files.certificate), "rmd_key": str(files.key)}
+    params: Obj = {
+        "rmd_ca": str(files.ca),
+        "rmd_cert": str(files.certificate),
+        "rmd_key": str(files.key),
+    }
     if spoil == "ca":
         params["rmd_ca"] = str(v03.certificates.clients.certificate_file)
     elif spoil == "name":
@@ -60,7 +70,11 @@ def test_a_server_without_tls_is_not_spoken_to(v03: WorkloadBed) -> None:
     server.start()
     mark = server.mark()
     try:
-        result = failed(v03.workload(**OLD, nodes=v03.nodes[:1]), "speaks no TLS", "nothing is ever sent without TLS")
+        result = failed(
+            v03.workload(**OLD, nodes=v03.nodes[:1]),
+            "speaks no TLS",
+            "nothing is ever sent without TLS",
+        )
         assert result["nodes"][0]["kind"] == "no_tls"
         assert server.requests(mark) == []
     finally:
@@ -70,27 +84,39 @@ def test_a_server_without_tls_is_not_spoken_to(v03: WorkloadBed) -> None:
 
 
 def test_tls_settings_of_no_use(v03: WorkloadBed) -> None:
-    failed(v03.workload(**OLD, tls_secret="missing"), f"Secret {NAMESPACE}/missing", "there is no such Secret")
+    failed(
+        v03.workload(**OLD, tls_secret="missing"),
+        f"Secret {NAMESPACE}/missing",
+        "there is no such Secret",
+    )
     failed(v03.workload(**OLD, rmd_cert=str(v03.client.certificate)), "no CA to trust")
 
 
 def test_nodes_without_a_daemon(v03: WorkloadBed) -> None:
     (extra,) = v03.cluster.add_nodes(1, profile="cpu-only", prefix="bare")
     v03.cluster.kubectl("label", "node", extra, "bare=yes")
-    result = failed(v03.workload(**OLD, nodes=["nowhere", v03.nodes[0]]), "nowhere", "it does not exist")
+    result = failed(
+        v03.workload(**OLD, nodes=["nowhere", v03.nodes[0]]), "nowhere", "it does not exist"
+    )
     assert result["nodes"][0]["kind"] == "no_such_node"
     assert result["nodes"][1]["outcome"] == "withheld"
     v03.cluster.remove_nodes(extra)
 
 
 def test_a_host_port_that_is_not_there(v03: WorkloadBed) -> None:
-    result = failed(v03.workload(**OLD, nodes=v03.nodes[:1], endpoint="host_port"), "has no hostPort")
+    result = failed(
+        v03.workload(**OLD, nodes=v03.nodes[:1], endpoint="host_port"), "has no hostPort"
+    )
     assert result["nodes"][0]["kind"] == "no_daemon"
 
 
 def test_a_port_forward_that_leads_nowhere(v03: WorkloadBed) -> None:
-    """Simulated nodes have no kubelet that could forward; a real one is asked in tests/integration/kubelet."""
-    result = failed(v03.workload(**OLD, nodes=v03.nodes[:1], endpoint="port_forward"), "port-forward to intel-rmd-")
+    """Simulated nodes have no kubelet that could forward; a real one is asked in
+    tests/integration/kubelet."""
+    result = failed(
+        v03.workload(**OLD, nodes=v03.nodes[:1], endpoint="port_forward"),
+        "port-forward to intel-rmd-",
+    )
     assert result["nodes"][0]["kind"] == "transport"
 
 
@@ -102,11 +128,17 @@ def test_the_rights_are_those_of_the_manifest(v03: WorkloadBed, tmp_path: Path) 
     with pytest.raises(Exception, match="secrets"):
         viewer.info()
     files = v03.client
-    access = {"rmd_ca": str(files.ca), "rmd_cert": str(files.certificate), "rmd_key": str(files.key)}
+    access = {
+        "rmd_ca": str(files.ca),
+        "rmd_cert": str(files.certificate),
+        "rmd_key": str(files.key),
+    }
     assert all(entry["reachable"] for entry in viewer.info(**access)["nodes"])
     assert good(viewer.workload(check=True, **OLD, **access))["changed"]
     result = failed(
-        viewer.workload(**OLD, **access), 'cannot create resource "leases"', "give the run's user this right"
+        viewer.workload(**OLD, **access),
+        'cannot create resource "leases"',
+        "give the run's user this right",
     )
     assert {entry["kind"] for entry in result["nodes"]} == {"api"}
     assert not any(v03.workloads().values())

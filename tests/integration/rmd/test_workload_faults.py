@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Answers that are lost or lie, and records that somebody else has made: nothing is sent twice, nothing is believed."""
+"""Answers that are lost or lie, and records that somebody else has made: nothing is sent twice,
+nothing is believed."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.errors import RmdError
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import RmdError
 from tests.integration.rmd.asking import NEW, OLD, OTHER, failed, good, outcomes
 from tests.integration.rmd.workload_bed import WorkloadBed
 from tests.rmd import Dialect, Injection, RmdServer, Workload
@@ -93,7 +94,14 @@ def test_one_uuid_that_is_there_twice_is_made_one(bed: WorkloadBed) -> None:
 
 def by_hand(server: RmdServer, **values: Any) -> None:
     """A record as somebody else's client has made it."""
-    made = {"status": "Successful", "cos_name": "COS2", "origin": "REST", "max": 2, "min": 2, **values}
+    made = {
+        "status": "Successful",
+        "cos_name": "COS2",
+        "origin": "REST",
+        "max": 2,
+        "min": 2,
+        **values,
+    }
     server.seed(Workload(**made))
 
 
@@ -148,5 +156,7 @@ def test_a_write_without_effect_is_noticed(bed: WorkloadBed) -> None:
     node = bed.nodes[0]
     good(bed.workload(**OLD, nodes=[node]))
     bed.server(0).faults.inject(Injection("DELETE", status=200))
-    result = failed(bed.workload(uuid="w", state="absent", nodes=[node]), "w is not as it was asked for")
+    result = failed(
+        bed.workload(uuid="w", state="absent", nodes=[node]), "w is not as it was asked for"
+    )
     assert result["nodes"][0]["kind"] == "no_effect"

@@ -24,7 +24,8 @@ pytestmark = pytest.mark.rmd
 
 
 def killed(bed: WorkloadBed, **wanted: Any) -> None:
-    """A playbook that is killed by -9 when a server has had its DELETE, and has not answered the POST."""
+    """A playbook that is killed by -9 when a server has had its DELETE, and has not answered the
+    POST."""
     server = bed.server(0)
     server.faults.inject(Injection("POST", hang=60.0))
     mark = server.mark()
@@ -69,7 +70,10 @@ def test_the_next_run_repairs_what_a_killed_one_has_left(bed: WorkloadBed) -> No
     assert {"uuid": "w", "action": "restore"} in check["nodes"][0]["actions"]
     # A run about something else puts back what was there.
     result = good(bed.workload(**OTHER, nodes=[node]))
-    assert result["nodes"][0]["actions"] == [{"uuid": "w", "action": "restore"}, {"uuid": "other", "action": "post"}]
+    assert result["nodes"][0]["actions"] == [
+        {"uuid": "w", "action": "restore"},
+        {"uuid": "other", "action": "post"},
+    ]
     assert [body["uuid"] for body in bed.workloads()[node]] == ["w", "other"]
     assert bed.saved(node) == []
 
@@ -100,13 +104,18 @@ def test_another_run_is_waited_for(v03: WorkloadBed) -> None:
     node = v03.nodes[0]
     v03.server(0).faults.inject(Injection("POST", after=1, hang=2.0))
     results: list[Obj] = []
-    first = threading.Thread(target=lambda: results.append(v03.workload(**OLD, nodes=[node], holder="first")))
+    first = threading.Thread(
+        target=lambda: results.append(v03.workload(**OLD, nodes=[node], run_id="first"))
+    )
     mark = v03.server(0).mark()
     first.start()
     v03.server(0).wait_for(lambda seen: seen.method == "POST" and b"uuid" in seen.body, since=mark)
-    refused = failed(v03.workload(**OTHER, nodes=[node], holder="second", lock_wait=0), "first has the lock since")
+    refused = failed(
+        v03.workload(**OTHER, nodes=[node], run_id="second", lock_wait=0),
+        "first has the lock since",
+    )
     assert refused["nodes"][0]["kind"] == "locked"
-    second = good(v03.workload(**OTHER, nodes=[node], holder="second", lock_wait=20))
+    second = good(v03.workload(**OTHER, nodes=[node], run_id="second", lock_wait=20))
     first.join()
     good(results[0])
     assert second["changed"]

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What no RMD takes, what the machine does not have, and what the dialect does not know is never sent."""
+"""What no RMD takes, what the machine does not have, and what the dialect does not know is never
+sent."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ pytestmark = pytest.mark.rmd
         ({**OLD, "mba": {"percentage": 101}}, "not from 1 to 100"),
     ],
 )
-def test_what_no_rmd_takes_is_said_before_anything_is_asked(v03: WorkloadBed, params: Obj, words: str) -> None:
+def test_what_no_rmd_takes_is_said_before_anything_is_asked(
+    v03: WorkloadBed, params: Obj, words: str
+) -> None:
     mark, asked = v03.fleet.mark(), v03.cluster.mark()
     failed(v03.workload(**params), words)
     assert set(v03.methods(mark).values()) == {""}
@@ -46,7 +49,9 @@ def test_what_no_rmd_takes_is_said_before_anything_is_asked(v03: WorkloadBed, pa
         ({"core_ids": ["1"], "policy": "platinum"}, "policy_unknown"),
     ],
 )
-def test_what_the_machine_does_not_have_is_never_sent(bed: WorkloadBed, params: Obj, kind: str) -> None:
+def test_what_the_machine_does_not_have_is_never_sent(
+    bed: WorkloadBed, params: Obj, kind: str
+) -> None:
     good(bed.workload(**OTHER))
     before, mark = bed.fleet.dump(), bed.fleet.mark()
     result = failed(bed.workload(**{"uuid": "w", "cache": {"max": 2, "min": 2}, **params}))

@@ -62,7 +62,9 @@ def test_absent(bed: WorkloadBed) -> None:
 def test_several_workloads_in_one_run(bed: WorkloadBed) -> None:
     wanted = [OLD, OTHER, {"uuid": "shared", "core_ids": ["4", "5"], "cache": {"max": 0, "min": 0}}]
     result = good(bed.workload(workloads=wanted))
-    assert [entry["action"] for entry in bed.by_node(result)[bed.nodes[0]]["actions"]] == ["post"] * 3
+    assert [entry["action"] for entry in bed.by_node(result)[bed.nodes[0]]["actions"]] == [
+        "post"
+    ] * 3
     assert not good(bed.workload(workloads=wanted))["changed"]
 
 
@@ -70,7 +72,10 @@ def test_cores_change_places(bed: WorkloadBed) -> None:
     one, two = {**OLD, "uuid": "one", "core_ids": ["1"]}, {**OLD, "uuid": "two", "core_ids": ["2"]}
     good(bed.workload(workloads=[one, two]))
     good(bed.workload(workloads=[{**one, "core_ids": ["2"]}, {**two, "core_ids": ["1"]}]))
-    assert {body["uuid"]: body["core_ids"] for body in bed.workloads()[bed.nodes[0]]} == {"one": ["2"], "two": ["1"]}
+    assert {body["uuid"]: body["core_ids"] for body in bed.workloads()[bed.nodes[0]]} == {
+        "one": ["2"],
+        "two": ["1"],
+    }
 
 
 def test_a_policy(bed: WorkloadBed) -> None:
@@ -91,7 +96,9 @@ def test_pstate(bed: WorkloadBed) -> None:
 def test_memory_bandwidth(v03: WorkloadBed) -> None:
     good(v03.workload(**OLD, mba={"percentage": 50}))
     assert not good(v03.workload(**OLD, mba={"percentage": 50}))["changed"]
-    failed(v03.workload(**OLD, mba={"mbps": 500}), "Please provide MBA in Percentage", "rolled back")
+    failed(
+        v03.workload(**OLD, mba={"mbps": 500}), "Please provide MBA in Percentage", "rolled back"
+    )
 
 
 def test_check_mode_and_diff(bed: WorkloadBed) -> None:
@@ -101,7 +108,10 @@ def test_check_mode_and_diff(bed: WorkloadBed) -> None:
     assert result["changed"]
     assert outcomes(bed, result) == ["would_change"] * 5
     assert result["diff"]["before"] == f"{bed.nodes[0]} w: core_ids=1,2 cache=max:2/min:2\n"
-    assert result["diff"]["after"].splitlines()[0] == f"{bed.nodes[0]} w: core_ids=1,2 cache=max:3/min:3"
+    assert (
+        result["diff"]["after"].splitlines()[0]
+        == f"{bed.nodes[0]} w: core_ids=1,2 cache=max:3/min:3"
+    )
     assert len(result["diff"]["after"].splitlines()) == 5
     assert {"".join(sorted(set(methods))) for methods in bed.methods(mark).values()} == {"G"}
     assert bed.fleet.dump() == before
@@ -109,7 +119,10 @@ def test_check_mode_and_diff(bed: WorkloadBed) -> None:
 
 
 def test_check_mode_tells_what_rmd_would_refuse(v03: WorkloadBed) -> None:
-    result = failed(v03.workload(check=True, uuid="w", core_ids=["99"], cache={"max": 2, "min": 2}), "names core 99")
+    result = failed(
+        v03.workload(check=True, uuid="w", core_ids=["99"], cache={"max": 2, "min": 2}),
+        "names core 99",
+    )
     assert not result["changed"]
 
 
@@ -118,15 +131,22 @@ def test_both_faces(v03: WorkloadBed, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     common = {"out": str(out), "nodes": v03.nodes, "ansible_python_interpreter": sys.executable}
     for how, changed in (("local", True), ("elsewhere", False)):
-        played = v03.runner.play(PLAYBOOKS / "rmd_workload.yml", **common, ansible_connection=how, workload=OLD)
+        played = v03.runner.play(
+            PLAYBOOKS / "rmd_workload.yml", **common, ansible_connection=how, workload=OLD
+        )
         found = json.loads(out.read_text()) if played.check() else {}
         assert found["done"]["changed"] is changed
         assert [entry["node"] for entry in found["seen"]["nodes"]] == v03.nodes
         assert found["seen"]["nodes"][0]["workloads"][0]["uuid"] == "w"
         wrong = {**OLD, "cache": {"max": 1, "min": 2}}
-        failing = v03.runner.play(PLAYBOOKS / "rmd_workload.yml", **common, ansible_connection=how, workload=wrong)
+        failing = v03.runner.play(
+            PLAYBOOKS / "rmd_workload.yml", **common, ansible_connection=how, workload=wrong
+        )
         assert failing.code != 0
-        assert "Cannot ask for workload w: workload w asks for at most 1 and at least 2 ways" in failing.output
+        assert (
+            "Cannot ask for workload w: workload w asks for at most 1 and at least 2 ways"
+            in failing.output
+        )
 
 
 def test_nodes_by_label(v03: WorkloadBed) -> None:

@@ -34,7 +34,9 @@ def test_a_good_node_is_verified(bed: WorkloadBed) -> None:
 
 def test_the_wrong_socket_is_reported(bed: WorkloadBed) -> None:
     bed.server(0).faults.wrong_socket = True
-    result = failed(verified(bed, bed.nodes[0], **OLD), "workload w has all 11 ways of its cache 0 instead of 2")
+    result = failed(
+        verified(bed, bed.nodes[0], **OLD), "workload w has all 11 ways of its cache 0 instead of 2"
+    )
     assert result["nodes"][0]["kind"] == "verify"
     assert "workload w restricts cache 1 to 2 ways, and has no core there" in result["msg"]
     bed.server(0).faults.wrong_socket = False
@@ -66,7 +68,9 @@ def test_what_a_failed_patch_of_somebody_has_taken_is_reported(v03: WorkloadBed)
     good(v03.workload(**OLD, nodes=[node]))
     server.node.resctrl.remove(server.workloads()[0]["cos_name"])
     v03.report(node)
-    failed(v03.workload(**OLD, nodes=[node], verify="resctrl", verify_timeout=0), "has no such group")
+    failed(
+        v03.workload(**OLD, nodes=[node], verify="resctrl", verify_timeout=0), "has no such group"
+    )
 
 
 def test_memory_bandwidth_is_verified(v03: WorkloadBed) -> None:
@@ -86,7 +90,9 @@ def test_the_pages_playbook(v03: WorkloadBed, tmp_path: Path) -> None:
     for number, node in enumerate(v03.nodes[:2], start=1):
         text = text.replace(f"worker-node-{number}", node)
     (tmp_path / "cache.yml").write_text(text)
-    good(v03.workload(uuid="web", core_ids=["1-3"], cache={"max": 2, "min": 2}, nodes=v03.nodes[:2]))
+    good(
+        v03.workload(uuid="web", core_ids=["1-3"], cache={"max": 2, "min": 2}, nodes=v03.nodes[:2])
+    )
     for node in v03.nodes[:2]:
         v03.report(node)
     played = v03.runner.play(tmp_path / "cache.yml").unchanged()

@@ -17,10 +17,12 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.outcome import outcome_of
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd import info, workload
-from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._interface import arguments
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.outcome import (
+    outcome_of,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd import info, workload_run
+from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
 from tests.cluster import Cluster
 from tests.integration.plays import REPO, Runner
 from tests.integration.rmd.bed import NAMESPACE, Obj, RmdBed, deployed
@@ -31,7 +33,8 @@ HOLDER = "a test"
 
 @dataclass
 class WorkloadBed(RmdBed):
-    """Nodes with their servers, and the modules' cores as a user with the documented rights runs them."""
+    """Nodes with their servers, and the modules' cores as a user with the documented rights runs
+    them."""
 
     runner: Runner
 
@@ -49,12 +52,16 @@ class WorkloadBed(RmdBed):
         """The server of the node of this number, from 0."""
         return self.fleet[self.nodes[number]]
 
-    def workload(self, *, holder: str = HOLDER, check: bool = False, diff: bool = False, **params: Any) -> Obj:
+    def workload(
+        self, *, run_id: str = HOLDER, check: bool = False, diff: bool = False, **params: Any
+    ) -> Obj:
         """rmd_workload's result; on all nodes, unless some are named."""
         params = {"nodes": self.nodes, **params}
-        context = RunContext(check_mode=check, diff=diff, holder=holder, holder_info=holder)
+        context = RunContext(check_mode=check, diff=diff, run_id=run_id, run_info=run_id)
         return outcome_of(
-            lambda: workload.run(self._complete(arguments.RMD_WORKLOAD, params), context), secrets=set(), verbosity=0
+            lambda: workload_run.run(self._complete(arguments.RMD_WORKLOAD, params), context),
+            secrets=set(),
+            verbosity=0,
         )
 
     def info(self, **params: Any) -> Obj:
@@ -69,19 +76,32 @@ class WorkloadBed(RmdBed):
     def methods(self, since: Mapping[str, int]) -> dict[str, str]:
         """What each server was asked for, as letters: "GPGD" is GET, POST, GET, DELETE."""
         asked = self.fleet.requests(since)
-        return {node: "".join(seen.method[0] for seen in entries) for node, entries in asked.items()}
+        return {
+            node: "".join(seen.method[0] for seen in entries) for node, entries in asked.items()
+        }
 
     def workloads(self) -> dict[str, list[Obj]]:
-        """What GET says of all nodes. Which group a workload is in is left out: RMD chooses it anew each time."""
+        """What GET says of all nodes. Which group a workload is in is left out: RMD chooses it anew
+        each time."""
         return {
-            node: [{key: value for key, value in body.items() if key != "cos_name"} for body in server.workloads()]
+            node: [
+                {key: value for key, value in body.items() if key != "cos_name"}
+                for body in server.workloads()
+            ]
             for node, server in self.fleet.servers.items()
         }
 
     def lease(self, node: str) -> Obj:
         """A node's Lease; {} where there is none."""
         text = self.cluster.kubectl(
-            "get", "lease", f"rmd.{node}", "-n", "hardware-enablement", "--ignore-not-found", "-o", "json"
+            "get",
+            "lease",
+            f"rmd.{node}",
+            "-n",
+            "hardware-enablement",
+            "--ignore-not-found",
+            "-o",
+            "json",
         )
         return dict(json.loads(text)) if text else {}
 
@@ -99,8 +119,18 @@ class WorkloadBed(RmdBed):
             server.faults.wrong_socket = server.faults.silent_noop = False
             server.node.database.empty()
             server.reboot()
-        self.cluster.kubectl("delete", "lease", "-n", "hardware-enablement", "--all", "--ignore-not-found")
-        self.cluster.kubectl("delete", "pod", "-n", NAMESPACE, "-l", "app.kubernetes.io/component=agent", "--wait=true")
+        self.cluster.kubectl(
+            "delete", "lease", "-n", "hardware-enablement", "--all", "--ignore-not-found"
+        )
+        self.cluster.kubectl(
+            "delete",
+            "pod",
+            "-n",
+            NAMESPACE,
+            "-l",
+            "app.kubernetes.io/component=agent",
+            "--wait=true",
+        )
 
     def report(self, node: str) -> None:
         """An agent whose report is what its own reader makes of the server's tree now."""
@@ -112,14 +142,17 @@ class WorkloadBed(RmdBed):
 
     def _complete(self, spec: Mapping[str, Any], params: Mapping[str, Any]) -> Obj:
         given = {"kubeconfig": str(self.runner.kubeconfig), **params}
-        checked = ArgumentSpecValidator({name: dict(argument) for name, argument in spec.items()}).validate(given)
+        checked = ArgumentSpecValidator(
+            {name: dict(argument) for name, argument in spec.items()}
+        ).validate(given)
         assert not checked.error_messages, checked.error_messages
         found: Obj = checked.validated_parameters
         return found
 
 
 def agent_program(name: str) -> ModuleType:
-    """A file of the agent's program, which is no package: its parts find each other in their folder."""
+    """A file of the agent's program, which is no package: its parts find each other in their
+    folder."""
     folder = REPO / "recipes" / "intel-rmd" / "program"
     sys.path.insert(0, str(folder))
     try:
@@ -138,6 +171,7 @@ def agent_program(name: str) -> ModuleType:
 def make_bed(
     cluster: Cluster, runner: Runner, folder: Path, names: Sequence[str], **settings: Any
 ) -> Iterator[WorkloadBed]:
-    """Servers for these nodes of the cluster; settings: of each RmdServer. Comes back when all pods are ready."""
+    """Servers for these nodes of the cluster; settings: of each RmdServer. Comes back when all pods
+    are ready."""
     with deployed(cluster, names, folder / "pki", folder=folder / "nodes", **settings) as parts:
         yield WorkloadBed(*parts, runner)

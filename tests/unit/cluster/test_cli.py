@@ -46,7 +46,9 @@ def test_commands_have_something_to_run(line: str) -> None:
     assert callable(cli.parser().parse_args(line.split()).run)
 
 
-@pytest.mark.parametrize("line", ["", "nodes add --count 0", "nodes add --profile gpu-x", "nodes upgrade-kernel n"])
+@pytest.mark.parametrize(
+    "line", ["", "nodes add --count 0", "nodes add --profile gpu-x", "nodes upgrade-kernel n"]
+)
 def test_wrong_lines_are_refused(line: str) -> None:
     with pytest.raises(SystemExit) as stopped:
         cli.main(line.split())
@@ -85,7 +87,9 @@ def test_status_without_clusters(capsys: pytest.CaptureFixture[str], tmp_path: P
 def test_a_record_survives_being_written_and_a_broken_one_is_none(tmp_path: Path) -> None:
     from tests.cluster.commands import Ports
 
-    record = Record("x", Flavour(openshift=True), Ports(*range(1, 8)), plan_fleet("x", [11, 12], []))
+    record = Record(
+        "x", Flavour(openshift=True), Ports(*range(1, 8)), plan_fleet("x", [11, 12], [])
+    )
     record.write(cluster_folder("x"))
     assert Record.read(tmp_path / "x") == record
     (tmp_path / "x" / "cluster.json").write_text('{"name": "x"}')

@@ -26,5 +26,7 @@ def machine(folder: Path, limit: int, used: int) -> Path:
 
 def test_a_cluster_that_would_lack_inotify_instances_is_not_started(tmp_path: Path) -> None:
     check_inotify(2, machine(tmp_path / "enough", limit=128, used=97))
-    with pytest.raises(ClusterError, match="needs 31 inotify instances, and 98 of your 128 are in use: run `sysctl"):
+    with pytest.raises(
+        ClusterError, match="needs 31 inotify instances, and 98 of your 128 are in use: run `sysctl"
+    ):
         check_inotify(2, machine(tmp_path / "short", limit=128, used=98))

@@ -19,7 +19,9 @@ from tests.cluster.programs import MODULES, module_version
 PREFIX = "feature.node.kubernetes.io/"
 
 
-def machine(profile: str = "gpu-h100", kernel: str = "6.8.0-60-generic", os_id: str = "ubuntu") -> Machine:
+def machine(
+    profile: str = "gpu-h100", kernel: str = "6.8.0-60-generic", os_id: str = "ubuntu"
+) -> Machine:
     return Machine("n-1", load_profile(profile), kernel, os_id, "24.04")
 
 
@@ -29,7 +31,10 @@ def test_every_profile_makes_valid_objects(name: str) -> None:
     assert profile.description
     assert all(isinstance(device.vendor, str) and len(device.vendor) == 4 for device in profile.pci)
     assert all(isinstance(device.device, str) and len(device.device) == 4 for device in profile.pci)
-    assert all(isinstance(value, str) for value in [*profile.capacity.values(), *profile.simulation.values()])
+    assert all(
+        isinstance(value, str)
+        for value in [*profile.capacity.values(), *profile.simulation.values()]
+    )
     labels = node_feature(machine(name))["spec"]["labels"]
     assert all(isinstance(value, str) and len(value) <= 63 for value in labels.values())
 
@@ -37,11 +42,16 @@ def test_every_profile_makes_valid_objects(name: str) -> None:
 def test_a_gpu_is_a_label_and_a_device_but_not_yet_a_resource() -> None:
     feature = node_feature(machine())
     assert feature["spec"]["labels"][PREFIX + "pci-0302_10de.present"] == "true"
-    devices = [item["attributes"] for item in feature["spec"]["features"]["instances"]["pci.device"]["elements"]]
+    devices = [
+        item["attributes"]
+        for item in feature["spec"]["features"]["instances"]["pci.device"]["elements"]
+    ]
     assert devices.count({"class": "0302", "vendor": "10de", "device": "2330"}) == 8
     obj = node(machine(), 1234)
     assert "nvidia.com/gpu" not in obj["status"]["capacity"]
-    assert json.loads(obj["metadata"]["annotations"]["sim.hardware-enablement.io/devices"]) == {"nvidia.com/gpu": 8}
+    assert json.loads(obj["metadata"]["annotations"]["sim.hardware-enablement.io/devices"]) == {
+        "nvidia.com/gpu": 8
+    }
     assert obj["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"] == 1234
 
 
@@ -49,13 +59,19 @@ def test_network_devices_get_a_label_only_where_nfd_is_told_so() -> None:
     usual = node_feature(machine("gpu-h100"))["spec"]["labels"]
     told = node_feature(machine("nic-mellanox"))["spec"]["labels"]
     assert not [label for label in usual if label.endswith("_15b3.present")]
-    assert told[PREFIX + "pci-0200_15b3.present"] == told[PREFIX + "pci-0200_15b3.sriov.capable"] == "true"
+    assert (
+        told[PREFIX + "pci-0200_15b3.present"]
+        == told[PREFIX + "pci-0200_15b3.sriov.capable"]
+        == "true"
+    )
 
 
 def test_a_machine_without_accelerators() -> None:
     obj = node(machine("cpu-only"), 1)
     assert "sim.hardware-enablement.io/devices" not in obj["metadata"]["annotations"]
-    assert not [label for label in node_feature(machine("cpu-only"))["spec"]["labels"] if "pci-" in label]
+    assert not [
+        label for label in node_feature(machine("cpu-only"))["spec"]["labels"] if "pci-" in label
+    ]
 
 
 def test_the_node_tells_the_kernel_as_it_is_and_the_label_as_nfd_writes_it() -> None:
@@ -63,16 +79,24 @@ def test_the_node_tells_the_kernel_as_it_is_and_the_label_as_nfd_writes_it() -> 
     assert node(odd, 1)["status"]["nodeInfo"]["kernelVersion"] == "6.12.107+deb12-cloud-amd64"
     labels = node_feature(odd)["spec"]["labels"]
     assert labels[PREFIX + "kernel-version.full"] == "6.12.107_deb12-cloud-amd64"
-    assert [labels[PREFIX + f"kernel-version.{part}"] for part in ("major", "minor", "revision")] == ["6", "12", "107"]
+    assert [
+        labels[PREFIX + f"kernel-version.{part}"] for part in ("major", "minor", "revision")
+    ] == ["6", "12", "107"]
 
 
 def test_a_short_kernel_version() -> None:
-    assert node_objects.kernel_features("6.9-rc1") == {"full": "6.9-rc1", "major": "6", "minor": "9"}
+    assert node_objects.kernel_features("6.9-rc1") == {
+        "full": "6.9-rc1",
+        "major": "6",
+        "minor": "9",
+    }
 
 
 def test_two_machines_share_no_identity() -> None:
     one, other = node(machine(), 1)["status"]["nodeInfo"], node(machine(), 1)["status"]["nodeInfo"]
-    assert not {"bootID", "machineID", "systemUUID"} & {key for key in one if one[key] == other[key]}
+    assert not {"bootID", "machineID", "systemUUID"} & {
+        key for key in one if one[key] == other[key]
+    }
 
 
 def test_the_versions_that_nodes_tell_are_those_of_the_programs() -> None:
@@ -84,14 +108,21 @@ def test_the_versions_that_nodes_tell_are_those_of_the_programs() -> None:
 
 def test_operating_systems() -> None:
     assert node_objects.parse_os("rhel:9.6") == ("rhel", "9.6")
-    assert node_objects.os_features("debian", "12") == {"ID": "debian", "VERSION_ID": "12", "VERSION_ID.major": "12"}
+    assert node_objects.os_features("debian", "12") == {
+        "ID": "debian",
+        "VERSION_ID": "12",
+        "VERSION_ID.major": "12",
+    }
     for wrong in ("ubuntu", "Ubuntu:24.04", "ubuntu:", "ubuntu:jammy"):
         with pytest.raises(ClusterError, match="names no operating system"):
             node_objects.parse_os(wrong)
 
 
 def test_selinux_systems_are_labelled() -> None:
-    assert node_feature(machine(os_id="rhel"))["spec"]["labels"][PREFIX + "kernel-selinux.enabled"] == "true"
+    assert (
+        node_feature(machine(os_id="rhel"))["spec"]["labels"][PREFIX + "kernel-selinux.enabled"]
+        == "true"
+    )
     assert PREFIX + "kernel-selinux.enabled" not in node_feature(machine())["spec"]["labels"]
 
 

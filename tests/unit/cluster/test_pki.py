@@ -18,7 +18,9 @@ from tests.cluster.pki import Authority, make_cluster_pki
 
 def test_a_client_certificate_names_user_and_groups(tmp_path: Path) -> None:
     authority = Authority(tmp_path, "kubernetes")
-    certificate = x509.load_pem_x509_certificate(authority.client("alice", ["viewers", "ops"]).certificate)
+    certificate = x509.load_pem_x509_certificate(
+        authority.client("alice", ["viewers", "ops"]).certificate
+    )
     assert _values(certificate, NameOID.COMMON_NAME) == ["alice"]
     assert sorted(_values(certificate, NameOID.ORGANIZATION_NAME)) == ["ops", "viewers"]
 

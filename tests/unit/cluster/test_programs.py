@@ -79,7 +79,10 @@ def test_the_first_folder_that_has_a_program_wins(tmp_path: Path) -> None:
             (tmp_path / folder / name).touch(mode=0o755)
     (tmp_path / "b" / "nfd-master").touch(mode=0o644)  # no program
     found = given_programs(f"{tmp_path / 'a'}{os.pathsep}{os.pathsep}{tmp_path / 'b'}")
-    assert found == {"etcd": tmp_path / "a" / "etcd", "kube-apiserver": tmp_path / "b" / "kube-apiserver"}
+    assert found == {
+        "etcd": tmp_path / "a" / "etcd",
+        "kube-apiserver": tmp_path / "b" / "kube-apiserver",
+    }
     assert given_programs("") == {}
 
 
@@ -97,7 +100,9 @@ def test_a_complete_cache_needs_no_go(tmp_path: Path, monkeypatch: pytest.Monkey
     assert found.objects("nfd-crds.json") == []
 
 
-def test_what_a_cluster_does_without_is_not_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_cluster_does_without_is_not_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HE_CACHE", str(tmp_path))
     monkeypatch.delenv("HE_BIN", raising=False)
     monkeypatch.setattr(programs, "find_go", lambda _say: pytest.fail("looked for Go"))

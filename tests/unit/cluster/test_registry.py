@@ -53,7 +53,9 @@ def test_the_access_log_among_other_lines() -> None:
         (None, "public/a", ["pull"]),
     ],
 )
-def test_what_is_granted_of_what_is_asked_for(account: Account | None, name: str, actions: list[str] | None) -> None:
+def test_what_is_granted_of_what_is_asked_for(
+    account: Account | None, name: str, actions: list[str] | None
+) -> None:
     expected = [{"type": "repository", "name": name, "actions": actions}] if actions else []
     assert granted(account, [f"repository:{name}:push,pull"]) == expected
 
@@ -77,7 +79,9 @@ def test_a_token_is_signed_by_the_key_whose_certificate_it_brings(tmp_path: Path
     assert isinstance(key, ec.EllipticCurvePublicKey)
     raw = _decoded(signature)
     numbers = int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big")
-    key.verify(encode_dss_signature(*numbers), f"{header}.{payload}".encode(), ec.ECDSA(hashes.SHA256()))
+    key.verify(
+        encode_dss_signature(*numbers), f"{header}.{payload}".encode(), ec.ECDSA(hashes.SHA256())
+    )
 
 
 def _decoded(part: str) -> bytes:

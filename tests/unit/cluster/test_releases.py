@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Programs from a mirror on loopback: whole and verified or not at all, else built, and why is said."""
+"""Programs from a mirror on loopback: whole and verified or not at all, else built, and why is
+said."""
 
 from __future__ import annotations
 
@@ -34,14 +35,20 @@ from tests.cluster.programs import (
 from tests.cluster.releases import SUMS, Releases, read_sums
 
 CONTENT = bytes(range(256)) * 8192  # 2 MiB
-TOOL = Module("tool", "example.test/tool", {"one": "example.test/tool/one", "two": "example.test/tool/two"}, {})
+TOOL = Module(
+    "tool",
+    "example.test/tool",
+    {"one": "example.test/tool/one", "two": "example.test/tool/two"},
+    {},
+)
 RELEASED = Module(**{**TOOL.__dict__, "release": "example.test/{version}/{program}-{arch}"})
 # What stands for Go: its programs say that they were built.
 GO = '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\nprintf built >"$2"\n'
 
 
 class Mirror(ThreadingHTTPServer):
-    """Serves `files`, by path; the first `cuts` transfers break off in the middle; nothing is said before `speaks`."""
+    """Serves `files`, by path; the first `cuts` transfers break off in the middle; nothing is said
+    before `speaks`."""
 
     daemon_threads = True
 
@@ -61,7 +68,9 @@ class Mirror(ThreadingHTTPServer):
     def base(self) -> str:
         return f"127.0.0.1:{self.server_port}/base"
 
-    def obtain(self, module: Module = RELEASED, say: Callable[[str], None] = lambda _line: None) -> dict[str, bytes]:
+    def obtain(
+        self, module: Module = RELEASED, say: Callable[[str], None] = lambda _line: None
+    ) -> dict[str, bytes]:
         """What the programs of the module are; nothing else is left in their folder."""
         found = ensure_programs(say, (module,), tools=self.tools).programs
         assert {path.name for path in found["one"].parent.iterdir()} == set(found)
@@ -97,7 +106,9 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
     monkeypatch.setattr(programs, "find_go", lambda _say: str(go))
     addresses = [release_address(RELEASED, name, tools.parent) for name in RELEASED.packages]
     digest = hashlib.sha256(CONTENT).hexdigest()
-    (tools.parent / "SHA256SUMS").write_text("# Tools\n" + "".join(f"{digest}  {item}\n" for item in addresses))
+    (tools.parent / "SHA256SUMS").write_text(
+        "# Tools\n" + "".join(f"{digest}  {item}\n" for item in addresses)
+    )
     with Mirror(tools.parent) as server:
         server.files = {f"/base/{address}": CONTENT for address in addresses}
         monkeypatch.setenv("HE_MIRROR", f"http://{server.base}/")
@@ -131,7 +142,9 @@ def test_a_wrong_sum_is_refused_and_nothing_is_built_in_its_place(
 ) -> None:
     monkeypatch.setenv("HE_MIRROR", f"http://me:secret@{mirror.base}")
     mirror.files = dict.fromkeys(mirror.files, CONTENT[:-1] + b"!")
-    with pytest.raises(ClusterError, match=r"REFUSED: .*example\.test/v1\.2\.3/one-.* has the SHA-256 sum") as caught:
+    with pytest.raises(
+        ClusterError, match=r"REFUSED: .*example\.test/v1\.2\.3/one-.* has the SHA-256 sum"
+    ) as caught:
         mirror.obtain()
     assert "secret" not in str(caught.value)
     assert "HE_MIRROR" in str(caught.value)
@@ -157,7 +170,9 @@ def test_what_cannot_be_downloaded_is_built_and_why_is_said(mirror: Mirror) -> N
     ]
 
 
-def test_a_silent_network_is_waited_for_once(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_network_is_waited_for_once(
+    mirror: Mirror, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(releases, "_ANSWER_WITHIN", 0.3)
     mirror.speaks.clear()
     said: list[str] = []
@@ -166,7 +181,9 @@ def test_a_silent_network_is_waited_for_once(mirror: Mirror, monkeypatch: pytest
     assert sum("does not answer within" in line for line in said) == 2
 
 
-def test_a_host_that_refuses_or_is_not_trusted(mirror: Mirror, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_host_that_refuses_or_is_not_trusted(
+    mirror: Mirror, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     said: list[str] = []
     monkeypatch.setenv("HE_MIRROR", f"http://127.0.0.1:{free_ports(1, taken=[])[0]}")
     assert mirror.obtain(say=said.append) == {"one": b"built", "two": b"built"}
@@ -182,7 +199,9 @@ def test_a_host_that_refuses_or_is_not_trusted(mirror: Mirror, monkeypatch: pyte
     assert sum("has a certificate that is not trusted" in line for line in said) == 2
 
 
-def test_without_a_sum_of_ours_or_a_mirror_nothing_is_asked(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_sum_of_ours_or_a_mirror_nothing_is_asked(
+    mirror: Mirror, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said: list[str] = []
     assert mirror.obtain(TOOL, said.append) == {"one": b"built", "two": b"built"}
     assert "since no checksum of its release is known here" in said[0]
@@ -198,8 +217,12 @@ def test_without_a_sum_of_ours_or_a_mirror_nothing_is_asked(mirror: Mirror, monk
 
 def test_a_folder_that_cannot_be_written_to(mirror: Mirror, tmp_path: Path) -> None:
     sums = read_sums(mirror.tools / SUMS)
-    with pytest.raises(ClusterError, match=r"one cannot be written to .*/nowhere/one \(No such file"):
-        Releases(lambda _line: None, sums).download(next(iter(sums)), tmp_path / "nowhere" / "one", "one")
+    with pytest.raises(
+        ClusterError, match=r"one cannot be written to .*/nowhere/one \(No such file"
+    ):
+        Releases(lambda _line: None, sums).download(
+            next(iter(sums)), tmp_path / "nowhere" / "one", "one"
+        )
 
 
 def test_users_of_one_cache_share_a_download_and_remains_of_killed_ones_go(
@@ -227,7 +250,9 @@ def test_users_of_one_cache_share_a_download_and_remains_of_killed_ones_go(
 
 def test_the_sums_are_those_of_the_pinned_versions() -> None:
     wanted = {
-        module.release.format(program=name, version=module_version(module), system="linux", arch=arch)
+        module.release.format(
+            program=name, version=module_version(module), system="linux", arch=arch
+        )
         for module in (*MODULES, *GUEST_MODULES)
         if module.release
         for name in module.packages

@@ -21,7 +21,11 @@ GALAXY = yaml.safe_load((REPO / "galaxy.yml").read_text())
 def arguments(options: dict[str, Any]) -> dict[str, Any]:
     """What Ansible acts on of documented options: all but the texts."""
     return {
-        name: {key: value for key, value in option.items() if key not in ("description", "version_added")}
+        name: {
+            key: value
+            for key, value in option.items()
+            if key not in ("description", "version_added")
+        }
         | ({"suboptions": arguments(option["suboptions"])} if "suboptions" in option else {})
         for name, option in options.items()
     }
@@ -36,14 +40,20 @@ def test_options_of_a_connection_are_those_of_kubernetes_core() -> None:
 
 
 def test_modules_need_what_is_installed_for_them() -> None:
-    wanted = [line for line in (REPO / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
+    wanted = [
+        line
+        for line in (REPO / "requirements.txt").read_text().splitlines()
+        if not line.startswith("#")
+    ]
     named = yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["requirements"]
     assert [line.replace(" ", "") for line in named] == ["python>=3.10", *wanted]
 
 
 def test_an_execution_environment_has_them_and_what_a_part_needs() -> None:
     files = [REPO / name for name in ("requirements.txt", "meta/ee-requirements.txt")]
-    here, there = ([line for line in file.read_text().splitlines() if line[0] != "#"] for file in files)
+    here, there = (
+        [line for line in file.read_text().splitlines() if line[0] != "#"] for file in files
+    )
     assert there == [*here, "cryptography>=42.0.0"]
 
 

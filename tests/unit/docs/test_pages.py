@@ -16,9 +16,13 @@ import yaml
 
 REPO = Path(__file__).resolve().parents[3]
 FOLDERS = ("docs", "recipes", "roles", "molecule", "tests")
-# The first page of the site stands above all folders there; the site's own build looks at its links.
+# The first page of the site stands above all folders there; the site's own build looks at its
+# links.
 HOME = REPO / "docs" / "docsite" / "index.md"
-PAGES = sorted({*REPO.glob("*.md"), *(page for folder in FOLDERS for page in (REPO / folder).rglob("*.md"))} - {HOME})
+PAGES = sorted(
+    {*REPO.glob("*.md"), *(page for folder in FOLDERS for page in (REPO / folder).rglob("*.md"))}
+    - {HOME}
+)
 GALAXY = yaml.safe_load((REPO / "galaxy.yml").read_text())
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)#\s]+)(?:#[^)]*)?\)")
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -35,7 +39,8 @@ def links(page: Path) -> list[str]:
 
 
 def in_tarball(place: Path) -> bool:
-    """Whether a file or folder is packed: ansible-galaxy matches it and the folders above with build_ignore."""
+    """Whether a file or folder is packed: ansible-galaxy matches it and the folders above with
+    build_ignore."""
     path = place.resolve().relative_to(REPO)
     ways = [str(way) for way in (path, *path.parents)]
     return not any(fnmatch(way, pattern) for way in ways for pattern in GALAXY["build_ignore"])
@@ -71,11 +76,15 @@ def test_links_of_the_tarball_lead_into_it(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_make_targets_exist(page: Path) -> None:
-    named = {target for found in MAKE.finditer(page.read_text()) for target in found["targets"].split()}
+    named = {
+        target for found in MAKE.finditer(page.read_text()) for target in found["targets"].split()
+    }
     assert named - make_targets() == set()
 
 
-@pytest.mark.parametrize("page", ["docs/contributing/architecture.md", "docs/contributing/testing.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/contributing/architecture.md", "docs/contributing/testing.md"]
+)
 def test_files_exist(page: str) -> None:
     roots = (REPO, REPO / "plugins", REPO / "plugins" / "module_utils")
     named = {found["path"] for found in FILE.finditer((REPO / page).read_text())}
@@ -93,6 +102,10 @@ def test_every_decision_is_in_the_index() -> None:
 
 def test_pictures_are_up_to_date() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "docs.pictures", "--check"], cwd=REPO, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "docs.pictures", "--check"],
+        cwd=REPO,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tables of docs/admin name every variable, option, tag, reason and condition, and what they say is so."""
+"""The tables of docs/admin name every variable, option, tag, reason and condition, and what they
+say is so."""
 
 from __future__ import annotations
 
@@ -11,12 +12,22 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.choice import BUILDERS
-from ansible_collections.hardware.enablement.plugins.module_utils.faces import arguments, public_variables
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs import advice
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.crd import all_definitions
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record import crd, status
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.choice import BUILDERS
+from ansible_collections.hardware.enablement.plugins.module_utils._interface import (
+    arguments,
+    public_variables,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs import advice
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
+    STANDARD_OPTIONS,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.operator_crds import (
+    all_definitions,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record import (
+    crd,
+    record_status,
+)
 from docs.reference.__main__ import wanted as generated
 
 REPO = Path(__file__).resolve().parents[3]
@@ -65,9 +76,16 @@ def test_used_variables_are_documented() -> None:
 
 def test_documented_defaults_are_those_of_the_roles_and_playbooks() -> None:
     for name, value in DEFAULT.findall(sources()):
-        # Options that are not given are the record's; that status and rmd add none of their own is no default.
-        if value != "omit" and not value.startswith("lookup(") and name != "hardware_enablement_options":
-            assert row(variables_page(), name)[1].split(";")[0] == f"`{value.strip(chr(39)) or value}`", name
+        # Options that are not given are the record's; that status and rmd add none of their own is
+        # no default.
+        if (
+            value != "omit"
+            and not value.startswith("lookup(")
+            and name != "hardware_enablement_options"
+        ):
+            assert (
+                row(variables_page(), name)[1].split(";")[0] == f"`{value.strip(chr(39)) or value}`"
+            ), name
 
 
 def test_standard_options() -> None:
@@ -96,22 +114,29 @@ def test_tags() -> None:
 
 
 def test_every_reason_of_the_walk_is_declared() -> None:
-    folder = REPO / "plugins" / "module_utils" / "states" / "validation"
-    raised = {reason for file in folder.rglob("*.py") for reason in RAISED.findall(file.read_text())}
+    folder = REPO / "plugins" / "module_utils" / "_states" / "validation"
+    raised = {
+        reason for file in folder.rglob("*.py") for reason in RAISED.findall(file.read_text())
+    }
     assert raised
     assert raised - advice.OF_STATES.keys() == set()
 
 
 def test_what_is_generated_is_up_to_date() -> None:
     pages = generated()
-    assert {page.name for page in pages} >= {"recipe.schema.json", "status.md", "writing.md", "how-it-works.md"}
+    assert {page.name for page in pages} >= {
+        "recipe.schema.json",
+        "status.md",
+        "writing.md",
+        "how-it-works.md",
+    }
     for page, text in pages.items():
         assert page.read_text(encoding="utf-8") == text, f"{page}: run make reference"
 
 
 def test_the_conditions_table_is_the_records() -> None:
     page = (ADMIN / "status.md").read_text()
-    for phase, conditions in status._CONDITIONS.items():
+    for phase, conditions in record_status._CONDITIONS.items():
         assert f"| `{phase}` | " + " | ".join(", ".join(pair) for pair in conditions) + " |" in page
 
 
@@ -124,11 +149,15 @@ def test_job_templates_name_what_exists() -> None:
         assert (REPO / template["playbook"]).is_file()
         assert template["project"] in projects
         variables = template.get("extra_vars", {})
-        asked = {question["variable"] for question in template.get("survey_spec", {}).get("spec", [])}
+        asked = {
+            question["variable"] for question in template.get("survey_spec", {}).get("spec", [])
+        }
         assert {*variables, *asked} <= used()
         options = variables.get("hardware_enablement_options", {})
         assert set(options) <= {*recipe["options"], *STANDARD_OPTIONS}
-    assert {schedule["unified_job_template"] for schedule in data["controller_schedules"]} <= templates.keys()
+    assert {
+        schedule["unified_job_template"] for schedule in data["controller_schedules"]
+    } <= templates.keys()
 
 
 def test_the_published_crd_is_the_one_that_a_run_applies() -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd import report
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.classify import ADVICE
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd import node_results
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.classify import ADVICE
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "admin" / "rmd-modules.md").read_text()
 
@@ -17,9 +17,17 @@ PAGE = (Path(__file__).resolve().parents[3] / "docs" / "admin" / "rmd-modules.md
 def test_every_kind_of_failure() -> None:
     section = PAGE.split("## What a failure means")[1]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
-    assert {kind for row in rows for kind in re.findall(r"`(\w+)`", row.split("|")[1])} == set(ADVICE)
+    assert {kind for row in rows for kind in re.findall(r"`(\w+)`", row.split("|")[1])} == set(
+        ADVICE
+    )
 
 
 def test_every_outcome() -> None:
-    for outcome in (report.UNCHANGED, report.CHANGED, report.FAILED, report.ROLLED_BACK, report.WITHHELD):
+    for outcome in (
+        node_results.UNCHANGED,
+        node_results.CHANGED,
+        node_results.FAILED,
+        node_results.ROLLED_BACK,
+        node_results.WITHHELD,
+    ):
         assert f"`{outcome}`" in PAGE

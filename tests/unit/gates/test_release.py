@@ -37,7 +37,9 @@ def test_the_version_is_that_of_galaxy_yml(repository: Path) -> None:
 
 def test_a_work_tree_with_changes_is_refused(repository: Path) -> None:
     (repository / "new.txt").touch()
-    with pytest.raises(StepError, match=r"1\.2\.3 is not released: the work tree has changes \(\?\? new\.txt\)"):
+    with pytest.raises(
+        StepError, match=r"1\.2\.3 is not released: the work tree has changes \(\?\? new\.txt\)"
+    ):
         version_to_release(repository, os.environ)
 
 

@@ -39,9 +39,13 @@ def test_all_steps_run_and_are_counted(place: Place, capsys: pytest.CaptureFixtu
     assert "ended with exit code 3" in printed
 
 
-def test_a_report_counts_test_by_test(place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_counts_test_by_test(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     report = tmp_path / "report.xml"
-    code = f"import pathlib; pathlib.Path({str(report)!r}).write_text({REPORT!r}); raise SystemExit(1)"
+    code = (
+        f"import pathlib; pathlib.Path({str(report)!r}).write_text({REPORT!r}); raise SystemExit(1)"
+    )
     assert not run([step("tests", code, report)], place, verbose=False)
     assert capsys.readouterr().out.splitlines()[-1] == "2 passed, 2 failed, 1 skipped"
 
@@ -61,7 +65,9 @@ def test_commands_see_no_foreign_settings(place: Place, monkeypatch: pytest.Monk
     assert env["HE_TEST_KUBECONFIG"] == "/elsewhere"
 
 
-def test_plays_run_from_the_collections_that_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_plays_run_from_the_collections_that_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.delenv("HE_TEST_COLLECTIONS", raising=False)
     assert Place().tested == Place().collections
     monkeypatch.setenv("HE_TEST_COLLECTIONS", str(tmp_path))

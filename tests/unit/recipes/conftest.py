@@ -12,24 +12,37 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import FACETS
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderedState, RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import (
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import FACETS
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     check_recipe,
     render_images,
     render_pod,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+    RenderedState,
+    RenderFacts,
 )
 
 Obj = dict[str, Any]
 
 REPO = Path(__file__).resolve().parents[3]
 
-CLUSTER_SCOPED = {"ClusterRoleBinding", "Namespace", "NodeFeatureRule", "RuntimeClass", "SecurityContextConstraints"}
-MONITORING_APIS = frozenset({"monitoring.coreos.com/v1/ServiceMonitor", "monitoring.coreos.com/v1/PrometheusRule"})
-OPENSHIFT_APIS = frozenset({"security.openshift.io/v1/SecurityContextConstraints", "route.openshift.io/v1/Route"})
+CLUSTER_SCOPED = {
+    "ClusterRoleBinding",
+    "Namespace",
+    "NodeFeatureRule",
+    "RuntimeClass",
+    "SecurityContextConstraints",
+}
+MONITORING_APIS = frozenset(
+    {"monitoring.coreos.com/v1/ServiceMonitor", "monitoring.coreos.com/v1/PrometheusRule"}
+)
+OPENSHIFT_APIS = frozenset(
+    {"security.openshift.io/v1/SecurityContextConstraints", "route.openshift.io/v1/Route"}
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +62,9 @@ class Group:
     held: tuple[Mapping[str, Any], ...] = ()
     per: tuple[str, ...] = FACETS
     terms: Sequence[Mapping[str, Any]] = field(
-        default=({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]},)
+        default=(
+            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]},
+        )
     )
 
     @property
@@ -59,11 +74,14 @@ class Group:
 
 
 def coarse(group: Any, per: Sequence[str]) -> Any:
-    """The group by fewer facets: nothing but the kernel sets nodes apart here, and their runtime is the same."""
+    """The group by fewer facets: nothing but the kernel sets nodes apart here, and their runtime is
+    the same."""
     if "kernel" in per:
         return group
     return replace(
-        group, id=TOOLKIT.removeprefix("nvidia-container-toolkit-") if "runtime" in per else "default", per=tuple(per)
+        group,
+        id=TOOLKIT.removeprefix("nvidia-container-toolkit-") if "runtime" in per else "default",
+        per=tuple(per),
     )
 
 
@@ -142,7 +160,8 @@ def read_bundle(folder: Path) -> dict[str, str]:
 
 
 def renderer(folder: Path) -> Render:
-    """A function (platform, apis, groups, options as keywords) -> Rendering for the recipe in a folder."""
+    """A function (platform, apis, groups, options as keywords) -> Rendering for the recipe in a
+    folder."""
     recipe = load(read_bundle(folder), str(folder))
 
     def render(
@@ -157,7 +176,7 @@ def renderer(folder: Path) -> Render:
             options=resolve(recipe, options),
             groups=groups,
             coarse=coarse,
-            part_of="applyset-test",
+            applyset_id="applyset-test",
             namespaced=lambda _, kind: kind not in CLUSTER_SCOPED,
             cluster={"platform": platform},
             apis=served if apis is None else apis,

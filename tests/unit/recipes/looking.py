@@ -28,7 +28,11 @@ def env_of(item: Obj) -> dict[str, str]:
 
 def host_paths(spec: Obj) -> dict[str, str]:
     """Volume name -> path on the host."""
-    return {volume["name"]: volume["hostPath"]["path"] for volume in spec["volumes"] if "hostPath" in volume}
+    return {
+        volume["name"]: volume["hostPath"]["path"]
+        for volume in spec["volumes"]
+        if "hostPath" in volume
+    }
 
 
 def names(rendering: Any, kind: str) -> set[str]:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What intel-rmd deploys with which options, and that the programs arrive in the pods as they were written."""
+"""What intel-rmd deploys with which options, and that the programs arrive in the pods as they were
+written."""
 
 from __future__ import annotations
 
@@ -38,7 +39,10 @@ def mounts(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
     ("config_map", "programs"),
     [
         ("intel-rmd", {"cpusets.py", "resctrl.py", "pools.py", "configure.py"}),
-        ("intel-rmd-agent", {"cpusets.py", "cgroups.py", "cpu_manager.py", "resctrl.py", "agent.py"}),
+        (
+            "intel-rmd-agent",
+            {"cpusets.py", "cgroups.py", "cpu_manager.py", "resctrl.py", "agent.py"},
+        ),
     ],
 )
 def test_programs_arrive_as_they_are(rmd: Render, config_map: str, programs: set[str]) -> None:
@@ -51,22 +55,31 @@ def test_programs_arrive_as_they_are(rmd: Render, config_map: str, programs: set
 
 def test_every_program_is_in_a_pod(rmd: Render) -> None:
     data = [entry["data"] for entry in rmd().objects("ConfigMap")]
-    assert {path.name for path in (FOLDER / "program").glob("*.py")} <= {name for each in data for name in each}
+    assert {path.name for path in (FOLDER / "program").glob("*.py")} <= {
+        name for each in data for name in each
+    }
 
 
 def test_what_the_config_map_holds_makes_a_configuration(rmd: Render, tmp_path: Path) -> None:
     """As the init container does it: the programs and the settings from one folder."""
     data = rmd(os_ways=2, log_level="debug").one("ConfigMap", "intel-rmd")["data"]
     trees.write(tmp_path / "program", data)
-    trees.write(tmp_path, {"certificates/n1": "key and certificate", "trust/ca.crt": "a", "trust/client.crt": "b"})
+    trees.write(
+        tmp_path,
+        {"certificates/n1": "key and certificate", "trust/ca.crt": "a", "trust/client.crt": "b"},
+    )
     resctrl = trees.resctrl_tree(tmp_path / "resctrl")
     words = [f"--{name}={tmp_path / name}" for name in ("certificates", "trust", "out")]
-    words += ["--node=n1", f"--settings={tmp_path / 'program' / 'settings.json'}", f"--resctrl={resctrl}"]
+    words += [
+        "--node=n1",
+        f"--settings={tmp_path / 'program' / 'settings.json'}",
+        f"--resctrl={resctrl}",
+    ]
     program = [sys.executable, "-B", str(tmp_path / "program" / "configure.py"), *words]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
-    assert done.stdout == ("RMD is configured for n1: Pools(os=2, guaranteed=6, besteffort=2, shared=1, infra=0)\n"), (
-        done.stderr
-    )
+    assert done.stdout == (
+        "RMD is configured for n1: Pools(os=2, guaranteed=6, besteffort=2, shared=1, infra=0)\n"
+    ), done.stderr
     assert 'level = "debug"' in (tmp_path / "out" / "rmd.toml").read_text()
 
 
@@ -88,7 +101,12 @@ def test_tls_is_the_default(rmd: Render) -> None:
 def test_debug_only_when_asked_for(rmd: Render) -> None:
     spec = pod_spec(rmd(debug=True), "intel-rmd")
     assert container(spec, "rmd")["ports"] == [{"name": "rmd-debug", "containerPort": 8081}]
-    assert {volume["name"] for volume in spec["volumes"]} == {"program", "configuration", "resctrl", "database"}
+    assert {volume["name"] for volume in spec["volumes"]} == {
+        "program",
+        "configuration",
+        "resctrl",
+        "database",
+    }
 
 
 def test_rmd_sees_its_own_certificate_only(rmd: Render) -> None:
@@ -97,7 +115,11 @@ def test_rmd_sees_its_own_certificate_only(rmd: Render) -> None:
     sources = [source["secret"]["name"] for source in certificates["projected"]["sources"]]
     assert sources == [f"intel-rmd-server-{shard}" for shard in range(8)]
     assert "/certificates" in mounts(container(spec, "configure", "initContainers"))
-    assert mounts(container(spec, "rmd")).keys() == {"/etc/rmd-node", "/var/lib/rmd", "/sys/fs/resctrl"}
+    assert mounts(container(spec, "rmd")).keys() == {
+        "/etc/rmd-node",
+        "/var/lib/rmd",
+        "/sys/fs/resctrl",
+    }
     (configuration,) = [volume for volume in spec["volumes"] if volume["name"] == "configuration"]
     assert configuration["emptyDir"]["medium"] == "Memory"
 
@@ -113,7 +135,9 @@ def test_no_certificate_and_no_key_of_a_client_reaches_a_node(rmd: Render) -> No
     assert "intel-rmd-ca" not in json.dumps(rmd().objects())
 
 
-@pytest.mark.parametrize("change", [{"os_ways": 2}, {"certificates": "other"}, {"policy": "[skylake]"}])
+@pytest.mark.parametrize(
+    "change", [{"os_ways": 2}, {"certificates": "other"}, {"policy": "[skylake]"}]
+)
 def test_what_rmd_reads_at_its_start_starts_it_anew(rmd: Render, change: dict[str, Any]) -> None:
     before, after = (
         rmd(**options).one("DaemonSet", "intel-rmd")["spec"]["template"]["metadata"]["annotations"]
@@ -150,7 +174,9 @@ def test_least_privilege(rmd: Render) -> None:
             assert not security.get("privileged")
             assert security["allowPrivilegeEscalation"] is False
             assert security["capabilities"]["drop"] == ["ALL"]
-            assert set(security["capabilities"].get("add", [])) <= set(constraints["allowedCapabilities"])
+            assert set(security["capabilities"].get("add", [])) <= set(
+                constraints["allowedCapabilities"]
+            )
 
 
 def test_the_agent_reads_and_talks_to_nobody(rmd: Render) -> None:
@@ -159,7 +185,11 @@ def test_the_agent_reads_and_talks_to_nobody(rmd: Render) -> None:
     agent = container(spec, "agent")
     assert agent["securityContext"]["readOnlyRootFilesystem"] is True
     assert [path for path, mount in mounts(agent).items() if not mount.get("readOnly")] == []
-    covered = {path: mount["name"] for path, mount in mounts(agent).items() if path.startswith("/host/kubelet/")}
+    covered = {
+        path: mount["name"]
+        for path, mount in mounts(agent).items()
+        if path.startswith("/host/kubelet/")
+    }
     assert covered == {"/host/kubelet/pods": "hidden", "/host/kubelet/pki": "hidden"}
     assert {"name": "hidden", "emptyDir": {}} in spec["volumes"]
     policy = rendering.one("NetworkPolicy", "intel-rmd-agent")["spec"]

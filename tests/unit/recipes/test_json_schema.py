@@ -51,6 +51,8 @@ def test_mistakes_of_structure_are_found(name: str) -> None:
     ],
 )
 def test_mistakes_in_proofs_are_found(proof: dict[str, Any]) -> None:
-    content = yaml.safe_load((REPO / "tests" / "recipes" / "two-states" / "recipe.yml").read_text(encoding="utf-8"))
+    content = yaml.safe_load(
+        (REPO / "tests" / "recipes" / "two-states" / "recipe.yml").read_text(encoding="utf-8")
+    )
     content["states"]["driver"]["validate"] = [proof]
     assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(content))

@@ -50,22 +50,32 @@ def test_there_is_one_driver_per_kernel_with_its_own_image(nvidia_gpu: Any) -> N
     images = {container(item["spec"]["template"]["spec"], "driver")["image"] for item in drivers}
     assert images == set(rendering.images().values())
     assert "nvcr.io/nvidia/driver:595-6.8.0-60-generic-ubuntu24.04" in images
-    assert all(image.endswith(("-ubuntu24.04", "-ubuntu22.04")) and "+" not in image for image in images)
+    assert all(
+        image.endswith(("-ubuntu24.04", "-ubuntu22.04")) and "+" not in image for image in images
+    )
 
 
 def test_two_drivers_do_not_claim_each_others_pods(nvidia_gpu: Any) -> None:
-    selectors = [item["spec"]["selector"]["matchLabels"] for item in nvidia_gpu().objects("DaemonSet", "driver")]
+    selectors = [
+        item["spec"]["selector"]["matchLabels"]
+        for item in nvidia_gpu().objects("DaemonSet", "driver")
+    ]
     assert len({json.dumps(selector, sort_keys=True) for selector in selectors}) == 2
 
 
 def test_cluster_wide_objects_come_once_for_all_kernels(nvidia_gpu: Any) -> None:
     rendering = nvidia_gpu("openshift")
-    seen = [(item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]) for item in rendering.objects()]
+    seen = [
+        (item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"])
+        for item in rendering.objects()
+    ]
     assert len(seen) == len(set(seen))
     assert ("ServiceAccount", "nvidia-gpu", "nvidia-driver") in seen
 
 
-def test_the_driver_restarts_only_on_demand_and_leaves_a_mark_that_a_reboot_clears(nvidia_gpu: Any) -> None:
+def test_the_driver_restarts_only_on_demand_and_leaves_a_mark_that_a_reboot_clears(
+    nvidia_gpu: Any,
+) -> None:
     for item in nvidia_gpu().objects("DaemonSet", "driver"):
         assert item["spec"]["updateStrategy"] == {"type": "OnDelete"}
         spec = item["spec"]["template"]["spec"]
@@ -84,7 +94,9 @@ def test_the_driver_restarts_only_on_demand_and_leaves_a_mark_that_a_reboot_clea
         ("gpu-feature-discovery", "wait-for-toolkit"),
     ],
 )
-def test_dependants_wait_on_the_node_too_without_asking_for_a_gpu(nvidia_gpu: Any, daemonset: str, init: str) -> None:
+def test_dependants_wait_on_the_node_too_without_asking_for_a_gpu(
+    nvidia_gpu: Any, daemonset: str, init: str
+) -> None:
     waiting = container(pod_spec(nvidia_gpu(), daemonset), init, "initContainers")
     assert "/run/nvidia/validations/.driver-ctr-ready" in waiting["args"][0]
     assert env_of(waiting)["NVIDIA_VISIBLE_DEVICES"] == "void"
@@ -129,12 +141,16 @@ def test_the_device_plugin_is_validated_as_a_users_pod_would_use_it(nvidia_gpu: 
     spec = nvidia_gpu().pod("device_plugin_validation")["spec"]
     assert "runtimeClassName" not in spec
     assert spec["containers"][0]["resources"]["limits"] == {"nvidia.com/gpu": 1}
-    assert "env" not in spec["containers"][0] or "NVIDIA_VISIBLE_DEVICES" not in env_of(spec["containers"][0])
+    assert "env" not in spec["containers"][0] or "NVIDIA_VISIBLE_DEVICES" not in env_of(
+        spec["containers"][0]
+    )
 
 
 def test_openshift_chooses_the_user_of_validation_pods(nvidia_gpu: Any) -> None:
     for platform, given in (("kubernetes", True), ("openshift", False)):
-        security = nvidia_gpu(platform).pod("driver_validation")["spec"]["containers"][0]["securityContext"]
+        security = nvidia_gpu(platform).pod("driver_validation")["spec"]["containers"][0][
+            "securityContext"
+        ]
         assert security["runAsNonRoot"] is True
         assert ("runAsUser" in security) is given
 
@@ -147,16 +163,22 @@ def test_the_namespace_allows_privileged_pods(nvidia_gpu: Any) -> None:
     assert labels["openshift.io/cluster-monitoring"] == "true"
 
 
-def test_security_context_constraints_are_for_openshift_and_name_existing_accounts(nvidia_gpu: Any) -> None:
+def test_security_context_constraints_are_for_openshift_and_name_existing_accounts(
+    nvidia_gpu: Any,
+) -> None:
     rendering = nvidia_gpu()
     assert not rendering.objects("SecurityContextConstraints")
     assert "driver/scc.yaml.j2" in rendering.skipped()
     rendering = nvidia_gpu("openshift")
-    accounts = {f"system:serviceaccount:nvidia-gpu:{name}" for name in names(rendering, "ServiceAccount")}
+    accounts = {
+        f"system:serviceaccount:nvidia-gpu:{name}" for name in names(rendering, "ServiceAccount")
+    }
     constraints = rendering.objects("SecurityContextConstraints")
     assert len(constraints) == 5
     assert {user for item in constraints for user in item["users"]} <= accounts
-    assert {item["metadata"]["name"] for item in constraints if item["allowPrivilegedContainer"]} == {
+    assert {
+        item["metadata"]["name"] for item in constraints if item["allowPrivilegedContainer"]
+    } == {
         "nvidia-gpu-driver",
         "nvidia-gpu-container-toolkit",
         "nvidia-gpu-host-driver-validator",  # some nodes may bring their driver
@@ -174,7 +196,9 @@ def test_every_pod_finds_its_account_and_configuration(nvidia_gpu: Any) -> None:
                     assert volume["configMap"]["name"] in names(rendering, "ConfigMap"), state
 
 
-def test_monitoring_objects_are_left_out_with_a_reason_where_their_kinds_are_missing(nvidia_gpu: Any) -> None:
+def test_monitoring_objects_are_left_out_with_a_reason_where_their_kinds_are_missing(
+    nvidia_gpu: Any,
+) -> None:
     rendering = nvidia_gpu(apis=frozenset())
     assert not rendering.objects("ServiceMonitor")
     assert not rendering.objects("PrometheusRule")

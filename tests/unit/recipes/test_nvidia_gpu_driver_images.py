@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.wanted import Wishes
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.building import RenderedBuild, render_build
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import settled
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.wanted import BuildInputs
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.building import (
+    RenderedBuild,
+    render_build,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.lookups import settled
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import GROUPS
 
 REPOSITORY = "registry.example/gpu/driver"
@@ -34,7 +37,13 @@ def build_of(rendering: Any, group: int = 0) -> RenderedBuild | None:
 
 def wanted_of(rendering: Any, group: int = 0) -> Any:
     """What one of two kernels wants."""
-    made = Wishes(rendering.recipe, state_of(rendering), rendering.facts, lambda _reference, _group: None, NO_SECRETS)
+    made = BuildInputs(
+        rendering.recipe,
+        state_of(rendering),
+        rendering.facts,
+        lambda _reference, _group: None,
+        NO_SECRETS,
+    )
     return made.of(GROUPS[group])
 
 
@@ -59,13 +68,26 @@ def test_nothing_is_built_by_default(nvidia_gpu: Any) -> None:
     assert build_of(nvidia_gpu(driver_lookup=True)) is None
 
 
-@pytest.mark.parametrize(("group", "folder"), [(0, "ubuntu24.04/precompiled"), (1, "ubuntu22.04/precompiled")])
-def test_a_build_takes_the_folder_of_the_nodes_distribution(nvidia_gpu: Any, group: int, folder: str) -> None:
+@pytest.mark.parametrize(
+    ("group", "folder"), [(0, "ubuntu24.04/precompiled"), (1, "ubuntu22.04/precompiled")]
+)
+def test_a_build_takes_the_folder_of_the_nodes_distribution(
+    nvidia_gpu: Any, group: int, folder: str
+) -> None:
     build = build_of(nvidia_gpu(driver_build=True, driver_build_repository=REPOSITORY), group)
     assert build is not None
-    assert (build.repository, build.base, build.base_arg, build.containerfile) == (REPOSITORY, "", "BASE_IMAGE", "")
+    assert (build.repository, build.base, build.base_arg, build.containerfile) == (
+        REPOSITORY,
+        "",
+        "BASE_IMAGE",
+        "",
+    )
     assert build.git is not None
-    assert (build.git.ref, build.git.folder, build.git.containerfile) == (COMMIT, folder, "Dockerfile")
+    assert (build.git.ref, build.git.folder, build.git.containerfile) == (
+        COMMIT,
+        folder,
+        "Dockerfile",
+    )
     # The build arguments of that Dockerfile.
     assert build.args == {
         "DRIVER_BRANCH": "595",
@@ -77,7 +99,11 @@ def test_a_build_takes_the_folder_of_the_nodes_distribution(nvidia_gpu: Any, gro
 
 def test_a_containerfile_of_ones_own_counts_with_and_without_a_repository(nvidia_gpu: Any) -> None:
     text = 'FROM scratch\nRUN echo "{{ options }}" # \\\n  && true'
-    own = {"driver_build": True, "driver_build_repository": REPOSITORY, "driver_build_containerfile": text}
+    own = {
+        "driver_build": True,
+        "driver_build_repository": REPOSITORY,
+        "driver_build_containerfile": text,
+    }
     for more in ({}, {"driver_build_git": ""}):
         build = build_of(nvidia_gpu(**own, **more))
         assert build is not None
@@ -88,13 +114,22 @@ def test_a_containerfile_of_ones_own_counts_with_and_without_a_repository(nvidia
 
 
 def test_what_a_build_cannot_do_without_is_asked_for(nvidia_gpu: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"\{\{ options.driver_build_repository \}\} names no repository to push to"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"\{\{ options.driver_build_repository \}\} names no repository to push to",
+    ):
         build_of(nvidia_gpu(driver_build=True))
-    with pytest.raises(InvalidInput, match="neither a Containerfile nor a git repository that has one"):
-        build_of(nvidia_gpu(driver_build=True, driver_build_repository=REPOSITORY, driver_build_git=""))
+    with pytest.raises(
+        InvalidInput, match="neither a Containerfile nor a git repository that has one"
+    ):
+        build_of(
+            nvidia_gpu(driver_build=True, driver_build_repository=REPOSITORY, driver_build_git="")
+        )
 
 
-def test_images_of_nvidia_have_to_be_for_the_kernel_as_their_own_label_says(nvidia_gpu: Any) -> None:
+def test_images_of_nvidia_have_to_be_for_the_kernel_as_their_own_label_says(
+    nvidia_gpu: Any,
+) -> None:
     assert wanted_of(nvidia_gpu(driver_lookup=True)).labels == {"version": "595-6.8.0-60-generic"}
     for others in (
         {"driver_image": "registry.example/driver:1"},
@@ -103,7 +138,13 @@ def test_images_of_nvidia_have_to_be_for_the_kernel_as_their_own_label_says(nvid
     ):
         assert wanted_of(nvidia_gpu(driver_lookup=True, **others)).labels == {}
     rendering = nvidia_gpu(driver_lookup=True)
-    made = Wishes(rendering.recipe, state_of(rendering), rendering.facts, lambda _reference, _group: None, NO_SECRETS)
+    made = BuildInputs(
+        rendering.recipe,
+        state_of(rendering),
+        rendering.facts,
+        lambda _reference, _group: None,
+        NO_SECRETS,
+    )
     assert made.of(replace(GROUPS[0], os_id="rhel", os_version="9.6")).labels == {}
 
 

@@ -46,13 +46,21 @@ def test_service_and_monitor_find_the_exporter(nvidia_gpu: Any) -> None:
     exporter = rendering.one("DaemonSet", "nvidia-dcgm-exporter")["spec"]["template"]
     service = rendering.one("Service", "nvidia-dcgm-exporter")
     assert service["spec"]["selector"].items() <= exporter["metadata"]["labels"].items()
-    assert service["spec"]["ports"][0]["targetPort"] == exporter["spec"]["containers"][0]["ports"][0]["name"]
+    assert (
+        service["spec"]["ports"][0]["targetPort"]
+        == exporter["spec"]["containers"][0]["ports"][0]["name"]
+    )
     monitor = rendering.one("ServiceMonitor", "nvidia-dcgm-exporter")
-    assert monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    assert (
+        monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    )
     assert monitor["spec"]["namespaceSelector"] == {"matchNames": ["nvidia-gpu"]}
     assert monitor["spec"]["endpoints"][0]["port"] == service["spec"]["ports"][0]["name"]
     assert monitor["spec"]["endpoints"][0]["interval"] == "15s"
-    for kind, name in (("ServiceMonitor", "nvidia-dcgm-exporter"), ("PrometheusRule", "nvidia-gpu")):
+    for kind, name in (
+        ("ServiceMonitor", "nvidia-dcgm-exporter"),
+        ("PrometheusRule", "nvidia-gpu"),
+    ):
         assert rendering.one(kind, name)["metadata"]["labels"]["release"] == "prometheus"
 
 
@@ -64,7 +72,9 @@ def test_openshifts_prometheus_may_look(nvidia_gpu: Any) -> None:
 
 def test_profiling_costs_a_capability_and_can_be_left_out(nvidia_gpu: Any) -> None:
     for profiling in (True, False):
-        rendering = nvidia_gpu(exporter_profiling=profiling, exporter_metrics=["DCGM_FI_DEV_ENC_UTIL, gauge, Encoder"])
+        rendering = nvidia_gpu(
+            exporter_profiling=profiling, exporter_metrics=["DCGM_FI_DEV_ENC_UTIL, gauge, Encoder"]
+        )
         exporter = container(pod_spec(rendering, "nvidia-dcgm-exporter"), "exporter")
         capabilities = exporter["securityContext"]["capabilities"]
         metrics = rendering.one("ConfigMap", "nvidia-dcgm-exporter")["data"]["metrics.csv"]
@@ -81,10 +91,15 @@ def test_alerts_and_dashboard_use_only_series_that_the_exporter_offers(nvidia_gp
     rendering = nvidia_gpu()
     metrics = rendering.one("ConfigMap", "nvidia-dcgm-exporter")["data"]["metrics.csv"]
     lines = [line.split(",") for line in metrics.splitlines() if line and not line.startswith("#")]
-    assert all(len(line) == 3 and line[1].strip() in ("gauge", "counter", "label") for line in lines)
+    assert all(
+        len(line) == 3 and line[1].strip() in ("gauge", "counter", "label") for line in lines
+    )
     offered = {line[0] for line in lines}
     assert series_in(json.dumps(rendering.one("PrometheusRule", "nvidia-gpu")["spec"])) <= offered
-    assert series_in(rendering.one("ConfigMap", "nvidia-gpu-dashboard")["data"]["nvidia-gpu.json"]) <= offered
+    assert (
+        series_in(rendering.one("ConfigMap", "nvidia-gpu-dashboard")["data"]["nvidia-gpu.json"])
+        <= offered
+    )
 
 
 def test_feature_discovery_writes_where_nfd_reads(nvidia_gpu: Any) -> None:
@@ -101,11 +116,16 @@ def test_dashboard_for_an_existing_grafana(nvidia_gpu: Any) -> None:
     assert dashboard["metadata"]["namespace"] == "monitoring"
     assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
     assert {item["kind"] for item in rendering.objects(state="grafana")} == {"ConfigMap"}
-    assert nvidia_gpu().one("ConfigMap", "nvidia-gpu-dashboard")["metadata"]["namespace"] == "nvidia-gpu"
+    assert (
+        nvidia_gpu().one("ConfigMap", "nvidia-gpu-dashboard")["metadata"]["namespace"]
+        == "nvidia-gpu"
+    )
 
 
 def test_the_dashboard_is_sound(nvidia_gpu: Any) -> None:
-    text = nvidia_gpu(alert_temperature_warning=71).one("ConfigMap", "nvidia-gpu-dashboard")["data"]["nvidia-gpu.json"]
+    text = nvidia_gpu(alert_temperature_warning=71).one("ConfigMap", "nvidia-gpu-dashboard")[
+        "data"
+    ]["nvidia-gpu.json"]
     dashboard = json.loads(text)
     ids = [panel["id"] for panel in dashboard["panels"]]
     assert len(ids) == len(set(ids))
@@ -120,11 +140,17 @@ def test_grafana_off(nvidia_gpu: Any) -> None:
 
 
 def grafana_env(rendering: Any) -> dict[str, str]:
-    return env_of(rendering.one("Deployment", "nvidia-gpu-grafana")["spec"]["template"]["spec"]["containers"][0])
+    return env_of(
+        rendering.one("Deployment", "nvidia-gpu-grafana")["spec"]["template"]["spec"]["containers"][
+            0
+        ]
+    )
 
 
 def data_source(rendering: Any) -> Obj:
-    (only,) = yaml.safe_load(rendering.one("ConfigMap", "nvidia-gpu-grafana")["data"]["datasource.yaml"])["datasources"]
+    (only,) = yaml.safe_load(
+        rendering.one("ConfigMap", "nvidia-gpu-grafana")["data"]["datasource.yaml"]
+    )["datasources"]
     return only
 
 
@@ -132,10 +158,16 @@ def test_own_grafana_without_login_is_for_looking_only(nvidia_gpu: Any) -> None:
     rendering = nvidia_gpu(grafana="instance")
     assert names(rendering, "Deployment") == {"nvidia-gpu-grafana"}
     assert not rendering.objects("Ingress")
-    assert "grafana_dashboard" not in rendering.one("ConfigMap", "nvidia-gpu-dashboard")["metadata"]["labels"]
+    assert (
+        "grafana_dashboard"
+        not in rendering.one("ConfigMap", "nvidia-gpu-dashboard")["metadata"]["labels"]
+    )
     env = grafana_env(rendering)
     assert env["GF_AUTH_ANONYMOUS_ORG_ROLE"] == "Viewer"
-    assert (env["GF_AUTH_BASIC_ENABLED"], env["GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION"]) == ("false", "true")
+    assert (env["GF_AUTH_BASIC_ENABLED"], env["GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION"]) == (
+        "false",
+        "true",
+    )
     assert data_source(rendering)["url"] == "http://prometheus-operated.monitoring.svc:9090"
 
 
@@ -158,4 +190,7 @@ def test_own_grafana_on_openshift_reads_through_thanos(nvidia_gpu: Any) -> None:
 
 def test_own_grafana_behind_an_ingress(nvidia_gpu: Any) -> None:
     rendering = nvidia_gpu(grafana="instance", grafana_expose=True, grafana_host="gpu.example.org")
-    assert rendering.one("Ingress", "nvidia-gpu-grafana")["spec"]["rules"][0]["host"] == "gpu.example.org"
+    assert (
+        rendering.one("Ingress", "nvidia-gpu-grafana")["spec"]["rules"][0]["host"]
+        == "gpu.example.org"
+    )

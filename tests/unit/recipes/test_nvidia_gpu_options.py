@@ -44,18 +44,24 @@ def test_toolkit_preinstalled(nvidia_gpu: Any) -> None:
     assert TOOLKIT not in names(rendering, "DaemonSet")
     assert rendering.one("RuntimeClass", "nvidia")["handler"] == "nvidia"
     proof = rendering.pod("runtime_hook")["spec"]["containers"][0]
-    # The host's own toolkit is looked for: one of ours that is still there would serve the container just as well.
+    # The host's own toolkit is looked for: one of ours that is still there would serve the
+    # container just as well.
     assert env_of(proof)["CDI_HOOK"] == "/usr/bin/nvidia-cdi-hook"
     assert proof["args"][0].rstrip().endswith("exec nvidia-smi -L")
     assert "/host$CDI_HOOK" in proof["args"][0]
     plugin = pod_spec(rendering, "nvidia-device-plugin")
     assert "toolkit-ready" not in plugin["initContainers"][0]["args"][0]
-    assert env_of(container(plugin, "device-plugin"))["NVIDIA_CDI_HOOK_PATH"] == "/usr/bin/nvidia-cdi-hook"
+    assert (
+        env_of(container(plugin, "device-plugin"))["NVIDIA_CDI_HOOK_PATH"]
+        == "/usr/bin/nvidia-cdi-hook"
+    )
 
 
 def test_driver_and_toolkit_preinstalled_leaves_nothing_to_wait_for(nvidia_gpu: Any) -> None:
     rendering = nvidia_gpu(driver_enabled=False, toolkit_enabled=False)
-    assert not any("initContainers" in pod_spec(rendering, name) for name in names(rendering, "DaemonSet"))
+    assert not any(
+        "initContainers" in pod_spec(rendering, name) for name in names(rendering, "DaemonSet")
+    )
 
 
 @pytest.mark.parametrize(
@@ -117,7 +123,9 @@ def test_mig(nvidia_gpu: Any) -> None:
         item = container(pod_spec(rendering, daemonset), name)
         assert item["securityContext"]["capabilities"]["add"] == ["SYS_ADMIN"]
         assert env_of(item)["NVIDIA_MIG_MONITOR_DEVICES"] == "all"
-    limits = rendering.pod("device_plugin_validation")["spec"]["containers"][0]["resources"]["limits"]
+    limits = rendering.pod("device_plugin_validation")["spec"]["containers"][0]["resources"][
+        "limits"
+    ]
     assert limits == {"nvidia.com/mig-1g.10gb": 1}
     rendering = nvidia_gpu("openshift", mig_strategy="single")
     constraints = rendering.one("SecurityContextConstraints", "nvidia-gpu-device-plugin")
@@ -147,7 +155,11 @@ def test_a_changed_configuration_restarts_who_reads_it(nvidia_gpu: Any) -> None:
             for name in ("nvidia-device-plugin", "gpu-feature-discovery", "nvidia-dcgm-exporter")
         ]
 
-    plain, sliced, metrics = marks(), marks(time_slicing_replicas=2), marks(exporter_profiling=False)
+    plain, sliced, metrics = (
+        marks(),
+        marks(time_slicing_replicas=2),
+        marks(exporter_profiling=False),
+    )
     assert [a == b for a, b in zip(plain, sliced, strict=True)] == [False, False, True]
     assert [a == b for a, b in zip(plain, metrics, strict=True)] == [True, True, False]
 
@@ -158,7 +170,9 @@ def test_driver_image_by_version_reference_and_digest(nvidia_gpu: Any) -> None:
         "nvcr.io/nvidia/driver:595.91.07-ubuntu22.04",
     }
     digest = "registry.example.org/driver@sha256:" + "0" * 64
-    pinned = nvidia_gpu(driver_image="registry.example.org/driver:1", driver_images={"6.8.0-60-generic": digest})
+    pinned = nvidia_gpu(
+        driver_image="registry.example.org/driver:1", driver_images={"6.8.0-60-generic": digest}
+    )
     assert pinned.images() == {
         "6-8-0-60-generic-11aa22": digest,
         "5-15-0-1-33bb44": "registry.example.org/driver:1",
@@ -173,16 +187,26 @@ def test_driver_image_by_version_reference_and_digest(nvidia_gpu: Any) -> None:
         ({}, [True, True]),
         ({"driver_precompiled": False}, [False, False]),
         ({"driver_image": "registry.example.org/driver:1"}, [False, False]),
-        ({"driver_precompiled": False, "driver_images": {"6.8.0-60-generic": "example.org/driver:1"}}, [False, True]),
+        (
+            {
+                "driver_precompiled": False,
+                "driver_images": {"6.8.0-60-generic": "example.org/driver:1"},
+            },
+            [False, True],
+        ),
     ],
 )
-def test_a_driver_for_one_kernel_waits_on_another(nvidia_gpu: Any, options: Obj, waits: list[bool]) -> None:
+def test_a_driver_for_one_kernel_waits_on_another(
+    nvidia_gpu: Any, options: Obj, waits: list[bool]
+) -> None:
     drivers = nvidia_gpu(**options).objects("DaemonSet", "driver")
     drivers.sort(key=lambda item: str(item["metadata"]["name"]))
     containers = [container(item["spec"]["template"]["spec"], "driver") for item in drivers]
     assert ['"$(uname -r)" != "$IMAGE_KERNEL"' in item["args"][0] for item in containers] == waits
     kernels = [env_of(item).get("IMAGE_KERNEL") for item in containers]
-    assert kernels == [kernel if wait else None for kernel, wait in zip(KERNELS, waits, strict=True)]
+    assert kernels == [
+        kernel if wait else None for kernel, wait in zip(KERNELS, waits, strict=True)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +223,9 @@ def test_a_driver_for_one_kernel_waits_on_another(nvidia_gpu: Any, options: Obj,
 def test_images_can_be_digests(nvidia_gpu: Any, option: str, used: int) -> None:
     reference = "registry.example.org/thing@sha256:" + "f" * 64
     rendering = nvidia_gpu(grafana="instance", **{option: reference})
-    images = [item["image"] for _name, spec in rendering.pod_specs() for item in all_containers(spec)]
+    images = [
+        item["image"] for _name, spec in rendering.pod_specs() for item in all_containers(spec)
+    ]
     assert images.count(reference) == used
 
 
@@ -213,13 +239,26 @@ def test_resources_env_and_log_level_of_an_operand(nvidia_gpu: Any) -> None:
     assert plugin["resources"]["requests"]["cpu"] == "1"
     listed = [entry["name"] for entry in plugin["env"]]
     assert len(listed) == len(set(listed))
-    assert (env_of(plugin)["PASS_DEVICE_SPECS"], env_of(plugin)["FAIL_ON_INIT_ERROR"]) == ("true", "false")
+    assert (env_of(plugin)["PASS_DEVICE_SPECS"], env_of(plugin)["FAIL_ON_INIT_ERROR"]) == (
+        "true",
+        "false",
+    )
     toolkit = env_of(container(pod_spec(rendering, TOOLKIT), "toolkit"))
-    assert (toolkit["NVIDIA_CONTAINER_RUNTIME_LOG_LEVEL"], toolkit["TOOLKIT_DEBUG"]) == ("debug", "true")
-    assert env_of(container(pod_spec(rendering, "nvidia-dcgm-exporter"), "exporter"))["DCGM_EXPORTER_DEBUG"] == "true"
+    assert (toolkit["NVIDIA_CONTAINER_RUNTIME_LOG_LEVEL"], toolkit["TOOLKIT_DEBUG"]) == (
+        "debug",
+        "true",
+    )
+    assert (
+        env_of(container(pod_spec(rendering, "nvidia-dcgm-exporter"), "exporter"))[
+            "DCGM_EXPORTER_DEBUG"
+        ]
+        == "true"
+    )
 
 
 def test_own_resources_leave_the_validation_pod_its_gpu(nvidia_gpu: Any) -> None:
     rendering = nvidia_gpu(resources={"device_plugin_validation": {"limits": {"memory": "1Gi"}}})
-    limits = rendering.pod("device_plugin_validation")["spec"]["containers"][0]["resources"]["limits"]
+    limits = rendering.pod("device_plugin_validation")["spec"]["containers"][0]["resources"][
+        "limits"
+    ]
     assert limits == {"memory": "1Gi", "nvidia.com/gpu": 1}

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of sources names every image, environment variable and host path of the recipe, and nothing else."""
+"""The table of sources names every image, environment variable and host path of the recipe, and
+nothing else."""
 
 from __future__ import annotations
 

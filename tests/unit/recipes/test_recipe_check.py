@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""recipe_check: mistakes of all kinds are found in one go, with file and line; what is right is not complained of."""
+"""recipe_check: mistakes of all kinds are found in one go, with file and line; what is right is not
+complained of."""
 
 from __future__ import annotations
 
@@ -12,12 +13,19 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.authoring import check_core
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.api_types_file import read_api_types
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.check import Checked, check
-from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring import check_core
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (
+    read_api_types,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
+    read_bundle,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.checking.check import (
+    Checked,
+    check,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
 
 REPO = Path(__file__).resolve().parents[3]
 RECIPES = REPO / "tests" / "recipes"
@@ -37,17 +45,29 @@ MISTAKES = {
     ("plugin/not-its-own-pods.yaml.j2", 7): "spec.selector wants app=not-its-own-pods",
     ("plugin/secret.yaml.j2", 6): "data.password has to be base64",
     ("plugin/two-at-once.yaml.j2", 4): "ConfigMap two-at-once is made twice",
-    ("plugin/two-at-once.yaml.j2", 5): "an object of this kind has no field imutable, did you mean immutable?",
+    (
+        "plugin/two-at-once.yaml.j2",
+        5,
+    ): "an object of this kind has no field imutable, did you mean immutable?",
     ("plugin/field-missing.yaml.j2", 5): "spec lacks the field selector",
     ("plugin/field-misspelt.yaml.j2", 15): "has no field toleration, did you mean tolerations?",
-    ("plugin/image-without-tag.yaml.j2", 14): "registry.example.com:5000/plugin has neither tag nor digest",
-    ("plugin/include-missing.yaml.j2", 6): "no file common/lables.j2 in the recipe, did you mean common/labels.j2?",
+    (
+        "plugin/image-without-tag.yaml.j2",
+        14,
+    ): "registry.example.com:5000/plugin has neither tag nor digest",
+    (
+        "plugin/include-missing.yaml.j2",
+        6,
+    ): "no file common/lables.j2 in the recipe, did you mean common/labels.j2?",
     ("plugin/namespace-on-cluster-scope.yaml.j2", 4): "must not have a namespace",
     ("plugin/object-of-another-state.yaml.j2", 4): "ServiceAccount shared belongs to two states",
     ("plugin/only-with-an-option.yaml.j2", 9): "spec.ports[0].port has to be a whole number",
     ("plugin/option-misspelt.yaml.j2", 6): "options has no verbos, did you mean verbose?",
     ("plugin/syntax.yaml.j2", 6): "expected token 'end of statement block'",
-    ("plugin/type-wrong.yaml.j2", 6): "spec.replicas has to be a whole number (without quotes), and is '3'",
+    (
+        "plugin/type-wrong.yaml.j2",
+        6,
+    ): "spec.replicas has to be a whole number (without quotes), and is '3'",
     ("plugin/unknown-filter.yaml.j2", 6): "there is no filter to_jsn, did you mean to_json?",
     ("plugin/uppercase-name.yaml.j2", 4): "the name Uppercase-Name is no DNS name",
     ("recipe.yml", 25): "options has no verbos, did you mean verbose?",
@@ -59,7 +79,9 @@ def checked(folder: Path, options: Mapping[str, Any] | None = None) -> Checked:
     return check(read_bundle(folder), folder.name, options or {}, TYPES)
 
 
-def small(tmp_path: Path, template: str, recipe: Mapping[str, Any] | None = None, **more: str) -> Checked:
+def small(
+    tmp_path: Path, template: str, recipe: Mapping[str, Any] | None = None, **more: str
+) -> Checked:
     """A recipe of one state and one file."""
     state = {"role": "state", "assets": ["all/*.j2"], "validate": [{"rollout": {}}]}
     raw = {
@@ -78,14 +100,19 @@ def small(tmp_path: Path, template: str, recipe: Mapping[str, Any] | None = None
 
 
 def test_every_mistake_is_found_in_one_go() -> None:
-    found = {(finding.file, finding.line): finding.message for finding in checked(RECIPES / "mistakes").errors}
+    found = {
+        (finding.file, finding.line): finding.message
+        for finding in checked(RECIPES / "mistakes").errors
+    }
     assert found.keys() == MISTAKES.keys()
     for place, words in MISTAKES.items():
         assert words in found[place]
 
 
 def test_files_that_nothing_names_are_warned_of() -> None:
-    warnings = [(finding.file, finding.message) for finding in checked(RECIPES / "mistakes").warnings]
+    warnings = [
+        (finding.file, finding.message) for finding in checked(RECIPES / "mistakes").warnings
+    ]
     text = "no asset names this file, and no other file includes it"
     assert warnings == [("common/labels.j2", text), ("driver/unread.yaml", text)]
 
@@ -129,7 +156,10 @@ def test_numbers_of_proofs_may_be_templates(tmp_path: Path) -> None:
         return [finding.message for finding in found.errors if "at_least" in finding.message]
 
     assert findings("{{ options.cards }}") == []
-    assert "expected a whole number from 0 to 1000000" in findings("{{ options.cards }}", default=-1)[0]
+    assert (
+        "expected a whole number from 0 to 1000000"
+        in findings("{{ options.cards }}", default=-1)[0]
+    )
     assert "expected a whole number from 0 to 1000000" in findings("{{ options.cards }} cards")[0]
     assert "expected a whole number from 0 to 1000000" in findings("4")[0]
 
@@ -160,7 +190,10 @@ def test_images_are_listed() -> None:
 def test_a_missing_file_hides_no_other_mistake(tmp_path: Path) -> None:
     state = {"role": "state", "assets": ["all/it.j2", "all/none.j2"], "validate": [{"rollout": {}}]}
     found = small(tmp_path, "a: {{ options.imgae }}", {"states": {"plugin": state}})
-    assert [(finding.file, finding.line) for finding in found.errors] == [("all/it.j2", 1), ("recipe.yml", 1)]
+    assert [(finding.file, finding.line) for finding in found.errors] == [
+        ("all/it.j2", 1),
+        ("recipe.yml", 1),
+    ]
     assert "states.plugin.assets[1]: expected a file of the recipe" in found.errors[1].message
 
 
@@ -172,9 +205,16 @@ def test_what_is_wrong_with_recipe_yml_hides_nothing_in_its_files(tmp_path: Path
         "enabled": "{{ options.onn }}",
         "image": "registry/driver:{{ kernel.rwa }}",
         "assets": ["all/it.j2"],
-        "validate": [{"rollot": {}}, {"allocatable": {"resource": "example.com/card", "at_least": "{{ 'many' }}"}}],
+        "validate": [
+            {"rollot": {}},
+            {"allocatable": {"resource": "example.com/card", "at_least": "{{ 'many' }}"}},
+        ],
     }
-    small(tmp_path, "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, dat: {}}", {"states": {"plugin": state}})
+    small(
+        tmp_path,
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, dat: {}}",
+        {"states": {"plugin": state}},
+    )
     recipe = tmp_path / "recipe.yml"
     recipe.write_text(json.dumps(json.loads(recipe.read_text()), indent=1))
     text = "; ".join(finding.message for finding in checked(tmp_path).errors)
@@ -198,7 +238,11 @@ def test_every_wrong_key_of_recipe_yml_has_its_line() -> None:
 
 
 def test_a_template_in_recipe_yml_has_its_line(tmp_path: Path) -> None:
-    state = {"role": "state_driver_container", "per": "kernel", "image": "registry/driver:{{ kernel.rwa }}"}
+    state = {
+        "role": "state_driver_container",
+        "per": "kernel",
+        "image": "registry/driver:{{ kernel.rwa }}",
+    }
     found = small(tmp_path, "", {"states": {"driver": state}})
     assert [finding.message for finding in found.errors] == ["kernel has no rwa, did you mean raw?"]
 
@@ -266,7 +310,9 @@ def test_the_task_shows_each_mistake_and_fails() -> None:
 def test_what_a_run_may_do_is_told_beside_what_it_runs() -> None:
     told: list[str] = []
     bundle = read_bundle(RECIPES / "two-states")
-    found = check_core.run({"bundle": bundle, "recipe": "two-states"}, RunContext(progress=told.append), TYPES)
+    found = check_core.run(
+        {"bundle": bundle, "recipe": "two-states"}, RunContext(progress=told.append), TYPES
+    )
     daemonsets = [rule for rule in found["rights"] if "daemonsets" in rule["resources"]]
     assert {"create", "patch", "delete"} <= set(daemonsets[0]["verbs"])
     assert "  registry.example.org/two-states/plugin:1.0" in told

@@ -11,12 +11,18 @@ import pytest
 from yamllint import linter
 from yamllint.config import YamlLintConfig
 
-from ansible_collections.hardware.enablement.plugins.module_utils.authoring import new_core
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.api_types_file import read_api_types
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.check import check
-from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring import new_core
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (
+    read_api_types,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
+    read_bundle,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.checking.check import (
+    check,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
 
 REPO = Path(__file__).resolve().parents[3]
 
@@ -41,7 +47,9 @@ def test_the_scaffold_is_short_and_has_no_mistake(tmp_path: Path) -> None:
     rules = YamlLintConfig(file=str(REPO / ".yamllint"))
     assert list(linter.run(bundle["recipe.yml"], rules)) == []
     assert checked.recipe is not None
-    assert checked.recipe.selector == ({"feature.node.kubernetes.io/pci-1200_10ee.present": "true"},)
+    assert checked.recipe.selector == (
+        {"feature.node.kubernetes.io/pci-1200_10ee.present": "true"},
+    )
 
 
 def test_a_label_may_have_a_value(tmp_path: Path) -> None:
@@ -61,7 +69,9 @@ def test_check_mode_writes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("changed", [{"name": "Acme"}, {"name": "../acme"}, {"resource": "fpga"}, {"label": "a b"}])
+@pytest.mark.parametrize(
+    "changed", [{"name": "Acme"}, {"name": "../acme"}, {"resource": "fpga"}, {"label": "a b"}]
+)
 def test_names_that_do_not_fit_are_refused(tmp_path: Path, changed: dict[str, str]) -> None:
     with pytest.raises(InvalidInput):
         new_core.run(params(tmp_path, **changed), RunContext())

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""recipe_rights: what a recipe needs and no more; the shipped manifests are what it gives for the shipped recipes."""
+"""recipe_rights: what a recipe needs and no more; the shipped manifests are what it gives for the
+shipped recipes."""
 
 from __future__ import annotations
 
@@ -12,14 +13,29 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights import rights_core
-from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights.object_rights import object_rights
-from ansible_collections.hardware.enablement.plugins.module_utils.authoring.rights.roles import rules
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.rights import CLUSTER, Right
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.api_types_file import read_api_types
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.checking.trial import Made
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rights import (
+    rights_core,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rights.object_rights import (
+    object_rights,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rights.roles import (
+    rules,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.rights import (
+    CLUSTER,
+    Right,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (
+    read_api_types,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
+    read_bundle,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.checking.trial import (
+    Made,
+)
 
 REPO = Path(__file__).resolve().parents[3]
 TYPES = read_api_types()
@@ -27,7 +43,13 @@ RBAC = "rbac.authorization.k8s.io"
 
 
 def rights(*recipes: str, **params: Any) -> dict[str, Any]:
-    defaults = {"scope": "namespace", "options": {}, "any_options": False, "subjects": [], "role": "runner"}
+    defaults = {
+        "scope": "namespace",
+        "options": {},
+        "any_options": False,
+        "subjects": [],
+        "role": "runner",
+    }
     bundles = {name: read_bundle(REPO / "recipes" / name) for name in recipes}
     return rights_core.run({**defaults, **params}, bundles, TYPES)
 
@@ -38,7 +60,9 @@ def shipped() -> dict[str, Any]:
     return rights("nvidia-gpu", "simple-kmod", "intel-rmd", scope="cluster", any_options=True)
 
 
-def of(result: dict[str, Any], kind: str, namespace: str | None = None, role: str = "runner") -> list[dict[str, Any]]:
+def of(
+    result: dict[str, Any], kind: str, namespace: str | None = None, role: str = "runner"
+) -> list[dict[str, Any]]:
     (found,) = [
         manifest
         for manifest in result["manifests"]
@@ -50,7 +74,9 @@ def of(result: dict[str, Any], kind: str, namespace: str | None = None, role: st
     return listed
 
 
-def allowed(found: list[dict[str, Any]], group: str, resource: str, verb: str, name: str = "any") -> bool:
+def allowed(
+    found: list[dict[str, Any]], group: str, resource: str, verb: str, name: str = "any"
+) -> bool:
     return any(
         group in rule["apiGroups"]
         and resource in rule["resources"]
@@ -61,7 +87,8 @@ def allowed(found: list[dict[str, Any]], group: str, resource: str, verb: str, n
 
 
 def test_the_shipped_manifests_are_its_output() -> None:
-    """Made by the playbook rights for all recipes with hardware_enablement_rights_scope=cluster and _any_options."""
+    """Made by the playbook rights for all recipes with hardware_enablement_rights_scope=cluster and
+    _any_options."""
     assert (REPO / "manifests" / "rbac.yaml").read_text() == shipped()["text"]
 
 
@@ -74,20 +101,30 @@ def test_a_role_in_the_namespace_and_names_for_the_rest() -> None:
     assert not allowed(wide, "node.k8s.io", "runtimeclasses", "patch", "other")
     assert allowed(wide, "hardware-enablement.io", "specialresources", "patch", "nvidia-gpu")
     assert not allowed(wide, "hardware-enablement.io", "specialresources", "patch", "other")
-    assert allowed(of(made, "Role", "hardware-enablement"), "coordination.k8s.io", "leases", "patch", "nvidia-gpu")
+    assert allowed(
+        of(made, "Role", "hardware-enablement"),
+        "coordination.k8s.io",
+        "leases",
+        "patch",
+        "nvidia-gpu",
+    )
     assert not allowed(wide, "", "namespaces", "delete", "nvidia-gpu")
 
 
 def test_options_decide() -> None:
     assert not allowed(of(rights("nvidia-gpu"), "Role", "nvidia-gpu"), "batch", "jobs", "create")
     built = rights(
-        "nvidia-gpu", options={"driver_build": True, "driver_build_repository": "registry.example.com/driver"}
+        "nvidia-gpu",
+        options={"driver_build": True, "driver_build_repository": "registry.example.com/driver"},
     )
     assert allowed(of(built, "Role", "nvidia-gpu"), "batch", "jobs", "create")
 
 
 def test_the_viewer_writes_nothing_and_reads_no_secret() -> None:
-    for made, where in ((shipped(), [None]), (rights("nvidia-gpu"), [None, "nvidia-gpu", "hardware-enablement"])):
+    for made, where in (
+        (shipped(), [None]),
+        (rights("nvidia-gpu"), [None, "nvidia-gpu", "hardware-enablement"]),
+    ):
         for namespace in where:
             found = of(made, "Role" if namespace else "ClusterRole", namespace, role="viewer")
             assert {verb for rule in found for verb in rule["verbs"]} <= {"get", "list", "watch"}
@@ -97,9 +134,14 @@ def test_the_viewer_writes_nothing_and_reads_no_secret() -> None:
 def test_another_namespace() -> None:
     made = rights("nvidia-gpu", namespace="gpus")
     assert allowed(of(made, "Role", "gpus"), "apps", "daemonsets", "create")
-    spaces = [manifest["metadata"] for manifest in made["manifests"] if manifest["kind"] == "Namespace"]
-    # As the recipe wants it, since a run uses no other one that is there, and without what would make it ours.
-    labels = {f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "audit", "warn")}
+    spaces = [
+        manifest["metadata"] for manifest in made["manifests"] if manifest["kind"] == "Namespace"
+    ]
+    # As the recipe wants it, since a run uses no other one that is there, and without what would
+    # make it ours.
+    labels = {
+        f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "audit", "warn")
+    }
     assert spaces == [{"name": "gpus", "labels": labels}, {"name": "hardware-enablement"}]
 
 
@@ -114,7 +156,9 @@ def test_an_instance_has_rights_of_its_own() -> None:
 
 def test_subjects_are_bound_in_every_namespace() -> None:
     account = {"kind": "ServiceAccount", "name": "runner", "namespace": "automation"}
-    made = rights("simple-kmod", subjects=[account, {"kind": "Group", "name": "admins", "namespace": None}])
+    made = rights(
+        "simple-kmod", subjects=[account, {"kind": "Group", "name": "admins", "namespace": None}]
+    )
     found = [each for each in made["manifests"] if each["kind"].endswith("Binding")]
     places = [(each["kind"], each["metadata"].get("namespace")) for each in found]
     assert places == [
@@ -137,7 +181,12 @@ def role(name: str, **more: Any) -> Made:
 
 
 def test_nobody_grants_what_they_do_not_have() -> None:
-    granted = {"apiGroups": [""], "resources": ["endpoints"], "verbs": ["list"], "resourceNames": ["one"]}
+    granted = {
+        "apiGroups": [""],
+        "resources": ["endpoints"],
+        "verbs": ["list"],
+        "resourceNames": ["one"],
+    }
     own = role("own", kind="ClusterRole", rules=[granted])
     bound = [
         role(f"b-{name}", kind="ClusterRoleBinding", roleRef={"kind": "ClusterRole", "name": name})
@@ -173,7 +222,12 @@ def test_rules_are_as_short_as_they_can_be() -> None:
     )
     assert found == [
         {"apiGroups": [""], "resources": ["nodes"], "verbs": ["get"]},
-        {"apiGroups": [""], "resources": ["nodes"], "resourceNames": ["one", "two"], "verbs": ["patch"]},
+        {
+            "apiGroups": [""],
+            "resources": ["nodes"],
+            "resourceNames": ["one", "two"],
+            "verbs": ["patch"],
+        },
         {"apiGroups": [""], "resources": ["pods", "services"], "verbs": ["get", "list"]},
     ]
 
@@ -185,4 +239,8 @@ def test_what_does_not_go_together_is_refused() -> None:
         rights("nvidia-gpu", "simple-kmod", scope="cluster", options={"build": True})
     bundles = {"mistakes": read_bundle(REPO / "tests" / "recipes" / "mistakes")}
     with pytest.raises(InvalidInput, match="recipe_check lists"):
-        rights_core.run({"scope": "cluster", "options": {}, "any_options": False, "subjects": []}, bundles, TYPES)
+        rights_core.run(
+            {"scope": "cluster", "options": {}, "any_options": False, "subjects": []},
+            bundles,
+            TYPES,
+        )

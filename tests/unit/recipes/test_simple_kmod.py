@@ -9,10 +9,18 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.wanted import Wishes
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.building import RenderedBuild, render_build
-from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import GROUPS, REPO, Group, renderer
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.wanted import BuildInputs
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.building import (
+    RenderedBuild,
+    render_build,
+)
+from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import (
+    GROUPS,
+    REPO,
+    Group,
+    renderer,
+)
 from ansible_collections.hardware.enablement.tests.unit.recipes.looking import container, host_paths
 
 # No Secret is named, so none is asked for.
@@ -28,20 +36,28 @@ def _kmod() -> Any:
 def wanted(rendering: Any) -> Any:
     """What a kernel wants, where no base image is there."""
     state = rendering.recipe.states["driver_container"]
-    return Wishes(rendering.recipe, state, rendering.facts, lambda _reference, _group: None, NO_SECRETS).of(GROUPS[0])
+    return BuildInputs(
+        rendering.recipe, state, rendering.facts, lambda _reference, _group: None, NO_SECRETS
+    ).of(GROUPS[0])
 
 
 @pytest.mark.parametrize(("build", "said"), [(True, "what it lacks"), (False, "turn build on")])
-def test_a_kernel_without_an_image_is_told_what_can_be_done(kmod: Any, build: bool, said: str) -> None:
+def test_a_kernel_without_an_image_is_told_what_can_be_done(
+    kmod: Any, build: bool, said: str
+) -> None:
     todo = wanted(kmod(repository="registry.example/kmod", build=build)).todo
     assert "prebuilt_repository" in todo
     assert said in todo
 
 
-def build_of(rendering: Any, kernel: str, os_id: str, os_version: str, arch: str = "amd64") -> RenderedBuild:
+def build_of(
+    rendering: Any, kernel: str, os_id: str, os_version: str, arch: str = "amd64"
+) -> RenderedBuild:
     """How the image of a kernel is built."""
     state = rendering.recipe.states["driver_container"]
-    build = render_build(rendering.recipe, state, rendering.facts, Group("g", kernel, os_id, os_version, arch))
+    build = render_build(
+        rendering.recipe, state, rendering.facts, Group("g", kernel, os_id, os_version, arch)
+    )
     assert build is not None
     return build
 
@@ -58,7 +74,9 @@ def build_of(rendering: Any, kernel: str, os_id: str, os_version: str, arch: str
         ("rhel", "9.6", "registry.access.redhat.com/ubi9/ubi:9.6"),
     ],
 )
-def test_packages_come_into_the_distributions_own_image(kmod: Any, os_id: str, os_version: str, base: str) -> None:
+def test_packages_come_into_the_distributions_own_image(
+    kmod: Any, os_id: str, os_version: str, base: str
+) -> None:
     rendering = kmod(repository="registry.example/kmod")
     assert build_of(rendering, "6.1.0-40-amd64", os_id, os_version).base == base
 
@@ -94,30 +112,45 @@ def test_header_packages_of_debian_and_ubuntu_are_called_like_the_kernel(
     ],
 )
 @pytest.mark.parametrize("headers", ["packages", "dtk"])
-def test_red_hats_headers_are_found_by_what_uname_says(kmod: Any, kernel: str, arch: str, headers: str) -> None:
-    # Their packages are kernel-devel, kernel-rt-devel and kernel-64k-devel; each provides kernel-devel-uname-r.
-    build = build_of(kmod(repository="registry.example/kmod", headers=headers), kernel, "rhel", "9.6", arch)
+def test_red_hats_headers_are_found_by_what_uname_says(
+    kmod: Any, kernel: str, arch: str, headers: str
+) -> None:
+    # Their packages are kernel-devel, kernel-rt-devel and kernel-64k-devel; each provides
+    # kernel-devel-uname-r.
+    build = build_of(
+        kmod(repository="registry.example/kmod", headers=headers), kernel, "rhel", "9.6", arch
+    )
     assert build.args == {"KERNEL": kernel}
     assert ('"kernel-devel-uname-r = ${KERNEL}"' in build.containerfile) == (headers == "packages")
     assert '"HEADERS=/usr/src/kernels/${KERNEL}"' in build.containerfile
 
 
 def test_a_base_image_with_headers_has_to_be_named(kmod: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"cannot build its images .*: it is given no base image, and its Contai"):
-        build_of(kmod(repository="registry.example/kmod", headers="base_image"), "6.1.0", "debian", "12")
+    with pytest.raises(
+        InvalidInput, match=r"cannot build its images .*: it is given no base image, and its Contai"
+    ):
+        build_of(
+            kmod(repository="registry.example/kmod", headers="base_image"), "6.1.0", "debian", "12"
+        )
 
 
 @pytest.mark.parametrize("path", ["", "/opt/firmware"])
-def test_the_kernels_firmware_path_is_mounted_only_where_it_is_changed(kmod: Any, path: str) -> None:
+def test_the_kernels_firmware_path_is_mounted_only_where_it_is_changed(
+    kmod: Any, path: str
+) -> None:
     rendering = kmod(repository="registry.example/kmod", firmware_path=path)
     spec = rendering.one("DaemonSet", f"simple-kmod-{GROUPS[0].id}")["spec"]["template"]["spec"]
     paths = host_paths(spec)
-    assert (paths.get("firmware-search-path") == "/sys/module/firmware_class/parameters/path") == bool(path)
+    assert (
+        paths.get("firmware-search-path") == "/sys/module/firmware_class/parameters/path"
+    ) == bool(path)
     assert {mount["name"] for mount in container(spec, "driver")["volumeMounts"]} == {*paths, "run"}
 
 
 def test_no_option_is_run_by_a_shell(kmod: Any) -> None:
-    rendering = kmod(repository="registry.example/kmod", modules=["a; injected"], softdeps=["$(injected)"])
+    rendering = kmod(
+        repository="registry.example/kmod", modules=["a; injected"], softdeps=["$(injected)"]
+    )
     spec = rendering.one("DaemonSet", f"simple-kmod-{GROUPS[0].id}")["spec"]["template"]["spec"]
     scripts = [
         container(spec, "driver")["args"][0],
@@ -134,11 +167,17 @@ def test_no_option_is_run_by_a_shell(kmod: Any) -> None:
         ("packages", "/lib/modules/${KERNEL}/build", False),
     ],
 )
-def test_all_builders_run_the_same_commands(kmod: Any, headers: str, folder: str, possible: bool) -> None:
-    rendering = kmod(repository="registry.example/kmod", headers=headers, base_image="registry.example/base:1")
+def test_all_builders_run_the_same_commands(
+    kmod: Any, headers: str, folder: str, possible: bool
+) -> None:
+    rendering = kmod(
+        repository="registry.example/kmod", headers=headers, base_image="registry.example/base:1"
+    )
     found = build_of(rendering, "6.8.0-60-generic", "ubuntu", "24.04")
     assert found.compile is not None
     assert found.compile.command == f'make "KERNEL=${{KERNEL}}" "HEADERS={folder}"'
     assert f"\nRUN {found.compile.command}\n" in found.containerfile
-    assert found.containerfile.endswith(f"COPY --from=build /src/{found.compile.output} {found.compile.into}")
+    assert found.containerfile.endswith(
+        f"COPY --from=build /src/{found.compile.output} {found.compile.into}"
+    )
     assert (found.compile.unsupported == "") is possible

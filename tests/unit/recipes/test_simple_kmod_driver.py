@@ -1,8 +1,9 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The script of simple-kmod's driver container, run by a real shell. The kernel is a folder, since none loads modules
-here: insmod, modprobe and rmmod change that folder and write down how they were called."""
+"""The script of simple-kmod's driver container, run by a real shell. The kernel is a folder, since
+none loads modules here: insmod, modprobe and rmmod change that folder and write down how they were
+called."""
 
 from __future__ import annotations
 
@@ -16,7 +17,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import GROUPS, REPO, renderer
+from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import (
+    GROUPS,
+    REPO,
+    renderer,
+)
 from ansible_collections.hardware.enablement.tests.unit.recipes.looking import container, env_of
 
 KERNEL = GROUPS[0].kernel
@@ -70,7 +75,9 @@ class Node:
 
     def start(self, **options: Any) -> None:
         """Start the container with the recipe's options."""
-        rendering = renderer(REPO / "recipes" / "simple-kmod")(repository="registry.example/kmod", **options)
+        rendering = renderer(REPO / "recipes" / "simple-kmod")(
+            repository="registry.example/kmod", **options
+        )
         daemonset = rendering.one("DaemonSet", f"simple-kmod-{GROUPS[0].id}")
         driver = container(daemonset["spec"]["template"]["spec"], "driver")
         script = driver["args"][0]
@@ -163,7 +170,9 @@ def test_compressed_modules_are_found(node: Node, end: str) -> None:
     assert node.calls() == [f"insmod simple_kmod.ko{end}"]
 
 
-def test_what_would_take_the_hardware_is_removed_first_and_what_is_not_there_is_no_trouble(node: Node) -> None:
+def test_what_would_take_the_hardware_is_removed_first_and_what_is_not_there_is_no_trouble(
+    node: Node,
+) -> None:
     node.holds("nouveau", "of the distribution")
     node.start(remove_modules=["nouveau", "snd-hda"])
     node.until("loaded")
@@ -234,7 +243,10 @@ def test_something_in_use_stays_loaded_and_is_said(node: Node) -> None:
 
 @pytest.mark.parametrize(
     ("modules", "said"),
-    [([], "the option modules names no module"), (["other"], "this image has no module other for kernel")],
+    [
+        ([], "the option modules names no module"),
+        (["other"], "this image has no module other for kernel"),
+    ],
 )
 def test_nothing_to_load_is_no_success(node: Node, modules: list[str], said: str) -> None:
     node.start(modules=modules)

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The recipes that other tests work with: the small one renders, each broken one is broken in the way that it says."""
+"""The recipes that other tests work with: the small one renders, each broken one is broken in the
+way that it says."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 
 BROKEN = Path(__file__).resolve().parents[2] / "recipes" / "broken"
 SAYS = {
@@ -28,10 +29,16 @@ SAYS = {
 def test_two_states(two_states: Any) -> None:
     rendering = two_states()
     daemonsets = {item["metadata"]["name"]: item for item in rendering.objects("DaemonSet")}
-    assert daemonsets.keys() == {"driver-6-8-0-60-generic-11aa22", "driver-5-15-0-1-33bb44", "plugin"}
+    assert daemonsets.keys() == {
+        "driver-6-8-0-60-generic-11aa22",
+        "driver-5-15-0-1-33bb44",
+        "plugin",
+    }
     gate = "hardware-enablement.io/two-states.driver"
     assert gate in json.dumps(daemonsets["plugin"]["spec"]["template"]["spec"]["affinity"])
-    assert gate not in json.dumps(daemonsets["driver-5-15-0-1-33bb44"]["spec"]["template"]["spec"]["affinity"])
+    assert gate not in json.dumps(
+        daemonsets["driver-5-15-0-1-33bb44"]["spec"]["template"]["spec"]["affinity"]
+    )
 
 
 def test_every_broken_recipe_has_its_place_here() -> None:

@@ -22,5 +22,10 @@ def test_the_example_renders(render_folder: Any, tmp_path: Path) -> None:
     assert {item["kind"] for item in rendering.objects()} == {"Namespace", "DaemonSet"}
     pod = rendering.one("DaemonSet", "fpga-plugin")["spec"]["template"]["spec"]
     assert pod["containers"][0]["args"] == ["--log-level=debug"]
-    assert pod["tolerations"] == [{"key": "acme.example/fpga", "operator": "Exists", "effect": "NoSchedule"}]
-    assert [proof.kind for proof in rendering.states["device_plugin"].proofs] == ["rollout", "allocatable"]
+    assert pod["tolerations"] == [
+        {"key": "acme.example/fpga", "operator": "Exists", "effect": "NoSchedule"}
+    ]
+    assert [proof.kind for proof in rendering.states["device_plugin"].proofs] == [
+        "rollout",
+        "allocatable",
+    ]

@@ -7,23 +7,39 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.dialect import Dialect, decode
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Cache, Running, Workload
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.topology import Topology, parse_topology
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import (
+    Dialect,
+    decode,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.topology import (
+    Topology,
+    parse_topology,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
+    Cache,
+    RunningWorkload,
+    Workload,
+)
 
 Obj = dict[str, Any]
 
 
-def body(uuid: str = "w", cores: str = "1 2", *, dialect: Dialect = Dialect.V03, **more: Any) -> Obj:
+def body(
+    uuid: str = "w", cores: str = "1 2", *, dialect: Dialect = Dialect.V03, **more: Any
+) -> Obj:
     """A workload as GET gives it; more: cache=(max, min), or any field of the answer."""
     most, least = more.pop("cache", (2, 2))
     cache = {"max": most, "min": least}
-    shape: Obj = {"rdt": {"cache": cache, "mba": {}}} if dialect is Dialect.V03 else {"cache": cache, "pstate": {}}
+    shape: Obj = (
+        {"rdt": {"cache": cache, "mba": {}}}
+        if dialect is Dialect.V03
+        else {"cache": cache, "pstate": {}}
+    )
     common = {"id": "1", "status": "Successful", "cos_name": "COS2", "origin": "REST"}
     return {**common, "uuid": uuid, "core_ids": cores.split(), **shape, **more}
 
 
-def running(uuid: str = "w", cores: str = "1 2", **more: Any) -> Running:
+def running(uuid: str = "w", cores: str = "1 2", **more: Any) -> RunningWorkload:
     """The same, read."""
     return decode(body(uuid, cores, **more))
 

@@ -10,9 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.client import Daemon
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.tls import Material, from_files
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.wire import Address, Wire
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon_client import Daemon
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.https import (
+    Address,
+    RmdConnection,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.tls import (
+    Material,
+    from_files,
+)
 from tests.rmd import Dialect, RmdServer
 from tests.rmd.certificates import Certificates
 
@@ -42,13 +48,16 @@ def _dialect(request: pytest.FixtureRequest) -> Dialect:
 def _server(certificates: Certificates, dialect: Dialect, tmp_path: Path) -> Iterator[RmdServer]:
     """A server of each dialect, with TLS."""
     tls = certificates.tls("n1", [NAME])
-    with RmdServer(dialect=dialect, tls=tls, plugins=("pstate",), resctrl=tmp_path / "resctrl") as server:
+    with RmdServer(
+        dialect=dialect, tls=tls, plugins=("pstate",), resctrl=tmp_path / "resctrl"
+    ) as server:
         yield server
 
 
 @pytest.fixture(name="connect")
 def _connect(material: Material) -> Iterator[Connect]:
-    """connect(server): a client that never waits between attempts; material, name, tls and account may be others."""
+    """connect(server): a client that never waits between attempts; material, name, tls and account
+    may be others."""
     opened = []
 
     def connect(
@@ -63,7 +72,9 @@ def _connect(material: Material) -> Iterator[Connect]:
         address = Address("127.0.0.1", server.port, tls, name, f"node n1, 127.0.0.1:{server.port}")
         context = shown.context() if tls else None
         shows = bool(shown.cert)
-        wire = Wire(address, context, shows_certificate=shows, account=account, timeout_s=timeout_s)
+        wire = RmdConnection(
+            address, context, shows_certificate=shows, account=account, timeout_s=timeout_s
+        )
         opened.append(Daemon("n1", wire, sleep=lambda _seconds: None))
         return opened[-1]
 

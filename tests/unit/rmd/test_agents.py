@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.agents import parse_report
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.agents import parse_report
 
 OLD, NEW = '{"schema": 1, "node": "old"}', '{"schema": 1, "node": "new"}'
 

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd import classify as module
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.classify import ADVICE, classify
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.dialect import Dialect
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd import classify as module
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.classify import (
+    ADVICE,
+    classify,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import Dialect
 
 BEFORE = "Failed to validate workload. Reason: "
 IN_DATABASE = f"{BEFORE}Workload validation in database failed. Details: "
@@ -33,14 +36,22 @@ TEXTS = [
     (400, f"{BEFORE}Invalid params received", "plugin_refused"),
     (400, f"{BEFORE}Invalid params (core ids) received", "unknown_core"),
     (400, f"{BEFORE}Need to provide both cache and mba for better performance", "mba_unsupported"),
-    (400, f"{BEFORE}MBA only supported for Guaranteed Request and not for BestEffort and Shared", "mba_unsupported"),
+    (
+        400,
+        f"{BEFORE}MBA only supported for Guaranteed Request and not for BestEffort and Shared",
+        "mba_unsupported",
+    ),
     (400, f"{BEFORE}This machine supports only cache and not MBA", "mba_unsupported"),
     (500, "MBA forbidden for shared group", "mba_unsupported"),
     (400, f"{BEFORE}MBA values in should range from 1 to 100", "mba_range"),
     (400, f"{BEFORE}Please provide MBA in Percentage", "mba_mode"),
     (400, f"{BEFORE}Please provide MBA in Mbps", "mba_mode"),
     (500, "Min cache value cannot be greater than max cache value", "bad_range"),
-    (500, "Bad cache ways request. Details: max_cache=2, min_cache=0, doesn't support", "bad_range"),
+    (
+        500,
+        "Bad cache ways request. Details: max_cache=2, min_cache=0, doesn't support",
+        "bad_range",
+    ),
     (500, "Not enough cache left on cache_id 0", "no_cache"),
     (500, "No free CLOS available", "no_clos"),
     (404, "404: Could not found workload", "not_found"),
@@ -57,7 +68,11 @@ TEXTS = [
     (400, f"{BEFORE}Invalid P-State Branch Ratio given", "plugin_refused"),
     (400, f"{BEFORE}Error while getting Ratio from P-State policy. <nil>", "policy_incomplete"),
     (500, "No free CLOS left to create shared group", "no_clos"),
-    (500, "Error to commit resource group for workload.. Details: mkdir COS9: no space left on device", "no_clos"),
+    (
+        500,
+        "Error to commit resource group for workload.. Details: mkdir COS9: no space left on device",
+        "no_clos",
+    ),
     (500, "Unknown AppError type!", "broken_setup"),
     (500, "something new", "unknown"),
     (502, "<html>a proxy</html>", "unknown"),
@@ -76,9 +91,13 @@ def test_every_pattern_has_a_text() -> None:
     reached = {
         pattern
         for _status, text, _kind in TEXTS
-        for pattern in [next((words for _kind, words in module._WORDS if module.re.search(words, text)), "")]
+        for pattern in [
+            next((words for _kind, words in module._WORDS if module.re.search(words, text)), "")
+        ]
     }
-    assert {words for _kind, words in module._WORDS} - reached == {r"Errors while try to shrink cache ways"}
+    assert {words for _kind, words in module._WORDS} - reached == {
+        r"Errors while try to shrink cache ways"
+    }
 
 
 def test_the_status_decides_nothing_where_there_is_a_text() -> None:
@@ -88,9 +107,13 @@ def test_the_status_decides_nothing_where_there_is_a_text() -> None:
 def test_the_mask_of_the_older_dialect_is_told_as_cores() -> None:
     text = f"{IN_DATABASE}CPU list [4] has been assigned"
     assert classify(400, text, Dialect.V02).why.endswith(", which is core 2")
-    assert classify(400, "CPU list 4 has been assigned", Dialect.V02).why.endswith(", which is core 2")
+    assert classify(400, "CPU list 4 has been assigned", Dialect.V02).why.endswith(
+        ", which is core 2"
+    )
     assert "which is" not in classify(400, text, Dialect.V03).why
-    assert classify(400, "CPU list [1,00000003] has been assigned", Dialect.V02).why.endswith("core 0-1,32")
+    assert classify(400, "CPU list [1,00000003] has been assigned", Dialect.V02).why.endswith(
+        "core 0-1,32"
+    )
 
 
 def test_a_long_text_is_cut() -> None:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The client against a server of each dialect: what it reads, whom it trusts, what it sends again and what never."""
+"""The client against a server of each dialect: what it reads, whom it trusts, what it sends again
+and what never."""
 
 from __future__ import annotations
 
@@ -11,11 +12,17 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd import dialect as dialects
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.errors import RmdError, Unanswered
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.tls import Material
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.wire import Address, Wire
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd import dialect as dialects
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.https import (
+    Address,
+    RmdConnection,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import (
+    RmdError,
+    Unanswered,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.tls import Material
 from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import workload
 from ansible_collections.hardware.enablement.tests.unit.rmd.conftest import Connect
 from tests.cluster import pki
@@ -38,7 +45,9 @@ def methods(server: RmdServer) -> list[str]:
     return [seen.method for seen in server.requests()]
 
 
-def test_what_is_posted_is_read_again_and_removed(server: RmdServer, connect: Connect, dialect: Dialect) -> None:
+def test_what_is_posted_is_read_again_and_removed(
+    server: RmdServer, connect: Connect, dialect: Dialect
+) -> None:
     daemon = connect(server)
     assert daemon.workloads() == []
     made = daemon.post(dialects.encode(workload(), dialects.Dialect(dialect.value)))
@@ -50,7 +59,9 @@ def test_what_is_posted_is_read_again_and_removed(server: RmdServer, connect: Co
     assert dict(daemon.requests) == {"GET": 2, "POST": 1, "DELETE": 2}
 
 
-def test_the_dialect_is_learnt_without_changing_anything(server: RmdServer, connect: Connect, dialect: Dialect) -> None:
+def test_the_dialect_is_learnt_without_changing_anything(
+    server: RmdServer, connect: Connect, dialect: Dialect
+) -> None:
     daemon = connect(server)
     before = server.dump()
     assert daemon.learn_dialect().value == dialect.value
@@ -75,15 +86,20 @@ def test_the_machine_is_read(server: RmdServer, connect: Connect) -> None:
     assert gold.pool == "guaranteed"
 
 
-def test_a_restored_workload_keeps_its_id(server: RmdServer, connect: Connect, dialect: Dialect) -> None:
+def test_a_restored_workload_keeps_its_id(
+    server: RmdServer, connect: Connect, dialect: Dialect
+) -> None:
     daemon = connect(server)
     first = daemon.post(dialects.encode(workload("a", 1), dialects.Dialect(dialect.value)))
     daemon.post(dialects.encode(workload("b", 2), dialects.Dialect(dialect.value)))
     before = server.workloads()
     daemon.delete(first)
     daemon.post(dialects.restorable(first.body))
-    # Which group it is given is RMD's own choice: v0.3 takes the one that has been free for longest.
-    assert [without_group(body) for body in server.workloads()] == [without_group(body) for body in before]
+    # Which group it is given is RMD's own choice: v0.3 takes the one that has been free for
+    # longest.
+    assert [without_group(body) for body in server.workloads()] == [
+        without_group(body) for body in before
+    ]
 
 
 # Whom the client trusts, and what it shows.
@@ -135,7 +151,11 @@ def test_a_strangers_client_certificate(
 
 
 def test_a_client_without_rights(
-    server: RmdServer, connect: Connect, material: Material, certificates: Certificates, dialect: Dialect
+    server: RmdServer,
+    connect: Connect,
+    material: Material,
+    certificates: Certificates,
+    dialect: Dialect,
 ) -> None:
     files = certificates.client("reader", "user")
     shown = replace(material, cert=files.certificate.read_text(), key=files.key.read_text())
@@ -146,9 +166,15 @@ def test_a_client_without_rights(
     refused(error, "auth", "access list")
 
 
-@pytest.mark.parametrize(("account", "kind"), [(("ann", "right"), ""), (("ann", "wrong"), "auth"), (None, "auth")])
+@pytest.mark.parametrize(
+    ("account", "kind"), [(("ann", "right"), ""), (("ann", "wrong"), "auth"), (None, "auth")]
+)
 def test_an_account_instead_of_a_certificate(
-    connect: Connect, certificates: Certificates, material: Material, account: tuple[str, str] | None, kind: str
+    connect: Connect,
+    certificates: Certificates,
+    material: Material,
+    account: tuple[str, str] | None,
+    kind: str,
 ) -> None:
     names = ["n1.rmd.hardware-enablement.io"]
     roles = (*ROLES, ("ann", "admin"))
@@ -174,7 +200,7 @@ def test_tls_is_never_left_out(connect: Connect) -> None:
 
 def test_tls_without_an_authority_is_no_option() -> None:
     with pytest.raises(InvalidInput, match="no CA is known"):
-        Wire(Address("127.0.0.1", 1, True, "n", "node n"), None)
+        RmdConnection(Address("127.0.0.1", 1, True, "n", "node n"), None)
 
 
 def test_the_debug_port_is_asked_without_tls(connect: Connect) -> None:
@@ -191,7 +217,11 @@ def test_an_address_of_ipv6_is_a_url() -> None:
 
 @pytest.mark.parametrize(
     "fault",
-    [Injection("GET", cut="before"), Injection("GET", status=503, times=2), Injection("GET", status=502)],
+    [
+        Injection("GET", cut="before"),
+        Injection("GET", status=503, times=2),
+        Injection("GET", status=502),
+    ],
 )
 def test_a_get_is_repeated(server: RmdServer, connect: Connect, fault: Injection) -> None:
     server.faults.inject(fault)
@@ -228,10 +258,14 @@ def test_a_write_without_an_answer_is_never_repeated(
     assert methods(server) == ["POST"]
 
 
-def test_a_write_that_hangs_is_never_repeated(server: RmdServer, connect: Connect, dialect: Dialect) -> None:
+def test_a_write_that_hangs_is_never_repeated(
+    server: RmdServer, connect: Connect, dialect: Dialect
+) -> None:
     server.faults.inject(Injection("POST", hang=3.0, times=None))
     with pytest.raises(Unanswered) as error:
-        connect(server, timeout_s=0.3).post(dialects.encode(workload(), dialects.Dialect(dialect.value)))
+        connect(server, timeout_s=0.3).post(
+            dialects.encode(workload(), dialects.Dialect(dialect.value))
+        )
     refused(error, "transport", "no answer within 0.3 s")  # type: ignore[arg-type]
     assert error.value.was_sent
     assert methods(server) == ["POST"]
@@ -240,7 +274,10 @@ def test_a_write_that_hangs_is_never_repeated(server: RmdServer, connect: Connec
 def test_a_daemon_that_is_gone(server: RmdServer, connect: Connect, dialect: Dialect) -> None:
     daemon = connect(server)
     server.stop()
-    for ask in (daemon.workloads, lambda: daemon.post(dialects.encode(workload(), dialects.Dialect(dialect.value)))):
+    for ask in (
+        daemon.workloads,
+        lambda: daemon.post(dialects.encode(workload(), dialects.Dialect(dialect.value))),
+    ):
         with pytest.raises(Unanswered) as error:
             ask()
         refused(error, "transport", "no connection (Connection refused)")  # type: ignore[arg-type]
@@ -248,7 +285,9 @@ def test_a_daemon_that_is_gone(server: RmdServer, connect: Connect, dialect: Dia
     assert dict(daemon.requests) == {"GET": 4, "POST": 4}
 
 
-def test_a_core_that_crashes_the_handler(server: RmdServer, connect: Connect, dialect: Dialect) -> None:
+def test_a_core_that_crashes_the_handler(
+    server: RmdServer, connect: Connect, dialect: Dialect
+) -> None:
     daemon = connect(server)
     with pytest.raises(Unanswered) as error:
         daemon.post(dialects.encode(workload("w", 99), dialects.Dialect(dialect.value)))
@@ -280,9 +319,15 @@ def test_no_policies_for_this_cpu(server: RmdServer, connect: Connect) -> None:
 
 
 @pytest.mark.parametrize("dialect", [Dialect.V03], indirect=True)
-def test_what_openstack_made_is_answered_by_200_and_stays(server: RmdServer, connect: Connect) -> None:
+def test_what_openstack_made_is_answered_by_200_and_stays(
+    server: RmdServer, connect: Connect
+) -> None:
     server.faults.inject(
-        Injection("DELETE", status=200, text="200: You only have permission to modify REST origin workloads")
+        Injection(
+            "DELETE",
+            status=200,
+            text="200: You only have permission to modify REST origin workloads",
+        )
     )
     daemon = connect(server)
     made = daemon.post(dialects.encode(workload(), dialects.Dialect.V03))

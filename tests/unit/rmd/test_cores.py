@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.cores import parse_cores, to_ranges, to_strings
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.cores import (
+    parse_cores,
+    to_ranges,
+    to_strings,
+)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Each fault of the daemon that the test server has as a switch: what becomes of it in our hands.
 
-What needs a run over nodes is in tests/integration/rmd; here one daemon is asked, without a cluster.
+What needs a run over nodes is in tests/integration/rmd; here one daemon is asked, without a
+cluster.
 """
 
 from __future__ import annotations
@@ -16,16 +17,27 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd import dialect as dialects
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.client import Daemon
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.dialect import encode
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.errors import RmdError, Unanswered
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Workload
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.plan import Delete, Keep, Post, Replace, plan
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.preflight import preflight
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.rules import leftover_warning
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.verify import differences
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.writer import Writer
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd import dialect as dialects
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.actions import (
+    Delete,
+    Keep,
+    Post,
+    Replace,
+    plan,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon_client import Daemon
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon_rules import preflight
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import encode
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import (
+    RmdError,
+    Unanswered,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rules import leftover_warning
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.verify import differences
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workload_writer import (
+    WorkloadWriter,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import Workload
 from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import workload
 from ansible_collections.hardware.enablement.tests.unit.rmd.conftest import Connect
 from tests.rmd import Dialect, Faults, Machine, Policies, Pools, RmdServer, StartError
@@ -53,7 +65,8 @@ def sees(server: RmdServer) -> dict[str, object]:
         ("" if name == "." else name): {
             "cpus_list": found["cpus_list"],
             "schemata": {
-                resource: {str(cache): value for cache, value in found[resource].items()} for resource in ("L3", "MB")
+                resource: {str(cache): value for cache, value in found[resource].items()}
+                for resource in ("L3", "MB")
             },
         }
         for name, found in server.dump()["resctrl"].items()
@@ -63,12 +76,13 @@ def sees(server: RmdServer) -> dict[str, object]:
 
 
 def post(daemon: Daemon, wanted: Workload) -> None:
-    Writer(daemon).post(wanted)
+    WorkloadWriter(daemon).post(wanted)
 
 
 def test_a_patch_is_never_sent() -> None:
-    """destructive_patch, patch_refuses_cores, patch_steals_cores: there is no such request in the client."""
-    folder = Path(__file__).parents[3] / "plugins" / "module_utils" / "rmd"
+    """destructive_patch, patch_refuses_cores, patch_steals_cores: there is no such request in the
+    client."""
+    folder = Path(__file__).parents[3] / "plugins" / "module_utils" / "_rmd"
     assert not [file for file in folder.glob("*.py") if '"PATCH"' in file.read_text()]
 
 
@@ -78,13 +92,17 @@ def test_what_anothers_patch_has_freed_is_seen_on_the_node(serve: Show, connect:
     daemon = connect(server, tls=False)
     post(daemon, workload())
     assert differences(sees(server), daemon.workloads()) == []
-    daemon._wire.send("PATCH", "/v1/workloads/1", "patch", {"rdt": {"cache": {"max": 99, "min": 99}}})
+    daemon._wire.send(
+        "PATCH", "/v1/workloads/1", "patch", {"rdt": {"cache": {"max": 99, "min": 99}}}
+    )
     (found,) = daemon.workloads()
     assert found.status == "Successful"
     assert "core 1-2 of workload w is not in COS2" in differences(sees(server), [found])
 
 
-def test_cores_that_anothers_patch_has_stolen_are_seen_on_the_node(serve: Show, connect: Connect) -> None:
+def test_cores_that_anothers_patch_has_stolen_are_seen_on_the_node(
+    serve: Show, connect: Connect
+) -> None:
     """patch_steals_cores."""
     server = serve()
     daemon = connect(server, tls=False)
@@ -92,7 +110,9 @@ def test_cores_that_anothers_patch_has_stolen_are_seen_on_the_node(serve: Show, 
     post(daemon, workload("b", 2))
     body = {"core_ids": ["1"], "rdt": {"cache": {"max": 1, "min": 1}}}
     daemon._wire.send("PATCH", "/v1/workloads/2", "patch", body)
-    assert any("core 1 of workload a" in found for found in differences(sees(server), daemon.workloads()))
+    assert any(
+        "core 1 of workload a" in found for found in differences(sees(server), daemon.workloads())
+    )
 
 
 def test_a_change_of_cores_alone_is_made(serve: Show, connect: Connect) -> None:
@@ -102,7 +122,7 @@ def test_a_change_of_cores_alone_is_made(serve: Show, connect: Connect) -> None:
     post(daemon, workload("w", 1))
     (action,) = plan([workload("w", 2)], [], daemon.workloads())
     assert isinstance(action, Replace)
-    Writer(daemon).delete(action.old)
+    WorkloadWriter(daemon).delete(action.old)
     post(daemon, action.workload)
     assert [found.workload.cores for found in daemon.workloads()] == [(2,)]
 
@@ -126,9 +146,9 @@ def test_doubles_of_a_race_are_made_one(serve: Show, connect: Connect) -> None:
     assert len(doubles) > 1
     *deletions, replacement = plan([workload()], [], doubles)
     assert isinstance(replacement, Replace)
-    assert {action.old.id for action in deletions if isinstance(action, Delete)} | {replacement.old.id} == {
-        found.id for found in doubles
-    }
+    assert {action.old.id for action in deletions if isinstance(action, Delete)} | {
+        replacement.old.id
+    } == {found.id for found in doubles}
 
 
 @pytest.mark.parametrize("wrong", [True, False])
@@ -147,11 +167,18 @@ def test_the_class_of_a_status_decides_nothing(serve: Show, connect: Connect, wr
     with pytest.raises(RmdError) as error:
         daemon.post(encode(workload("clos", 3, most=1, least=1), V03))
     kinds["clos"] = error.value.kind
-    assert kinds == {"range": "bad_range", "pair": "bad_range", "ways": "no_cache", "clos": "no_clos"}
+    assert kinds == {
+        "range": "bad_range",
+        "pair": "bad_range",
+        "ways": "no_cache",
+        "clos": "no_clos",
+    }
 
 
 @pytest.mark.parametrize("dialect", list(Dialect))
-def test_a_core_that_would_crash_it_is_not_asked_for(serve: Show, connect: Connect, dialect: Dialect) -> None:
+def test_a_core_that_would_crash_it_is_not_asked_for(
+    serve: Show, connect: Connect, dialect: Dialect
+) -> None:
     """panic_on_bad_core."""
     server = serve(dialect)
     daemon = connect(server, tls=False)
@@ -168,8 +195,10 @@ def test_a_range_is_never_sent_and_warned_of(serve: Show, connect: Connect) -> N
     daemon.post({"uuid": "r", "core_ids": ["4-5"], "rdt": {"cache": {"max": 2, "min": 2}}})
     (found,) = daemon.workloads()
     assert "cores 4-5 stay in COS2" in leftover_warning(found, V03)
-    Writer(daemon).delete(found)
-    assert differences(sees(server), daemon.workloads()) == ["core 4-5 is in COS2, and no workload has it there"]
+    WorkloadWriter(daemon).delete(found)
+    assert differences(sees(server), daemon.workloads()) == [
+        "core 4-5 is in COS2, and no workload has it there"
+    ]
     assert encode(found.workload, V03)["core_ids"] == ["4", "5"]
 
 
@@ -217,7 +246,9 @@ def test_ghosts_of_a_restart_are_seen_on_the_node(serve: Show, connect: Connect)
     ],
     ids=["equal_closids", "needs_mba"],
 )
-def test_a_daemon_that_does_not_start_is_not_there(connect: Connect, machine: Machine, pools: Pools | None) -> None:
+def test_a_daemon_that_does_not_start_is_not_there(
+    connect: Connect, machine: Machine, pools: Pools | None
+) -> None:
     server = RmdServer(machine, pools=pools)
     with pytest.raises(StartError):
         server.start()
@@ -257,7 +288,7 @@ def test_a_policy_of_yaml_enforces_nothing_and_is_taken_back(serve: Show, connec
 
 def test_hospitality_is_never_asked() -> None:
     """hospitality_policy: by a policy it fails; the free ways of the pools say the same."""
-    folder = Path(__file__).parents[3] / "plugins" / "module_utils" / "rmd"
+    folder = Path(__file__).parents[3] / "plugins" / "module_utils" / "_rmd"
     assert not [file for file in folder.glob("*.py") if "/v1/hospitality" in file.read_text()]
 
 
@@ -273,7 +304,15 @@ def test_a_mask_of_cores_is_told_as_cores(serve: Show, connect: Connect) -> None
 def test_what_another_origin_made_is_not_changed(serve: Show, connect: Connect) -> None:
     server = serve()
     server.seed(
-        Record(uuid="o", core_ids=["1"], origin="OPENSTACK", status="Successful", cos_name="COS2", max=1, min=1)
+        Record(
+            uuid="o",
+            core_ids=["1"],
+            origin="OPENSTACK",
+            status="Successful",
+            cos_name="COS2",
+            max=1,
+            min=1,
+        )
     )
     daemon = connect(server, tls=False)
     (found,) = daemon.workloads()

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.dialect import (
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import (
     Dialect,
     decode,
     encode,
@@ -17,7 +17,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.rmd.dialect im
     of_workloads,
     restorable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Cache, Mba, Pstate, Workload
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
+    Cache,
+    Mba,
+    Pstate,
+    Workload,
+)
 from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import body, running, workload
 
 FULL = workload("ns.web", 3, 1, 3, pstate=Pstate(3.0, "on"))
@@ -33,7 +38,9 @@ def test_the_flat_dialect() -> None:
 
 
 def test_the_nested_dialect() -> None:
-    assert encode(Workload("w", (1,), cache=Cache(2, 2), mba=Mba(50), pstate=Pstate(ratio=3.0)), Dialect.V03) == {
+    assert encode(
+        Workload("w", (1,), cache=Cache(2, 2), mba=Mba(50), pstate=Pstate(ratio=3.0)), Dialect.V03
+    ) == {
         "uuid": "w",
         "core_ids": ["1"],
         "rdt": {"cache": {"max": 2, "min": 2}, "mba": {"percentage": 50}},
@@ -47,7 +54,11 @@ def test_the_shared_pool_is_asked_for_by_zeros() -> None:
 
 @pytest.mark.parametrize("dialect", Dialect)
 def test_a_policy_goes_alone(dialect: Dialect) -> None:
-    assert encode(workload(policy="gold"), dialect) == {"uuid": "w", "core_ids": ["1", "2"], "policy": "gold"}
+    assert encode(workload(policy="gold"), dialect) == {
+        "uuid": "w",
+        "core_ids": ["1", "2"],
+        "policy": "gold",
+    }
 
 
 def test_the_flat_dialect_cannot_say_mba() -> None:
@@ -57,10 +68,21 @@ def test_the_flat_dialect_cannot_say_mba() -> None:
 
 @pytest.mark.parametrize("dialect", Dialect)
 def test_what_is_written_is_read_again(dialect: Dialect) -> None:
-    answer = {**encode(FULL, dialect), "id": "7", "status": "Successful", "cos_name": "COS2", "origin": "REST"}
+    answer = {
+        **encode(FULL, dialect),
+        "id": "7",
+        "status": "Successful",
+        "cos_name": "COS2",
+        "origin": "REST",
+    }
     found = decode(answer)
     assert found.workload == FULL
-    assert (found.id, found.status, found.cos_name, found.origin) == ("7", "Successful", "COS2", "REST")
+    assert (found.id, found.status, found.cos_name, found.origin) == (
+        "7",
+        "Successful",
+        "COS2",
+        "REST",
+    )
     assert found.body == answer
 
 
@@ -70,7 +92,9 @@ def test_numbers_may_be_strings_and_ranges_are_expanded() -> None:
 
 
 def test_nonsense_counts_as_not_set() -> None:
-    found = decode({"rdt": {"cache": {"max": "many", "min": 1}, "mba": []}, "core_ids": ["x"], "plugins": None})
+    found = decode(
+        {"rdt": {"cache": {"max": "many", "min": 1}, "mba": []}, "core_ids": ["x"], "plugins": None}
+    )
     assert found.workload == Workload("", ())
     assert found.status == ""
 

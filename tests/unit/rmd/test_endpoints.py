@@ -9,24 +9,37 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.endpoints import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.endpoints import (
     Endpoint,
     endpoint_of,
     server_name,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.errors import RmdError
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import RmdError
 
 Obj = dict[str, Any]
 TLS = {"name": "rmd-tls", "containerPort": 8443, "hostPort": 18443}
 DEBUG = {"name": "rmd-debug", "containerPort": 8081}
 
 
-def pod(name: str = "rmd-1", *ports: Obj, ready: str = "True", created: str = "2026-01-01", going: bool = False) -> Obj:
+def pod(
+    name: str = "rmd-1",
+    *ports: Obj,
+    ready: str = "True",
+    created: str = "2026-01-01",
+    going: bool = False,
+) -> Obj:
     metadata: Obj = {"name": name, "creationTimestamp": created}
     return {
         "metadata": {**metadata, **({"deletionTimestamp": created} if going else {})},
-        "spec": {"nodeName": "n1", "containers": [{"ports": list(ports or (TLS,))}, {"ports": [DEBUG]}]},
-        "status": {"podIP": "10.1.2.3", "hostIP": "192.0.2.1", "conditions": [{"type": "Ready", "status": ready}]},
+        "spec": {
+            "nodeName": "n1",
+            "containers": [{"ports": list(ports or (TLS,))}, {"ports": [DEBUG]}],
+        },
+        "status": {
+            "podIP": "10.1.2.3",
+            "hostIP": "192.0.2.1",
+            "conditions": [{"type": "Ready", "status": ready}],
+        },
     }
 
 
@@ -37,7 +50,9 @@ def found(*pods: Obj) -> Endpoint:
 
 
 def test_by_the_ports_name() -> None:
-    assert found(pod()) == Endpoint("n1", "intel-rmd", "rmd-1", True, 8443, "10.1.2.3", "192.0.2.1", 18443)
+    assert found(pod()) == Endpoint(
+        "n1", "intel-rmd", "rmd-1", True, 8443, "10.1.2.3", "192.0.2.1", 18443
+    )
     assert not found(pod("rmd-1", DEBUG)).tls
     assert found(pod("rmd-1", DEBUG, TLS)).tls
 
@@ -54,7 +69,10 @@ def test_the_newest_that_is_ready() -> None:
     [
         ([], "no pod of the daemon runs there"),
         ([pod(ready="False")], "rmd-1 is not ready"),
-        ([pod("rmd-1", {"name": "http", "containerPort": 80})], "no port called rmd-tls or rmd-debug"),
+        (
+            [pod("rmd-1", {"name": "http", "containerPort": 80})],
+            "no port called rmd-tls or rmd-debug",
+        ),
     ],
 )
 def test_none(pods: list[Obj], why: str) -> None:

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Cache, Mba, Pstate, Workload
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
+    Cache,
+    Mba,
+    Pstate,
+    Workload,
+)
 from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import running, workload
 
 
@@ -17,7 +22,14 @@ def test_cores_are_canonical() -> None:
 
 @pytest.mark.parametrize(
     ("most", "least", "pool"),
-    [(2, 2, "guaranteed"), (4, 2, "besteffort"), (0, 0, "shared"), (2, 0, ""), (1, 2, ""), (0, 1, "")],
+    [
+        (2, 2, "guaranteed"),
+        (4, 2, "besteffort"),
+        (0, 0, "shared"),
+        (2, 0, ""),
+        (1, 2, ""),
+        (0, 1, ""),
+    ],
 )
 def test_pools(most: int, least: int, pool: str) -> None:
     assert Cache(most, least).pool == pool
@@ -54,7 +66,11 @@ def test_what_is_left_open_of_pstates_may_be_anything() -> None:
 def test_a_policy_takes_the_place_of_the_rest() -> None:
     assert workload(policy="gold", most=9, least=9, mba=Mba(10)).is_same_as(workload(policy="gold"))
     assert not workload(policy="gold").is_same_as(workload(policy="silver"))
-    assert workload(policy="gold").describe() == {"uuid": "w", "core_ids": ["1", "2"], "policy": "gold"}
+    assert workload(policy="gold").describe() == {
+        "uuid": "w",
+        "core_ids": ["1", "2"],
+        "policy": "gold",
+    }
 
 
 def test_described_as_the_modules_options() -> None:

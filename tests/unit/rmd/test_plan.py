@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.plan import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.actions import (
     Delete,
     Keep,
     Post,
@@ -32,14 +32,28 @@ def test_nothing_to_do() -> None:
 
 
 def test_each_kind() -> None:
-    old, extra, other = running("changed", "1", id="1"), running("extra", "2", id="2"), running("other", "3", id="3")
+    old, extra, other = (
+        running("changed", "1", id="1"),
+        running("extra", "2", id="2"),
+        running("other", "3", id="3"),
+    )
     actions = plan([workload("new", 5), workload("changed", 4)], ["extra"], [old, extra, other])
-    assert actions == (Delete(extra), Post(workload("new", 5)), Replace(old, workload("changed", 4)))
+    assert actions == (
+        Delete(extra),
+        Post(workload("new", 5)),
+        Replace(old, workload("changed", 4)),
+    )
 
 
 @pytest.mark.parametrize(
     "differs",
-    [{"status": "Failed"}, {"cos_name": ""}, {"task_ids": ["1"]}, {"plugins": {"other": {}}}, {"cache": (3, 3)}],
+    [
+        {"status": "Failed"},
+        {"cos_name": ""},
+        {"task_ids": ["1"]},
+        {"plugins": {"other": {}}},
+        {"cache": (3, 3)},
+    ],
 )
 def test_what_is_not_in_force_is_replaced(differs: dict[str, Any]) -> None:
     (action,) = plan([workload()], [], [running(**differs)])
@@ -60,7 +74,9 @@ def test_doubles_are_all_removed_and_one_is_made() -> None:
 def test_a_name_of_before_is_adopted() -> None:
     legacy = running("web")
     adopted = {"shop.web": ["web"]}
-    assert plan([workload("shop.web")], [], [legacy], adopted=adopted) == (Keep(legacy, workload("shop.web")),)
+    assert plan([workload("shop.web")], [], [legacy], adopted=adopted) == (
+        Keep(legacy, workload("shop.web")),
+    )
     changed = workload("shop.web", 7)
     assert plan([changed], [], [legacy], adopted=adopted) == (Replace(legacy, changed),)
     both = [running("shop.web", id="2"), legacy]

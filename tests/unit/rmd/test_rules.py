@@ -9,20 +9,34 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.classify import ADVICE
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.dialect import Dialect
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Cache, Mba, Pstate, Workload
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.plan import Delete, Keep, Post, Replace
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.rules import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.actions import (
+    Delete,
+    Keep,
+    Post,
+    Replace,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.classify import ADVICE
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import Dialect
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rules import (
     capacity,
     leftover_warning,
     problems,
     unchangeable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.topology import Policy
-from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import running, topology, workload
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.topology import RmdPolicy
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
+    Cache,
+    Mba,
+    Pstate,
+    Workload,
+)
+from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import (
+    running,
+    topology,
+    workload,
+)
 
-POLICIES = {"gold": Policy(Cache(4, 4)), "bronze": Policy(None)}
+POLICIES = {"gold": RmdPolicy(Cache(4, 4)), "bronze": RmdPolicy(None)}
 
 
 @pytest.mark.parametrize(
@@ -75,7 +89,9 @@ def test_what_rmd_takes_is_no_problem(wanted: Workload) -> None:
 
 
 def test_the_older_dialect_has_no_mba() -> None:
-    assert [found.kind for found in problems(workload(mba=Mba(50)), dialect=Dialect.V02)] == ["mba_unsupported"]
+    assert [found.kind for found in problems(workload(mba=Mba(50)), dialect=Dialect.V02)] == [
+        "mba_unsupported"
+    ]
     assert problems(workload(mba=Mba(50)), dialect=Dialect.V03) == []
 
 
@@ -99,18 +115,30 @@ def test_what_is_not_known_is_not_judged() -> None:
     ("actions", "missing"),
     [
         ([Post(workload("a", 1, most=6, least=6))], ""),
-        ([Post(workload("a", 1, most=7, least=7))], "cache 0 has 6 guaranteed ways to give, and a would take 7"),
+        (
+            [Post(workload("a", 1, most=7, least=7))],
+            "cache 0 has 6 guaranteed ways to give, and a would take 7",
+        ),
         ([Post(workload("a", 5, most=7, least=7))], "cache 1"),
-        ([Post(workload("a", 1, most=3, least=3)), Post(workload("b", 2, most=4, least=4))], "a, b would take 7"),
+        (
+            [Post(workload("a", 1, most=3, least=3)), Post(workload("b", 2, most=4, least=4))],
+            "a, b would take 7",
+        ),
         ([Post(workload("a", 1, most=3, least=3)), Post(workload("b", 5, most=4, least=4))], ""),
         ([Replace(running("a", "1", cache=(2, 2)), workload("a", 1, most=8, least=8))], ""),
         ([Replace(running("a", "1", cache=(2, 2)), workload("a", 1, most=9, least=9))], "has 8"),
         ([Replace(running("a", "1", status="Failed"), workload("a", 1, most=7, least=7))], "has 6"),
         ([Delete(running("b", "2", cache=(4, 4))), Post(workload("a", 1, most=10, least=10))], ""),
-        ([Delete(running("b", "5", cache=(4, 4))), Post(workload("a", 1, most=10, least=10))], "cache 0"),
+        (
+            [Delete(running("b", "5", cache=(4, 4))), Post(workload("a", 1, most=10, least=10))],
+            "cache 0",
+        ),
         ([Keep(running("a", "1", cache=(9, 9)), workload("a", 1, most=9, least=9))], ""),
         ([Post(workload("a", 1, most=9, least=2))], ""),
-        ([Post(workload("a", 1, most=3, least=3)), Post(workload("b", 2, policy="gold"))], "would take 7"),
+        (
+            [Post(workload("a", 1, most=3, least=3)), Post(workload("b", 2, policy="gold"))],
+            "would take 7",
+        ),
     ],
 )
 def test_the_guaranteed_pool(actions: list[Any], missing: str) -> None:
@@ -121,7 +149,9 @@ def test_the_guaranteed_pool(actions: list[Any], missing: str) -> None:
 
 def test_what_openstack_made_stays() -> None:
     foreign = running("o", origin="OPENSTACK")
-    assert [found.kind for found in unchangeable([Delete(foreign), Replace(foreign, workload("o"))])] == [
+    assert [
+        found.kind for found in unchangeable([Delete(foreign), Replace(foreign, workload("o"))])
+    ] == [
         "foreign_origin",
         "foreign_origin",
     ]

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""TLS settings from files: what is of no use is said at once, in one sentence, without showing a key."""
+"""TLS settings from files: what is of no use is said at once, in one sentence, without showing a
+key."""
 
 from __future__ import annotations
 
@@ -10,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.tls import Material, from_files
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.tls import (
+    Material,
+    from_files,
+)
 from tests.rmd.certificates import Certificates
 
 
@@ -31,7 +35,10 @@ def test_nobody_but_the_given_authority_is_trusted(material: Material) -> None:
     ("spoiled", "why"),
     [
         ({"ca": ""}, "the CA holds no certificate"),
-        ({"ca": "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n"}, "the CA holds no certificate"),
+        (
+            {"ca": "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n"},
+            "the CA holds no certificate",
+        ),
         ({"key": "nothing"}, "cannot be read"),
         ({"key": ""}, "cannot be read"),
         ({"cert": "nothing"}, "cannot be read"),
@@ -54,7 +61,9 @@ def test_a_key_for_everybody_is_refused(certificates: Certificates, tmp_path: Pa
     key = tmp_path / "key.pem"
     key.write_text(files.key.read_text())
     key.chmod(0o644)
-    with pytest.raises(InvalidInput, match=r"everybody on this machine can read the key; chmod o= "):
+    with pytest.raises(
+        InvalidInput, match=r"everybody on this machine can read the key; chmod o= "
+    ):
         from_files(str(files.ca), str(files.certificate), str(key))
     key.chmod(0o640)
     from_files(str(files.ca), str(files.certificate), str(key))

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Cache
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.topology import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.topology import (
     MbaSupport,
     parse_policies,
     parse_topology,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import Cache
 from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import l3_body, topology
 
 
@@ -35,11 +35,16 @@ def test_ways_and_pools() -> None:
 
 def test_ids_are_in_the_order_of_numbers() -> None:
     info = l3_body()["Caches"]["0"]
-    assert [cache.id for cache in parse_topology({"Caches": {"10": info, "2": info}}).caches] == ["2", "10"]
+    assert [cache.id for cache in parse_topology({"Caches": {"10": info, "2": info}}).caches] == [
+        "2",
+        "10",
+    ]
 
 
 def test_nonsense_is_no_cache() -> None:
-    (cache,) = parse_topology({"Caches": {"0": {"available_ways": "?", "share_cpu_list": "x", "NumWays": None}}}).caches
+    (cache,) = parse_topology(
+        {"Caches": {"0": {"available_ways": "?", "share_cpu_list": "x", "NumWays": None}}}
+    ).caches
     assert (cache.cores, cache.ways, cache.available, cache.pools) == ((), 0, 0, {})
     assert parse_topology({}).caches == ()
 
@@ -47,9 +52,9 @@ def test_nonsense_is_no_cache() -> None:
 def test_memory_bandwidth() -> None:
     assert topology().mba is None
     assert topology(mba={"mba": False}).mba == MbaSupport(False, False)
-    assert topology(mba={"mba": True, "mba_enable": True, "mba_step": 10, "mba_min": 10}).mba == MbaSupport(
-        True, True, 10, 10
-    )
+    assert topology(
+        mba={"mba": True, "mba_enable": True, "mba_step": 10, "mba_min": 10}
+    ).mba == MbaSupport(True, True, 10, 10)
 
 
 def test_policies_of_both_dialects() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.verify import differences
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.verify import differences
 from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import running
 
 Obj = dict[str, Any]
@@ -34,7 +34,9 @@ def report(**groups: Obj) -> Obj:
 def test_all_is_well() -> None:
     two_sockets = running("b", "3 5", cos_name="COS3", cache=(4, 2))
     shared = running("s", "6", cos_name="COS4", cache=(0, 0))
-    found = report(COS2=group("1-2", "600"), COS3=group("3,5", "c0", "f0"), COS4=group("6", "1", "1"))
+    found = report(
+        COS2=group("1-2", "600"), COS3=group("3,5", "c0", "f0"), COS4=group("6", "1", "1")
+    )
     assert differences(found, [running(), two_sockets, shared]) == []
 
 
@@ -47,7 +49,10 @@ def test_a_restored_percentage_may_be_rounded() -> None:
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (group("1-2", "7ff", "600"), ["has all 11 ways of its cache 0 instead of 2", "restricts cache 1 to 2 ways"]),
+        (
+            group("1-2", "7ff", "600"),
+            ["has all 11 ways of its cache 0 instead of 2", "restricts cache 1 to 2 ways"],
+        ),
         (group("1-2", "700"), ["has 3 ways of cache 0 instead of 2"]),
         (group("1-2", "400"), ["has 1 ways of cache 0 instead of 2"]),
         (group("1", "600"), ["core 2 of workload w is not in COS2"]),
@@ -66,7 +71,10 @@ def test_what_is_not_as_rmd_says(found: Obj, words: list[str]) -> None:
 def test_besteffort_may_have_less() -> None:
     wanted = running(cache=(4, 2))
     assert differences(report(COS2=group("1-2", "600")), [wanted]) == []
-    assert "1 ways of cache 0 instead of 2 to 4" in differences(report(COS2=group("1-2", "400")), [wanted])[0]
+    assert (
+        "1 ways of cache 0 instead of 2 to 4"
+        in differences(report(COS2=group("1-2", "400")), [wanted])[0]
+    )
 
 
 def test_two_sockets_are_both_looked_at() -> None:
@@ -105,7 +113,10 @@ def test_guaranteed_ways_are_shared_with_nobody() -> None:
     assert said == ["workloads w and x share ways of cache 0"]
     # On the other socket the same bits are other ways.
     far = running("x", "5", cos_name="COS3")
-    assert differences(report(COS2=group("1-2", "600"), COS3=group("5", one="600")), [running(), far]) == []
+    assert (
+        differences(report(COS2=group("1-2", "600"), COS3=group("5", one="600")), [running(), far])
+        == []
+    )
 
 
 @pytest.mark.parametrize("name", ["COS5", "COS12", "1_2-guarantee", "3-besteffort", "shared"])

@@ -42,23 +42,31 @@ def ask(
     headers: Mapping[str, str] | None = None,
     tls: ssl.SSLContext | None = None,
 ) -> Reply:
-    """body: what is no text is sent as JSON, with its content type. Errors of the connection are raised."""
+    """body: what is no text is sent as JSON, with its content type. Errors of the connection are
+    raised."""
     connection: http.client.HTTPConnection
     if tls is None:
         connection = http.client.HTTPConnection(server.address, server.port, timeout=10)
     else:
-        connection = http.client.HTTPSConnection(server.address, server.port, timeout=10, context=tls)
+        connection = http.client.HTTPSConnection(
+            server.address, server.port, timeout=10, context=tls
+        )
     content = body if body is None or isinstance(body, str) else json.dumps(body)
     try:
-        connection.request(method, f"/v1{path}", content, dict(headers or (JSON if body is not None else {})))
+        connection.request(
+            method, f"/v1{path}", content, dict(headers or (JSON if body is not None else {}))
+        )
         answer = connection.getresponse()
         return Reply(answer.status, answer.getheader("Content-Type", ""), answer.read().decode())
     finally:
         connection.close()
 
 
-def nested(cores: str, most: int | None = 1, least: int | None = None, **more: Any) -> dict[str, Any]:
-    """A body of 0.3: cores "1,2" as single ids; least as most unless given; mba, uuid, policy and more as they are."""
+def nested(
+    cores: str, most: int | None = 1, least: int | None = None, **more: Any
+) -> dict[str, Any]:
+    """A body of 0.3: cores "1,2" as single ids; least as most unless given; mba, uuid, policy and
+    more as they are."""
     body: dict[str, Any] = {"core_ids": cores.split(",")} if cores else {}
     cache = {} if most is None else {"max": most, "min": most if least is None else least}
     mba = {key: more.pop(key) for key in ("percentage", "mbps") if key in more}
@@ -75,13 +83,17 @@ def flat(cores: str, most: int | None = 1, least: int | None = None, **more: Any
     return {**body, **more}
 
 
-def body_for(server: RmdServer, cores: str, most: int | None = 1, least: int | None = None, **more: Any) -> Any:
+def body_for(
+    server: RmdServer, cores: str, most: int | None = 1, least: int | None = None, **more: Any
+) -> Any:
     """A body in the server's dialect."""
     make = nested if server.settings.dialect is Dialect.V03 else flat
     return make(cores, most, least, **more)
 
 
-def post(server: RmdServer, cores: str, most: int | None = 1, least: int | None = None, **more: Any) -> Any:
+def post(
+    server: RmdServer, cores: str, most: int | None = 1, least: int | None = None, **more: Any
+) -> Any:
     """POST that has to go well; the object."""
     reply = ask(server, "POST", "/workloads", body_for(server, cores, most, least, **more))
     assert reply.status == 201, reply

@@ -77,7 +77,9 @@ def folder(tmp_path: Path) -> Path:
 
 def configured(folder: Path, text: str, *arguments: str, nested: bool = True) -> Config:
     (folder / "rmd.toml").write_text(text.replace("{acl}", str(folder / "acl")))
-    return read_config(flags().parse_args(["--conf-dir", str(folder), *arguments]), {}, nested=nested)
+    return read_config(
+        flags().parse_args(["--conf-dir", str(folder), *arguments]), {}, nested=nested
+    )
 
 
 def test_every_key(folder: Path) -> None:
@@ -101,7 +103,10 @@ def test_every_key(folder: Path) -> None:
 def test_defaults(folder: Path) -> None:
     found = configured(folder, '[acl]\npath = "{acl}"')
     assert (found.address, found.port, found.debug) == ("localhost", 8443, False)
-    assert (found.tls.certificates, found.tls.clients) == (Path("/etc/rmd/cert/server"), Path("/etc/rmd/cert/client"))
+    assert (found.tls.certificates, found.tls.clients) == (
+        Path("/etc/rmd/cert/server"),
+        Path("/etc/rmd/cert/client"),
+    )
     assert (found.tls.clientauth, found.tls.authorization) == ("challenge", "signature")
     assert (found.policy, found.resctrl) == (Path("/etc/rmd/policy.toml"), Path("/sys/fs/resctrl"))
     assert (found.database, found.plugins) == (Path("/var/run/rmd/rmd.db"), ())
@@ -120,7 +125,10 @@ def test_defaults(folder: Path) -> None:
 def test_flags_win(folder: Path, arguments: tuple[str, ...], address: str, port: int) -> None:
     found = configured(folder, EVERYTHING, *arguments)
     assert (found.address, found.port) == (address, port)
-    assert configured(folder, EVERYTHING, "--clientauth", "no", "--force-config").tls.clientauth == "no"
+    assert (
+        configured(folder, EVERYTHING, "--clientauth", "no", "--force-config").tls.clientauth
+        == "no"
+    )
 
 
 def test_0_2_names_its_plugin_in_a_table_of_its_own(folder: Path) -> None:
@@ -139,8 +147,14 @@ def test_a_file_that_cannot_be_read_is_passed_over(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('[database]\nbackend = "mgo"', "Check db error. Reason: Mongo DB is not currently supported"),
-        ('[default]\nunixsock = "/run/rmd.sock"', "Sorry, do not support Unix listener at present!"),
+        (
+            '[database]\nbackend = "mgo"',
+            "Check db error. Reason: Mongo DB is not currently supported",
+        ),
+        (
+            '[default]\nunixsock = "/run/rmd.sock"',
+            "Sorry, do not support Unix listener at present!",
+        ),
         ('[default]\nplugins = "pstate"', "RMD initialization error. Check logs for details"),
         ('[acl]\npath = "/nowhere"', "Error to generate an Enforcer!"),
         ('[acl]\npath = "{acl}"\nadmincert = "/nowhere"', "no such file or directory"),
@@ -152,14 +166,28 @@ def test_what_keeps_it_from_starting(folder: Path, text: str, said: str) -> None
         configured(folder, text + acl)
 
 
-def served(folder: Path, machine: Machine, simulation: Simulation, *arguments: str, pools: str = "") -> Any:
+def served(
+    folder: Path, machine: Machine, simulation: Simulation, *arguments: str, pools: str = ""
+) -> Any:
     """A server made of a configuration's folder with a tree."""
     Resctrl(machine, folder / "resctrl").reset()
     (folder / "policy.toml").write_text(POLICY)
-    lines = ["[default]", f'sysresctrl = "{folder}/resctrl"', f'policypath = "{folder}/policy.toml"']
-    lines += ["[database]", f'transport = "{folder}/db/rmd.db"', "[acl]", f'path = "{folder}/acl"', pools]
+    lines = [
+        "[default]",
+        f'sysresctrl = "{folder}/resctrl"',
+        f'policypath = "{folder}/policy.toml"',
+    ]
+    lines += [
+        "[database]",
+        f'transport = "{folder}/db/rmd.db"',
+        "[acl]",
+        f'path = "{folder}/acl"',
+        pools,
+    ]
     (folder / "rmd.toml").write_text("\n".join(lines))
-    return make_server(flags().parse_args(["--conf-dir", str(folder), "-d", *arguments]), simulation)
+    return make_server(
+        flags().parse_args(["--conf-dir", str(folder), "-d", *arguments]), simulation
+    )
 
 
 def test_the_tree_says_which_machine_it_is(folder: Path) -> None:
@@ -178,7 +206,9 @@ def test_the_tree_says_which_machine_it_is(folder: Path) -> None:
         (Machine(), Simulation(machine={"platform": ""}), "Unknow platform"),
     ],
 )
-def test_machines_on_which_it_does_not_start(folder: Path, machine: Machine, simulation: Simulation, said: str) -> None:
+def test_machines_on_which_it_does_not_start(
+    folder: Path, machine: Machine, simulation: Simulation, said: str
+) -> None:
     with pytest.raises(StartError, match=said):
         served(folder, machine, simulation).start()
 
@@ -187,7 +217,10 @@ def test_no_tree_no_daemon(folder: Path) -> None:
     server = served(folder, Machine(), Simulation())
     (folder / "resctrl" / "schemata").unlink()
     given = flags().parse_args(["--conf-dir", str(folder), "-d"])
-    for dialect, said in ((Dialect.V03, "PQOS initialization failed"), (Dialect.V02, "can not enable cat")):
+    for dialect, said in (
+        (Dialect.V03, "PQOS initialization failed"),
+        (Dialect.V02, "can not enable cat"),
+    ):
         with pytest.raises(StartError, match=said):
             make_server(given, Simulation(dialect=dialect))
     made = make_server(given, Simulation(machine={"ways": 20}, make_tree=True))
@@ -198,7 +231,9 @@ def test_no_tree_no_daemon(folder: Path) -> None:
 @contextlib.contextmanager
 def running(command: list[str], **environment: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The program and its URL."""
-    process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -219,7 +254,9 @@ def test_the_program_as_one_file(folder: Path) -> None:
     with (folder / "rmd.toml").open("a") as file:
         file.write("[CachePool]\nguarantee = 6\nbesteffort = 3\nshared = 1\n")
     pack(folder / "bin" / "rmd")
-    (folder / "simulation.json").write_text(json.dumps({"dialect": "v0.3", "faults": {"wrong_socket": True}}))
+    (folder / "simulation.json").write_text(
+        json.dumps({"dialect": "v0.3", "faults": {"wrong_socket": True}})
+    )
     command = [sys.executable, "-I", str(folder / "bin" / "rmd"), "--conf-dir", str(folder), "-d"]
     command += ["--address", "127.0.0.1", "--debugport", str(_free_port())]
     environment = {"RMD_SIMULATION": str(folder / "simulation.json")}
@@ -228,23 +265,40 @@ def test_the_program_as_one_file(folder: Path) -> None:
         assert curl(url, body).status == 201
         assert process.stdout is not None
         assert process.stdout.readline() == "POST /v1/workloads 201\n"
-        assert (folder / "resctrl/COS2/schemata").read_text() == "    MB:0=100;1=100\n    L3:0=7ff;1=060\n"
+        assert (
+            folder / "resctrl/COS2/schemata"
+        ).read_text() == "    MB:0=100;1=100\n    L3:0=7ff;1=060\n"
         assert (folder / "resctrl/COS2/cpus_list").read_text() == "1\n"
     with running(command, **environment) as (url, _process):
         assert [workload["uuid"] for workload in curl(url).json] == ["u"]
 
 
 def test_the_program_says_why_it_does_not_start(folder: Path) -> None:
-    command = [sys.executable, "-m", "tests.rmd", "serve", "--conf-dir", str(folder), "--unixsock", "/run/rmd.sock"]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.rmd",
+        "serve",
+        "--conf-dir",
+        str(folder),
+        "--unixsock",
+        "/run/rmd.sock",
+    ]
     result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPO)
     assert result.returncode == 1
-    assert result.stderr.endswith('level=fatal msg="Sorry, do not support Unix listener at present!"\n')
-    version = subprocess.run([*command[:4], "--version"], capture_output=True, text=True, check=True, cwd=REPO)
+    assert result.stderr.endswith(
+        'level=fatal msg="Sorry, do not support Unix listener at present!"\n'
+    )
+    version = subprocess.run(
+        [*command[:4], "--version"], capture_output=True, text=True, check=True, cwd=REPO
+    )
     assert version.stdout.startswith("RMD version: 0.3.1")
 
 
 def test_a_tree_by_hand(folder: Path) -> None:
-    (folder / "simulation.json").write_text(json.dumps({"machine": {"sockets": 1, "cpus": 4, "ways": 20}}))
+    (folder / "simulation.json").write_text(
+        json.dumps({"machine": {"sockets": 1, "cpus": 4, "ways": 20}})
+    )
     command = [sys.executable, "-m", "tests.rmd", "tree", str(folder / "resctrl"), "--simulation"]
     subprocess.run([*command, str(folder / "simulation.json")], check=True, cwd=REPO)
     assert (folder / "resctrl/schemata").read_text() == "    MB:0=100\n    L3:0=fffff\n"
@@ -257,11 +311,14 @@ def test_tls_of_the_file_is_served(folder: Path) -> None:
     served(folder, Machine(), Simulation())
     with (folder / "rmd.toml").open("r+") as file:
         text = file.read().replace(
-            "[default]", f'[default]\ncertpath = "{tls.certificates}"\nclientcapath = "{tls.clients}"'
+            "[default]",
+            f'[default]\ncertpath = "{tls.certificates}"\nclientcapath = "{tls.clients}"',
         )
         file.seek(0)
         file.write(text)
-    given = flags().parse_args(["--conf-dir", str(folder), "--address", "127.0.0.1", "--tlsport", str(_free_port())])
+    given = flags().parse_args(
+        ["--conf-dir", str(folder), "--address", "127.0.0.1", "--tlsport", str(_free_port())]
+    )
     with make_server(given, Simulation()) as server:
         assert server.url.startswith("https://127.0.0.1:")
 

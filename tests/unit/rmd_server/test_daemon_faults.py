@@ -44,7 +44,9 @@ def test_posts_at_the_same_time(v03: RmdServer, race: bool) -> None:
     v03.faults.enforce_seconds = 0.5 if race else 0.02
     v03.faults.race = race
     with ThreadPoolExecutor(20) as pool:
-        replies = list(pool.map(lambda _n: ask(v03, "POST", "/workloads", nested("1", uuid="u")), range(20)))
+        replies = list(
+            pool.map(lambda _n: ask(v03, "POST", "/workloads", nested("1", uuid="u")), range(20))
+        )
     made = [reply for reply in replies if reply.status == 201]
     assert len(made) == (6 if race else 1)
     assert [workload["uuid"] for workload in v03.workloads()] == ["u"] * len(made)
@@ -113,7 +115,10 @@ def test_two_shared_workloads_keep_0_3_from_starting(v03: RmdServer) -> None:
     ("settings", "text"),
     [
         ({"machine": Machine(mba_closids=0)}, "Requested and currently set MBA mode differ"),
-        ({"machine": Machine(mba_closids=0), "mba_mode": "none"}, "CLOS pool initialization failure"),
+        (
+            {"machine": Machine(mba_closids=0), "mba_mode": "none"},
+            "CLOS pool initialization failure",
+        ),
         ({"machine": Machine(mba_mbps=True)}, "Requested and currently set MBA mode differ"),
         ({"mba_mode": "fast"}, "Invalid MBA mode in rmd.toml"),
         ({"machine": Machine(closids=8)}, "not enough CLOS on host, 8 used"),
@@ -125,7 +130,8 @@ def test_0_3_does_not_start(settings: dict[str, Any], text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("machine", "switch"), [(Machine(mba_closids=0), "needs_mba"), (Machine(closids=8), "equal_closids")]
+    ("machine", "switch"),
+    [(Machine(mba_closids=0), "needs_mba"), (Machine(closids=8), "equal_closids")],
 )
 def test_0_3_starts_where_the_fault_is_off(machine: Machine, switch: str) -> None:
     faults = Faults()
@@ -165,7 +171,12 @@ def test_the_default_pools_do_not_fit(dialect: Dialect) -> None:
 
 def test_only_workloads_of_tasks_are_swept() -> None:
     with RmdServer(tasks={"7": {1}}, validator_interval=0.0) as server:
-        ask(server, "POST", "/workloads", {"task_ids": ["7"], "rdt": {"cache": {"max": 1, "min": 1}}})
+        ask(
+            server,
+            "POST",
+            "/workloads",
+            {"task_ids": ["7"], "rdt": {"cache": {"max": 1, "min": 1}}},
+        )
         post(server, "2")
         assert len(ask(server, "GET", "/workloads").json) == 2
         server.node.tasks.clear()
@@ -188,7 +199,10 @@ def test_a_yaml_policy_is_not_enforced() -> None:
         assert post(server, "2", None, policy="gold")["cos_name"] == "COS2"
     slow = Policies({"slow": {"cache": {"max": 1, "min": 1}, "mba": {"percentage": 30}}}, yaml=True)
     with RmdServer(policies=slow) as server:
-        assert post(server, "1", None, policy="slow")["rdt"] == {"cache": {}, "mba": {"percentage": 30}}
+        assert post(server, "1", None, policy="slow")["rdt"] == {
+            "cache": {},
+            "mba": {"percentage": 30},
+        }
     with RmdServer(dialect=Dialect.V02, policies=policies) as server:
         assert post(server, "1", None, policy="gold")["cos_name"] == "1-guarantee"
 

@@ -59,14 +59,27 @@ INFO = {
             "404: Could not found workload",
         ),
         ("POST", "/workloads", {}, 415, SNIFFED, "415: Unsupported Media Type"),
-        ("PATCH", "/workloads/7", {"Content-Type": "text/plain"}, 415, SNIFFED, "415: Unsupported Media Type"),
+        (
+            "PATCH",
+            "/workloads/7",
+            {"Content-Type": "text/plain"},
+            415,
+            SNIFFED,
+            "415: Unsupported Media Type",
+        ),
         ("GET", "/workloads", {"Accept": "text/html"}, 406, SNIFFED, "406: Not Acceptable"),
         ("GET", "/workloads", {"Accept": "text/html, */*;q=0.1"}, 200, "application/json", "[]"),
         ("GET", "/workloads/", {"Accept": "application/json"}, 200, "application/json", "[]"),
     ],
 )
 def test_the_router(
-    server: RmdServer, method: str, path: str, headers: dict[str, str], status: int, kind: str, text: str
+    server: RmdServer,
+    method: str,
+    path: str,
+    headers: dict[str, str],
+    status: int,
+    kind: str,
+    text: str,
 ) -> None:
     reply = ask(server, method, path, headers=headers)
     assert (reply.status, reply.kind, reply.text) == (status, kind, text)
@@ -90,7 +103,12 @@ def test_cache_level(server: RmdServer, level: str) -> None:
         assert ask(server, "GET", f"/cache/{level}/{cache}").json == info
     first = found["Caches"]["0"]
     assert (first["share_cpu_list"], first["available_cpus"]) == ("0-3", "1-3")
-    assert first["available_ways_pool"] == {"besteffort": "7-9", "guaranteed": "1-6", "os": "0", "shared": "10"}
+    assert first["available_ways_pool"] == {
+        "besteffort": "7-9",
+        "guaranteed": "1-6",
+        "os": "0",
+        "shared": "10",
+    }
     # Where no CPU of the OS is, its way is not left out.
     assert found["Caches"]["1"]["available_ways_pool"]["guaranteed"] == "0-5"
     assert (first["NumPartitions"], first["NumClasses"], first["WayContention"]) == (0, 0, 0)
@@ -157,7 +175,9 @@ def test_hospitality_of_a_bad_pair(server: RmdServer, most: int, least: int) -> 
 
 
 def test_hospitality_by_policy(v02: RmdServer, v03: RmdServer) -> None:
-    assert ask(v02, "POST", "/hospitality", {"policy": "gold"}).json == {"score": {"l3": {"0": 100, "1": 100}}}
+    assert ask(v02, "POST", "/hospitality", {"policy": "gold"}).json == {
+        "score": {"l3": {"0": 100, "1": 100}}
+    }
     reply = ask(v03, "POST", "/hospitality", {"policy": "gold"})
     assert (reply.status, reply.text) == (500, "Unknown AppError type!")
     v03.faults.hospitality_policy = False

@@ -129,12 +129,15 @@ def test_a_stopped_server_has_no_port(v03: RmdServer) -> None:
 
 
 def test_a_hundred_servers(tmp_path: Path) -> None:
-    """One address each, one port, one thread for all that wait; what one is told is not told to the others."""
+    """One address each, one port, one thread for all that wait; what one is told is not told to the
+    others."""
     certificates = Certificates(tmp_path / "pki")
     nodes = [f"n{number}" for number in range(1, 101)]
     admin = trust(certificates, certificates.client())
     before = threading.active_count()
-    with Fleet(nodes, tls=lambda node, address: certificates.tls(node, [f"{node}.example", address])) as fleet:
+    with Fleet(
+        nodes, tls=lambda node, address: certificates.tls(node, [f"{node}.example", address])
+    ) as fleet:
         assert threading.active_count() <= before + 1
         assert len({server.address for server in fleet.servers.values()}) == len(fleet) == 100
         assert {server.port for server in fleet.servers.values()} == {fleet.port}
@@ -151,7 +154,9 @@ def test_a_hundred_servers(tmp_path: Path) -> None:
 
 
 def test_each_node_has_an_annotation() -> None:
-    fleet = Fleet([f"n{number}" for number in range(300)], dialect=Dialect.V02, machine=Machine(cpus=16))
+    fleet = Fleet(
+        [f"n{number}" for number in range(300)], dialect=Dialect.V02, machine=Machine(cpus=16)
+    )
     assert fleet["n299"].address == "127.77.1.46"
     assert fleet["n299"].machine.cpus == 16
     assert fleet.annotations["n0"] == {

@@ -22,13 +22,19 @@ def cache_of(workload: dict[str, Any]) -> Any:
 def test_an_equal_body_changes_nothing(server: RmdServer) -> None:
     post(server, "1,2", 2, uuid="u")
     before = server.dump()
-    assert ask(server, "PATCH", "/workloads/1", body_for(server, "1,2", 2)).json == before["workloads"][0]
+    assert (
+        ask(server, "PATCH", "/workloads/1", body_for(server, "1,2", 2)).json
+        == before["workloads"][0]
+    )
     assert server.dump() == before
 
 
 def test_the_uuid_is_ignored(server: RmdServer) -> None:
     post(server, "1", 1, uuid="u")
-    assert ask(server, "PATCH", "/workloads/1", body_for(server, "1", 2, uuid="other")).json["uuid"] == "u"
+    assert (
+        ask(server, "PATCH", "/workloads/1", body_for(server, "1", 2, uuid="other")).json["uuid"]
+        == "u"
+    )
 
 
 @pytest.mark.parametrize("body", ["{", "", "[]"])
@@ -49,7 +55,9 @@ def test_other_ways_usually_get_another_class(v03: RmdServer) -> None:
 
 def test_another_policy(server: RmdServer) -> None:
     post(server, "1", None, policy="gold")
-    changed = ask(server, "PATCH", "/workloads/1", body_for(server, "1", None, policy="silver")).json
+    changed = ask(
+        server, "PATCH", "/workloads/1", body_for(server, "1", None, policy="silver")
+    ).json
     assert (changed["policy"], cache_of(changed)) == ("silver", {"max": 3, "min": 1})
     # Values of one's own end the policy.
     own = ask(server, "PATCH", "/workloads/1", body_for(server, "1", 2)).json
@@ -88,7 +96,9 @@ def test_other_cores_alone_always_fail(server: RmdServer, cores: str) -> None:
     assert (reply.status, reply.text) == (500, text)
     assert server.dump() == before
     server.faults.patch_refuses_cores = False
-    assert ask(server, "PATCH", "/workloads/1", body_for(server, cores)).json["core_ids"] == cores.split(",")
+    assert ask(server, "PATCH", "/workloads/1", body_for(server, cores)).json[
+        "core_ids"
+    ] == cores.split(",")
 
 
 def test_cores_with_other_ways_take_those_of_others(server: RmdServer) -> None:
@@ -110,8 +120,12 @@ def test_plugins_that_are_not_named_are_dropped() -> None:
         assert "plugins" not in ask(server, "PATCH", "/workloads/1", nested("1", 2)).json
 
 
-@pytest.mark.parametrize(("values", "name"), [({"monitoring": "on"}, "COS2"), ({"ratio": 3.0}, "COS3")])
-def test_a_plugins_numbers_are_never_equal_to_those_of_the_database(values: dict[str, Any], name: str) -> None:
+@pytest.mark.parametrize(
+    ("values", "name"), [({"monitoring": "on"}, "COS2"), ({"ratio": 3.0}, "COS3")]
+)
+def test_a_plugins_numbers_are_never_equal_to_those_of_the_database(
+    values: dict[str, Any], name: str
+) -> None:
     with RmdServer(plugins=("pstate",)) as server:
         assert post(server, "1", 1, plugins={"pstate": values})["cos_name"] == "COS2"
         again = ask(server, "PATCH", "/workloads/1", nested("1", 1, plugins={"pstate": values}))

@@ -36,20 +36,33 @@ V03 = {
     "no body": Row("", 500, UNREADABLE),
     "core ids are numbers": Row({**nested("1"), "core_ids": [1]}, 500, UNREADABLE),
     "negative": Row(nested("1", -1), 500, UNREADABLE),
-    "a fraction": Row({"core_ids": ["1"], "rdt": {"cache": {"max": 1.5, "min": 1}}}, 500, UNREADABLE),
+    "a fraction": Row(
+        {"core_ids": ["1"], "rdt": {"cache": {"max": 1.5, "min": 1}}}, 500, UNREADABLE
+    ),
     "no core": Row(nested(""), 400, f"{INVALID}No task or core id specified"),
-    "task is not alive": Row({**nested(""), "task_ids": ["7"]}, 400, f"{INVALID}The task: 7 does not exist"),
+    "task is not alive": Row(
+        {**nested(""), "task_ids": ["7"]}, 400, f"{INVALID}The task: 7 does not exist"
+    ),
     "max alone": Row(
-        {"core_ids": ["1"], "rdt": {"cache": {"max": 1}}}, 400, f"{INVALID}Need to provide both cache.* or none of them"
+        {"core_ids": ["1"], "rdt": {"cache": {"max": 1}}},
+        400,
+        f"{INVALID}Need to provide both cache.* or none of them",
     ),
     "min alone": Row(
-        {"core_ids": ["1"], "rdt": {"cache": {"min": 1}}}, 400, f"{INVALID}Need to provide both cache.* or none of them"
+        {"core_ids": ["1"], "rdt": {"cache": {"min": 1}}},
+        400,
+        f"{INVALID}Need to provide both cache.* or none of them",
     ),
     "nothing wanted": Row({"core_ids": ["1"]}, 400, f"{INVALID}No RDT/Plugins params in workload"),
     "uuid is there": Row(
-        nested("1", uuid="u"), 400, f"{IN_DATABASE}UUID u already exists in workload 1\n", others=OTHER
+        nested("1", uuid="u"),
+        400,
+        f"{IN_DATABASE}UUID u already exists in workload 1\n",
+        others=OTHER,
     ),
-    "core is used": Row(nested("1,2"), 400, f"{IN_DATABASE}CPU list [2] has been assigned\n", others=OTHER),
+    "core is used": Row(
+        nested("1,2"), 400, f"{IN_DATABASE}CPU list [2] has been assigned\n", others=OTHER
+    ),
     "core above 31 is used": Row(
         nested("40,3,33"),
         400,
@@ -57,7 +70,9 @@ V03 = {
         {"machine": Machine(cpus=64)},
         (nested("3,33,40"),),
     ),
-    "id is there": Row(nested("1", id="1"), 400, f"{IN_DATABASE}Workload with id 1 already exists\n", others=OTHER),
+    "id is there": Row(
+        nested("1", id="1"), 400, f"{IN_DATABASE}Workload with id 1 already exists\n", others=OTHER
+    ),
     "task is there": Row(
         {**nested(""), "task_ids": ["7"]},
         400,
@@ -66,13 +81,17 @@ V03 = {
         ({**nested(""), "task_ids": ["7"]},),
     ),
     "unknown policy": Row(
-        nested("1", None, policy="p"), 400, f"{INVALID}Could not find the Policy. Can not find specified policy p"
+        nested("1", None, policy="p"),
+        400,
+        f"{INVALID}Could not find the Policy. Can not find specified policy p",
     ),
     "plugin is not loaded": Row(
         nested("1", 1, plugins=PSTATE), 400, f"{INVALID}Trying to use module that is not loaded"
     ),
     "mba without cache": Row(
-        nested("1", None, percentage=50), 400, f"{INVALID}Need to provide both cache and mba for better performance"
+        nested("1", None, percentage=50),
+        400,
+        f"{INVALID}Need to provide both cache and mba for better performance",
     ),
     "mba on besteffort": Row(
         nested("1", 2, 1, percentage=50),
@@ -84,21 +103,42 @@ V03 = {
         400,
         f"{INVALID}MBA only supported for Guaranteed Request and not for BestEffort and Shared",
     ),
-    "mba 0": Row(nested("1", 1, percentage=0), 400, f"{INVALID}MBA values in should range from 1 to 100"),
-    "mba 101": Row(nested("1", 1, percentage=101), 400, f"{INVALID}MBA values in should range from 1 to 100"),
-    "mbps too many": Row(
-        nested("1", 1, mbps=4294967291), 400, f"{INVALID}MBA values in should range from 1 to 4294967290", MBPS
+    "mba 0": Row(
+        nested("1", 1, percentage=0), 400, f"{INVALID}MBA values in should range from 1 to 100"
     ),
-    "mbps for percent": Row(nested("1", 1, mbps=50), 400, f"{INVALID}Please provide MBA in Percentage"),
-    "percent for mbps": Row(nested("1", 1, percentage=50), 400, f"{INVALID}Please provide MBA in Mbps", MBPS),
-    "min above max": Row(nested("1", 1, 2), 500, "Min cache value cannot be greater than max cache value"),
+    "mba 101": Row(
+        nested("1", 1, percentage=101), 400, f"{INVALID}MBA values in should range from 1 to 100"
+    ),
+    "mbps too many": Row(
+        nested("1", 1, mbps=4294967291),
+        400,
+        f"{INVALID}MBA values in should range from 1 to 4294967290",
+        MBPS,
+    ),
+    "mbps for percent": Row(
+        nested("1", 1, mbps=50), 400, f"{INVALID}Please provide MBA in Percentage"
+    ),
+    "percent for mbps": Row(
+        nested("1", 1, percentage=50), 400, f"{INVALID}Please provide MBA in Mbps", MBPS
+    ),
+    "min above max": Row(
+        nested("1", 1, 2), 500, "Min cache value cannot be greater than max cache value"
+    ),
     "max without min": Row(
-        nested("1", 2, 0), 500, "Bad cache ways request. Details: max_cache=2, min_cache=0, doesn't support\n"
+        nested("1", 2, 0),
+        500,
+        "Bad cache ways request. Details: max_cache=2, min_cache=0, doesn't support\n",
     ),
     "not enough ways": Row(nested("1", 7), 500, "Not enough cache left on cache_id 0"),
-    "not enough ways left": Row(nested("1", 6), 500, "Not enough cache left on cache_id 0", others=OTHER),
+    "not enough ways left": Row(
+        nested("1", 6), 500, "Not enough cache left on cache_id 0", others=OTHER
+    ),
     "no class left": Row(
-        nested("1"), 500, "No free CLOS available", {"machine": Machine(mba_closids=3)}, (nested("2"),)
+        nested("1"),
+        500,
+        "No free CLOS available",
+        {"machine": Machine(mba_closids=3)},
+        (nested("2"),),
     ),
     "no class left for shared": Row(
         nested("1", 0),
@@ -119,13 +159,22 @@ V02 = {
     ),
     "no core": Row(flat(""), 400, f"{INVALID}No task or core id specified"),
     "max alone": Row(
-        {"core_ids": ["1"], "cache": {"max": 1}}, 400, f"{INVALID}Need to provide both *_cache or none of them"
+        {"core_ids": ["1"], "cache": {"max": 1}},
+        400,
+        f"{INVALID}Need to provide both *_cache or none of them",
     ),
-    "nothing wanted": Row({"core_ids": ["1"]}, 400, f"{INVALID}No Cache neither PState params in workload"),
+    "nothing wanted": Row(
+        {"core_ids": ["1"]}, 400, f"{INVALID}No Cache neither PState params in workload"
+    ),
     "uuid is there": Row(
-        flat("1", uuid="u"), 400, f"{IN_DATABASE}UUID u already exists in workload 1\n", others=IN_USE
+        flat("1", uuid="u"),
+        400,
+        f"{IN_DATABASE}UUID u already exists in workload 1\n",
+        others=IN_USE,
     ),
-    "core is used": Row(flat("1,2"), 400, f"{IN_DATABASE}CPU list 4 has been assigned\n", others=IN_USE),
+    "core is used": Row(
+        flat("1,2"), 400, f"{IN_DATABASE}CPU list 4 has been assigned\n", others=IN_USE
+    ),
     "core above 31 is used": Row(
         flat("33,2"),
         400,
@@ -134,13 +183,20 @@ V02 = {
         (flat("2,33"),),
     ),
     "unknown policy": Row(
-        flat("1", None, policy="p"), 400, f"{INVALID}Could not find the Policy. Can not find specified policy p"
+        flat("1", None, policy="p"),
+        400,
+        f"{INVALID}Could not find the Policy. Can not find specified policy p",
     ),
     "plugin is not loaded": Row(
-        flat("1", 1, **PSTATE), 400, f"{INVALID}P-State configuration given while plugin not enabled"
+        flat("1", 1, **PSTATE),
+        400,
+        f"{INVALID}P-State configuration given while plugin not enabled",
     ),
     "ratio 0": Row(
-        flat("1", 1, pstate={"ratio": 0}), 400, f"{INVALID}Invalid P-State Branch Ratio given", {"plugins": ("pstate",)}
+        flat("1", 1, pstate={"ratio": 0}),
+        400,
+        f"{INVALID}Invalid P-State Branch Ratio given",
+        {"plugins": ("pstate",)},
     ),
     "monitoring": Row(
         flat("1", 1, pstate={"monitoring": "x"}),
@@ -149,10 +205,14 @@ V02 = {
         {"plugins": ("pstate",)},
     ),
     "min above max": Row(
-        flat("1", 1, 2), 500, "Bad cache ways request. Details: max_cache=1, min_cache=2, doesn't support\n"
+        flat("1", 1, 2),
+        500,
+        "Bad cache ways request. Details: max_cache=1, min_cache=2, doesn't support\n",
     ),
     "max without min": Row(
-        flat("1", 2, 0), 500, "Bad cache ways request. Details: max_cache=2, min_cache=0, doesn't support\n"
+        flat("1", 2, 0),
+        500,
+        "Bad cache ways request. Details: max_cache=2, min_cache=0, doesn't support\n",
     ),
     "not enough ways": Row(flat("1", 7), 500, "Not enough cache left on cache_id 0"),
     "no class left": Row(
@@ -201,7 +261,10 @@ def test_a_core_that_is_none_crashes_the_handler(server: RmdServer, core: str) -
 
 def test_what_is_meant_to_be_a_400_is_one_if_it_is_switched_so(v03: RmdServer) -> None:
     v03.faults.wrong_class = False
-    assert [ask(v03, "POST", "/workloads", nested("1", *pair)).status for pair in ((1, 2), (2, 0), (7, 7))] == [400] * 3
+    assert [
+        ask(v03, "POST", "/workloads", nested("1", *pair)).status
+        for pair in ((1, 2), (2, 0), (7, 7))
+    ] == [400] * 3
 
 
 def test_a_policy_wins_over_what_else_is_asked(server: RmdServer) -> None:

@@ -89,7 +89,9 @@ def test_tls_1_2_with_two_suites_and_no_http_2(certificates: Certificates) -> No
 
 
 def _secured(server: RmdServer, context: ssl.SSLContext, name: str = "127.0.0.1") -> ssl.SSLSocket:
-    return context.wrap_socket(socket.create_connection((server.address, server.port), 5), server_hostname=name)
+    return context.wrap_socket(
+        socket.create_connection((server.address, server.port), 5), server_hostname=name
+    )
 
 
 def test_the_certificates_names(certificates: Certificates) -> None:
@@ -123,7 +125,9 @@ def test_what_users_may_do(certificates: Certificates, method: str, path: str, s
         reply = ask(server, method, path, headers=JSON, tls=user)
         assert reply.status == status
         if status == 403:
-            assert reply.text == 'User "Cert Client User" is not authorized to access this resource\n'
+            assert (
+                reply.text == 'User "Cert Client User" is not authorized to access this resource\n'
+            )
 
 
 def test_a_certificate_that_no_list_knows(certificates: Certificates) -> None:
@@ -141,16 +145,30 @@ def test_by_username(certificates: Certificates) -> None:
     with tls_server(certificates, authorization="username") as server:
         for name, status in (("root", 201), ("user", 403), ("anybody", 403)):
             reply = ask(
-                server, "POST", "/workloads", nested("1"), tls=trust(certificates, certificates.client(name, ""))
+                server,
+                "POST",
+                "/workloads",
+                nested("1"),
+                tls=trust(certificates, certificates.client(name, "")),
             )
             assert reply.status == status
 
 
 def test_by_role(certificates: Certificates) -> None:
     with tls_server(certificates, authorization="role") as server:
-        reply = ask(server, "GET", "/workloads", tls=trust(certificates, certificates.client("x", "", unit="user")))
+        reply = ask(
+            server,
+            "GET",
+            "/workloads",
+            tls=trust(certificates, certificates.client("x", "", unit="user")),
+        )
         assert reply.status == 200
-        reply = ask(server, "GET", "/mba", tls=trust(certificates, certificates.client("x", "", unit="user")))
+        reply = ask(
+            server,
+            "GET",
+            "/mba",
+            tls=trust(certificates, certificates.client("x", "", unit="user")),
+        )
         assert (reply.status, reply.text) == (401, "OU: user is not authorized")
         reply = ask(
             server,
@@ -191,8 +209,17 @@ def test_require_any_wants_a_certificate_and_no_more(certificates: Certificates)
 def test_basic(certificates: Certificates, user: str, status: int, text: str) -> None:
     accounts = {"root": "secret", "user": "secret"}
     with tls_server(certificates, clientauth="no", accounts=accounts) as server:
-        header = {"Authorization": f"Basic {base64.b64encode(user.encode()).decode()}"} if user else {}
-        reply = ask(server, "POST", "/workloads", nested("1"), headers={**JSON, **header}, tls=trust(certificates))
+        header = (
+            {"Authorization": f"Basic {base64.b64encode(user.encode()).decode()}"} if user else {}
+        )
+        reply = ask(
+            server,
+            "POST",
+            "/workloads",
+            nested("1"),
+            headers={**JSON, **header},
+            tls=trust(certificates),
+        )
         assert reply.status == status
         assert not text or reply.text == text
 

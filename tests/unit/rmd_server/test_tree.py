@@ -27,7 +27,11 @@ def test_the_kernels_files(tmp_path: Path) -> None:
     assert read(tmp_path, "info/MB/num_closids") == "8\n"
     assert read(tmp_path, "info/MB/bandwidth_gran") == "10\n"
     assert read(tmp_path, "schemata") == "    MB:0=100;1=100\n    L3:0=7ff;1=7ff\n"
-    assert (read(tmp_path, "cpus"), read(tmp_path, "cpus_list"), read(tmp_path, "tasks")) == ("ff\n", "0-7\n", "")
+    assert (read(tmp_path, "cpus"), read(tmp_path, "cpus_list"), read(tmp_path, "tasks")) == (
+        "ff\n",
+        "0-7\n",
+        "",
+    )
 
 
 def test_a_machine_without_mba(tmp_path: Path) -> None:
@@ -39,14 +43,18 @@ def test_a_machine_without_mba(tmp_path: Path) -> None:
 def test_groups_of_both(tmp_path: Path) -> None:
     for dialect, name in ((Dialect.V03, "COS2"), (Dialect.V02, "1_4-guarantee")):
         folder = tmp_path / dialect.name
-        with RmdServer(dialect=dialect, resctrl=folder, database=folder.with_suffix(".db")) as server:
+        with RmdServer(
+            dialect=dialect, resctrl=folder, database=folder.with_suffix(".db")
+        ) as server:
             post(server, "1,4", 2, uuid="u")
             assert read_schemata(folder / name)["L3"] == {0: "060", 1: "030"}
             assert read(folder, f"{name}/cpus_list") == "1,4\n"
             assert read(folder, "cpus_list") == "0,2-3,5-7\n"
             before = server.dump()
         # Another process finds all of it.
-        with RmdServer(dialect=dialect, resctrl=folder, database=folder.with_suffix(".db")) as again:
+        with RmdServer(
+            dialect=dialect, resctrl=folder, database=folder.with_suffix(".db")
+        ) as again:
             assert again.dump() == before
             ask(again, "DELETE", "/workloads/1")
             assert (folder / name).exists() == (dialect is Dialect.V03)
@@ -76,7 +84,8 @@ def test_many_cpus() -> None:
 
 
 @pytest.mark.parametrize(
-    ("items", "numbers"), [(["3"], {3}), (["4-5"], {4, 5}), (["0-1,3", "7"], {0, 1, 3, 7}), ([" 1 "], {1})]
+    ("items", "numbers"),
+    [(["3"], {3}), (["4-5"], {4, 5}), (["0-1,3", "7"], {0, 1, 3, 7}), ([" 1 "], {1})],
 )
 def test_lists(items: list[str], numbers: set[int]) -> None:
     assert parse_list(items) == numbers

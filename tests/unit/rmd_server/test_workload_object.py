@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Facts 4.2 and 4.3: fields of both dialects, names of groups, ids; and what max and min mean in ways."""
+"""Facts 4.2 and 4.3: fields of both dialects, names of groups, ids; and what max and min mean in
+ways."""
 
 from __future__ import annotations
 
@@ -80,13 +81,17 @@ def test_fields_may_be_written_in_any_case(v03: RmdServer) -> None:
 
 
 def test_names_of_groups(v02: RmdServer, v03: RmdServer) -> None:
-    assert [post(v02, *values)["cos_name"] for values in (("1,2", 1), ("3", 2, 1), ("4", 0), ("5", 0))] == [
+    assert [
+        post(v02, *values)["cos_name"] for values in (("1,2", 1), ("3", 2, 1), ("4", 0), ("5", 0))
+    ] == [
         "1_2-guarantee",
         "3-besteffort",
         "shared",
         "shared",
     ]
-    assert [post(v03, *values)["cos_name"] for values in (("1,2", 1), ("3", 2, 1), ("4", 0), ("5", 0))] == [
+    assert [
+        post(v03, *values)["cos_name"] for values in (("1,2", 1), ("3", 2, 1), ("4", 0), ("5", 0))
+    ] == [
         "COS2",
         "COS3",
         "COS4",
@@ -95,10 +100,18 @@ def test_names_of_groups(v02: RmdServer, v03: RmdServer) -> None:
 
 
 def test_ids_go_on_and_a_clients_own_is_taken(server: RmdServer) -> None:
-    assert [post(server, "1")["id"], post(server, "2", id="77")["id"], post(server, "3")["id"]] == ["1", "77", "2"]
+    assert [post(server, "1")["id"], post(server, "2", id="77")["id"], post(server, "3")["id"]] == [
+        "1",
+        "77",
+        "2",
+    ]
     ask(server, "DELETE", "/workloads/2")
     assert post(server, "3")["id"] == "3"
-    assert [workload["id"] for workload in ask(server, "GET", "/workloads").json] == ["1", "3", "77"]
+    assert [workload["id"] for workload in ask(server, "GET", "/workloads").json] == [
+        "1",
+        "3",
+        "77",
+    ]
 
 
 def test_the_list_is_in_the_order_of_the_databases_keys(v03: RmdServer) -> None:
@@ -109,7 +122,9 @@ def test_the_list_is_in_the_order_of_the_databases_keys(v03: RmdServer) -> None:
 
 @pytest.mark.parametrize(("method", "verb"), [("PATCH", "modify"), ("DELETE", "delete")])
 def test_workloads_of_openstack_stay(server: RmdServer, method: str, verb: str) -> None:
-    key = server.seed(Workload(core_ids=["1"], status="Successful", cos_name="COS2", origin="OPENSTACK"))
+    key = server.seed(
+        Workload(core_ids=["1"], status="Successful", cos_name="COS2", origin="OPENSTACK")
+    )
     before = server.dump()
     reply = ask(server, method, f"/workloads/{key}", {"core_ids": ["2"]})
     text = f"200: You only have permission to {verb} REST origin workloads"
@@ -117,7 +132,8 @@ def test_workloads_of_openstack_stay(server: RmdServer, method: str, verb: str) 
     assert server.dump() == before
 
 
-# 4.3. Pools of the first socket: OS 0, guarantee 1-6, besteffort 7-9, shared 10; of the second one lower each.
+# 4.3. Pools of the first socket: OS 0, guarantee 1-6, besteffort 7-9, shared 10; of the second one
+# lower each.
 def test_guaranteed_ways_are_taken_from_the_high_end_of_their_pool(server: RmdServer) -> None:
     assert ways(server, "1", 2) == ["60", FULL]
     assert ways(server, "2", 3) == ["1c", FULL]
@@ -139,7 +155,10 @@ def test_0_2_leaves_the_os_group_alone_where_it_has_no_cpu(v02: RmdServer, v03: 
 def test_best_effort_gets_up_to_max(server: RmdServer) -> None:
     assert ways(server, "1", 5, 1) == ["380", FULL]
     reply = ask(
-        server, "POST", "/workloads", nested("2", 2, 1) if server.settings.dialect is Dialect.V03 else flat("2", 2, 1)
+        server,
+        "POST",
+        "/workloads",
+        nested("2", 2, 1) if server.settings.dialect is Dialect.V03 else flat("2", 2, 1),
     )
     assert (reply.status, reply.text) == (500, "Not enough cache left on cache_id 0")
 
@@ -171,11 +190,18 @@ def test_shared_is_one_group_on_all_sockets(server: RmdServer) -> None:
 
 def test_tasks_go_by_their_affinity() -> None:
     with RmdServer(tasks={"4711": {5}}) as server:
-        name = ask(server, "POST", "/workloads", {"task_ids": ["4711"], "rdt": {"cache": {"max": 1, "min": 1}}}).json[
-            "cos_name"
-        ]
+        name = ask(
+            server,
+            "POST",
+            "/workloads",
+            {"task_ids": ["4711"], "rdt": {"cache": {"max": 1, "min": 1}}},
+        ).json["cos_name"]
         group = server.dump()["resctrl"][name]
-        assert (group["L3"], group["tasks"], group["cpus_list"]) == ({0: FULL, 1: "20"}, ["4711"], "")
+        assert (group["L3"], group["tasks"], group["cpus_list"]) == (
+            {0: FULL, 1: "20"},
+            ["4711"],
+            "",
+        )
 
 
 def test_cores_may_be_lists(server: RmdServer) -> None:
@@ -202,7 +228,8 @@ def test_infra_is_at_the_top_over_the_pools() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cores", "pool"), [(["1", "3", "4", "5", "6", "7"], 1), (["1", "2", "3", "4", "5", "6", "7"], 0)]
+    ("cores", "pool"),
+    [(["1", "3", "4", "5", "6", "7"], 1), (["1", "2", "3", "4", "5", "6", "7"], 0)],
 )
 def test_how_many_classes_there_are(v03: RmdServer, cores: list[str], pool: int) -> None:
     """8 of L3 and MBA less 2: six workloads, and all shared ones need one."""

@@ -1,4 +1,5 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Programs under the names of NVIDIA's that behave towards each other and the node as those do. There is no GPU."""
+"""Programs under the names of NVIDIA's that behave towards each other and the node as those do.
+There is no GPU."""

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`nvidia-ctk system create-dev-char-symlinks`: links MAJOR:MINOR under /dev/char to the device nodes."""
+"""`nvidia-ctk system create-dev-char-symlinks`: links MAJOR:MINOR under /dev/char to the device
+nodes."""
 
 from __future__ import annotations
 

@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A device plugin for the kubelet's v1beta1 API, to be run by Python with grpcio in a pod.
 
-`device-plugin RESOURCE COUNT`: devices 0, 1, ..., each handed out as the CDI device of that name and of the kind
-RESOURCE, whose specification this writes to /etc/cdi: a variable, and nothing else. The messages are few and small, so
-they are made by hand: field numbers are those of k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/api.proto.
+`device-plugin RESOURCE COUNT`: devices 0, 1, ..., each handed out as the CDI device of that name
+and of the kind RESOURCE, whose specification this writes to /etc/cdi: a variable, and nothing else.
+The messages are few and small, so they are made by hand: field numbers are those of
+k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/api.proto.
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ KUBELET = FOLDER / "kubelet.sock"
 
 
 def field(number: int, content: bytes) -> bytes:
-    """A length-delimited field; contents are shorter than 128 bytes each, or in two bytes of length."""
+    """A length-delimited field; contents are shorter than 128 bytes each, or in two bytes of
+    length."""
     size = len(content)
     length = bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])
     return bytes([number << 3 | 2]) + length + content
 
 
 def strings(message: bytes, number: int) -> list[bytes]:
-    """All length-delimited fields of that number; the messages that the kubelet sends have no others."""
+    """All length-delimited fields of that number; the messages that the kubelet sends have no
+    others."""
     found, position = [], 0
     while position < len(message):
         tag, size, start = message[position], message[position + 1], position + 2
@@ -85,7 +88,9 @@ class Plugin:
             "ListAndWatch": grpc.unary_stream_rpc_method_handler(self.watch),
             "Allocate": grpc.unary_unary_rpc_method_handler(self.allocate),
         }
-        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("v1beta1.DevicePlugin", methods),))
+        server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler("v1beta1.DevicePlugin", methods),)
+        )
         server.add_insecure_port(f"unix://{self.socket}")
         server.start()
         return server
@@ -99,7 +104,8 @@ class Plugin:
         print(f"registered {self.resource}", flush=True)
 
     def run(self) -> None:
-        """Serve until told to end. A kubelet that starts empties the folder and makes its socket anew."""
+        """Serve until told to end. A kubelet that starts empties the folder and makes its socket
+        anew."""
         told = threading.Event()
         signal.signal(signal.SIGTERM, lambda *_: told.set())
         seen = None
@@ -119,7 +125,10 @@ class Plugin:
 
 def write_cdi(kind: str, names: list[str]) -> None:
     """Tell the container runtime what each device is."""
-    devices = [{"name": name, "containerEdits": {"env": [f"TEST_DEVICE_{name}=from-cdi"]}} for name in names]
+    devices = [
+        {"name": name, "containerEdits": {"env": [f"TEST_DEVICE_{name}=from-cdi"]}}
+        for name in names
+    ]
     target = Path("/etc/cdi") / f"{kind.replace('/', '_')}.json"
     partial = target.with_suffix(".tmp")
     partial.write_text(json.dumps({"cdiVersion": "0.6.0", "kind": kind, "devices": devices}))
@@ -130,5 +139,9 @@ def main() -> int:
     """RESOURCE COUNT."""
     resource, names = sys.argv[1], [str(number) for number in range(int(sys.argv[2]))]
     write_cdi(resource, names)
-    Plugin(resource, {name: f"{resource}={name}" for name in names}, f"{resource.replace('/', '_')}.sock").run()
+    Plugin(
+        resource,
+        {name: f"{resource}={name}" for name in names},
+        f"{resource.replace('/', '_')}.sock",
+    ).run()
     return 0

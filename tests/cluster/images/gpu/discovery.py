@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`gpu-feature-discovery`: writes labels about the GPUs into the file that NFD's source "local" reads."""
+"""`gpu-feature-discovery`: writes labels about the GPUs into the file that NFD's source "local"
+reads."""
 
 from __future__ import annotations
 
@@ -26,7 +27,10 @@ def main() -> int:
         try:
             text = labels(gpus.read(gpus.LIBRARY))
         except OSError:
-            print(f"{gpus.LIBRARY.name} not found: no driver, or not started by the nvidia runtime", file=sys.stderr)
+            print(
+                f"{gpus.LIBRARY.name} not found: no driver, or not started by the nvidia runtime",
+                file=sys.stderr,
+            )
             return 1
         # NFD reads no file whose name begins with a dot.
         partial = target.with_name(f".{target.name}")

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`nvidia-driver init`: drives the machine's GPUs until it is told to end.
 
-What the real one leaves behind: the module in /sys (shown in this container only, since /sys is everybody's), device
-nodes and libraries in a tree that is mounted for the host under /run/nvidia/driver.
+What the real one leaves behind: the module in /sys (shown in this container only, since /sys is
+everybody's), device nodes and libraries in a tree that is mounted for the host under
+/run/nvidia/driver.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ def main() -> int:
         return 1
     unload()
     load(found)
-    print(f"Driver for {found.count} {found.product} is loaded on kernel {os.uname().release}", flush=True)
+    print(
+        f"Driver for {found.count} {found.product} is loaded on kernel {os.uname().release}",
+        flush=True,
+    )
     while not told.wait(LOOK_EVERY_S):
         current = gpus.read(HARDWARE)
         if current != found:
@@ -55,7 +59,10 @@ def main() -> int:
 
 def load(found: Gpus) -> None:
     """Make the tree and show it."""
-    minors = {gpus.CONTROL: gpus.CONTROL_MINOR, **{gpus.device(number): number for number in range(found.count)}}
+    minors = {
+        gpus.CONTROL: gpus.CONTROL_MINOR,
+        **{gpus.device(number): number for number in range(found.count)},
+    }
     for path, minor in minors.items():
         for target in (path, inside(path)):
             target.parent.mkdir(parents=True, exist_ok=True)

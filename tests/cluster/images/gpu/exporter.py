@@ -29,7 +29,10 @@ def main() -> int:
     try:
         gpus.read(gpus.LIBRARY)
     except OSError:
-        print(f"{gpus.LIBRARY.name} not found: no driver, or not started by the nvidia runtime", file=sys.stderr)
+        print(
+            f"{gpus.LIBRARY.name} not found: no driver, or not started by the nvidia runtime",
+            file=sys.stderr,
+        )
         return 1
     wanted = listed(Path(os.environ["DCGM_EXPORTER_COLLECTORS"]).read_text())
     wanted.pop(os.environ.get("STAND_IN_LACKS", ""), None)
@@ -60,7 +63,11 @@ def main() -> int:
 
 def listed(text: str) -> dict[str, tuple[str, str]]:
     """Series -> (type, help) of the list "FIELD, type, help"."""
-    lines = [line.split(",", 2) for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    lines = [
+        line.split(",", 2)
+        for line in text.splitlines()
+        if line.strip() and not line.startswith("#")
+    ]
     return {name.strip(): (kind.strip(), about.strip()) for name, kind, about in lines}
 
 

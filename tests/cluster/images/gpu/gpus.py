@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The GPUs of a machine, and what their driver answers.
 
-A machine's GPUs are what its file /etc/stand-in-gpus.json says. Their driver hands that on in a file that is named like
-the real driver's library: a program that has not got it has no driver, as with the real one.
+A machine's GPUs are what its file /etc/stand-in-gpus.json says. Their driver hands that on in a
+file that is named like the real driver's library: a program that has not got it has no driver, as
+with the real one.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ HARDWARE = Path("/etc/stand-in-gpus.json")
 LIBRARY = Path("/usr/lib/libcuda.so.1")
 SMI = Path("/usr/bin/nvidia-smi")
 CONTROL = Path("/dev/nvidiactl")
-# Of the real driver (linux/Documentation/admin-guide/devices.txt); nothing answers behind these numbers here.
+# Of the real driver (linux/Documentation/admin-guide/devices.txt); nothing answers behind these
+# numbers here.
 MAJOR, CONTROL_MINOR = 195, 255
 
 
 @dataclass(frozen=True)
 class Gpus:
-    """GPUs of one model. memory: MiB of each; temperature: degrees Celsius; fault: what CUDA says, "" if well."""
+    """GPUs of one model. memory: MiB of each; temperature: degrees Celsius; fault: what CUDA says,
+    "" if well."""
 
     product: str = "Tesla T4"
     count: int = 2
@@ -49,7 +52,9 @@ def write(gpus: Gpus, file: Path) -> None:
     """Write them so that no reader sees half of them."""
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_suffix(".new")
-    partial.write_text(json.dumps({**asdict(gpus), "uuids": [gpus.uuid(number) for number in range(gpus.count)]}))
+    partial.write_text(
+        json.dumps({**asdict(gpus), "uuids": [gpus.uuid(number) for number in range(gpus.count)]})
+    )
     partial.rename(file)
 
 

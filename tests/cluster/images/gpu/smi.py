@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`nvidia-smi -L`. It is mounted into containers of any image with a Python, so it needs nothing but that."""
+"""`nvidia-smi -L`. It is mounted into containers of any image with a Python, so it needs nothing
+but that."""
 
 from __future__ import annotations
 

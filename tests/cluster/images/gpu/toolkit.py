@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`nvidia-ctk-installer --no-daemon`: makes containerd on the node know the GPUs.
 
-Copies the runtime to the node, describes all GPUs as one CDI device, tells containerd of the runtime by a drop-in and
-restarts it, as a service manager would, by a signal to the process behind its socket.
+Copies the runtime to the node, describes all GPUs as one CDI device, tells containerd of the
+runtime by a drop-in and restarts it, as a service manager would, by a signal to the process behind
+its socket.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ SystemdCgroup = false
 def main() -> int:
     """Install; the exit code says whether all went well."""
     if sys.argv[1:] != ["--no-daemon"] or os.environ["RUNTIME"] != "containerd":
-        print(f"only --no-daemon and containerd are played, not {sys.argv[1:]} and {os.environ['RUNTIME']}")
+        print(
+            f"only --no-daemon and containerd are played, not {sys.argv[1:]} and {os.environ['RUNTIME']}"
+        )
         return 2
     tree = Path(os.environ["DRIVER_ROOT_CTR_PATH"])
     try:
@@ -56,7 +59,10 @@ def main() -> int:
     written = cdi.write(KIND, {"all": list(range(found.count))}, os.environ["NVIDIA_DRIVER_ROOT"])
     print(f"wrote {written}")
     configure(folder / "nvidia-container-runtime")
-    print(f"restarted the container runtime, process {restart(os.environ['RUNTIME_SOCKET'])}", flush=True)
+    print(
+        f"restarted the container runtime, process {restart(os.environ['RUNTIME_SOCKET'])}",
+        flush=True,
+    )
     return 0
 
 
@@ -69,7 +75,9 @@ def configure(program: Path) -> None:
     if "imports" not in text:
         # Before the first table, where a key belongs to none.
         folder = Path(os.environ["RUNTIME_DROP_IN_CONFIG_HOST_PATH"]).parent
-        config.write_text(text.replace("version = 3\n", f"version = 3\nimports = ['{folder}/*.toml']\n", 1))
+        config.write_text(
+            text.replace("version = 3\n", f"version = 3\nimports = ['{folder}/*.toml']\n", 1)
+        )
 
 
 def restart(path: str) -> int:
@@ -77,7 +85,9 @@ def restart(path: str) -> int:
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(path)
         size = struct.calcsize("3i")
-        pid, _user, _group = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+        pid, _user, _group = struct.unpack(
+            "3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        )
     os.kill(pid, signal.SIGHUP)
     for _attempt in range(100):
         time.sleep(0.1)

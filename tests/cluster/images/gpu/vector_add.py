@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The CUDA sample vectorAdd: fails, with the words of the real one, where driver, runtime hook or device is missing."""
+"""The CUDA sample vectorAdd: fails, with the words of the real one, where driver, runtime hook or
+device is missing."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ def usable(found: Gpus) -> list[int]:
 
 
 def is_allowed(number: int) -> bool:
-    """Whether this container may use the device: its cgroup is asked before the kernel finds no driver behind it."""
+    """Whether this container may use the device: its cgroup is asked before the kernel finds no
+    driver behind it."""
     try:
         os.close(os.open(gpus.device(number), os.O_RDWR))
     except OSError as error:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""This machine under another name: what Ansible does with a target that is not the controller, without SSH."""
+"""This machine under another name: what Ansible does with a target that is not the controller,
+without SSH."""
 
 from __future__ import annotations
 

@@ -23,21 +23,38 @@ Obj = dict[str, Any]
 
 
 def config(last: int = 0, annotations: Obj | None = None, **spec: Any) -> Obj:
-    body = {"source": {"dockerfile": "FROM a\nRUN b \\\n  c\n"}, "strategy": {"dockerStrategy": {}}, **spec}
-    meta = {"name": "a", "namespace": "n", "uid": "u", "labels": {"l": "1"}, "annotations": annotations or {}}
-    return prepare(BUILD_CONFIGS, None, {"metadata": meta, "spec": body, "status": {"lastVersion": last}})
+    body = {
+        "source": {"dockerfile": "FROM a\nRUN b \\\n  c\n"},
+        "strategy": {"dockerStrategy": {}},
+        **spec,
+    }
+    meta = {
+        "name": "a",
+        "namespace": "n",
+        "uid": "u",
+        "labels": {"l": "1"},
+        "annotations": annotations or {},
+    }
+    return prepare(
+        BUILD_CONFIGS, None, {"metadata": meta, "spec": body, "status": {"lastVersion": last}}
+    )
 
 
 def build(last: int = 0, phase: str = "New", request: Obj | None = None, **spec: Any) -> Obj:
     asked = {"metadata": {}, **(request or {})}
-    made = instantiate(config(last, **spec), asked, lambda reference, _namespace: f"image-of-{reference['name']}")[1]
+    made = instantiate(
+        config(last, **spec), asked, lambda reference, _namespace: f"image-of-{reference['name']}"
+    )[1]
     made["metadata"]["uid"] = f"uid-{last + 1}"
     made["status"]["phase"] = phase
     return made
 
 
 def test_a_build_is_made_of_its_config_and_the_request() -> None:
-    docker = {"from": {"kind": "ImageStreamTag", "name": "base:1"}, "buildArgs": [{"name": "A", "value": "1"}]}
+    docker = {
+        "from": {"kind": "ImageStreamTag", "name": "base:1"},
+        "buildArgs": [{"name": "A", "value": "1"}],
+    }
     request = {
         "metadata": {"labels": {"l": "2", "m": "3"}, "annotations": {"note": "x"}},
         "env": [{"name": "HTTP_PROXY", "value": "http://proxy.test"}],
@@ -65,12 +82,19 @@ def test_what_cannot_be_instantiated_is_refused() -> None:
         (config(), {"sourceStrategyOptions": {"incremental": True}}, "not a Source build"),
     ):
         with pytest.raises(RefusalError, match=said):
-            instantiate(given, {"metadata": {}, **request}, lambda reference, _namespace: str(reference["name"]))
+            instantiate(
+                given,
+                {"metadata": {}, **request},
+                lambda reference, _namespace: str(reference["name"]),
+            )
 
 
 def test_policies_order_builds() -> None:
     first, second, third = build(0), build(1), build(2)
-    assert [policy.may_start(item, [third, second, first]) for item in (first, second)] == [True, False]
+    assert [policy.may_start(item, [third, second, first]) for item in (first, second)] == [
+        True,
+        False,
+    ]
     running = build(0, "Running")
     assert not policy.may_start(second, [running, second])
     assert policy.may_start(second, [build(0, "Failed"), second])
@@ -82,10 +106,15 @@ def test_policies_order_builds() -> None:
 
 def test_old_builds_beyond_the_limits_go() -> None:
     builds = [
-        build(number, phase) for number, phase in enumerate(["Complete", "Failed", "Complete", "Error", "Running"])
+        build(number, phase)
+        for number, phase in enumerate(["Complete", "Failed", "Complete", "Error", "Running"])
     ]
     limits = config(successfulBuildsHistoryLimit=1, failedBuildsHistoryLimit=0)
-    assert [item["metadata"]["name"] for item in policy.outdated(limits, builds)] == ["a-1", "a-2", "a-4"]
+    assert [item["metadata"]["name"] for item in policy.outdated(limits, builds)] == [
+        "a-1",
+        "a-2",
+        "a-4",
+    ]
     del limits["spec"]["successfulBuildsHistoryLimit"], limits["spec"]["failedBuildsHistoryLimit"]
     assert policy.outdated(limits, builds) == []
 
@@ -99,7 +128,9 @@ def test_a_snippet_is_five_lines_without_the_middle_of_long_ones() -> None:
 
 def test_a_build_waits_for_what_it_mounts() -> None:
     there: set[str] = set()
-    simulated = Simulated(lambda _plural, _namespace, name: {} if name in there else None, push=no_push)
+    simulated = Simulated(
+        lambda _plural, _namespace, name: {} if name in there else None, push=no_push
+    )
     source = {"dockerfile": "FROM a", "configMaps": [{"configMap": {"name": "context"}}]}
     made = build(source=source, output={"pushSecret": {"name": "push"}})
     missing = simulated.hold(made, {}, 0)
@@ -117,10 +148,14 @@ def no_push(_build: Obj, _labels: Any) -> None:
     """No registry is reachable."""
 
 
-def run(plays: dict[str, str], said: int = 0, started: float | None = None) -> tuple[Run, list[str]]:
+def run(
+    plays: dict[str, str], said: int = 0, started: float | None = None
+) -> tuple[Run, list[str]]:
     lines: list[str] = []
     began = time.time() if started is None else started
-    return Run(build(), {"seconds": "0", **plays}, began, said, lines.append, threading.Event()), lines
+    return Run(
+        build(), {"seconds": "0", **plays}, began, said, lines.append, threading.Event()
+    ), lines
 
 
 def test_plays_end_as_they_say() -> None:
@@ -157,10 +192,19 @@ def test_a_run_is_taken_up_where_it_was_left_and_ends_when_it_is_stopped() -> No
 def test_a_dockerfile_gets_variables_after_each_base_and_labels_at_its_end() -> None:
     output = {"imageLabels": [{"name": "cost", "value": '5 $ or "more"'}]}
     strategy = {"dockerStrategy": {"env": [{"name": "HTTP_PROXY", "value": "http://proxy.test"}]}}
-    made = build(source={"dockerfile": "FROM a AS b\nRUN c\nfrom d\n"}, strategy=strategy, output=output)
+    made = build(
+        source={"dockerfile": "FROM a AS b\nRUN c\nfrom d\n"}, strategy=strategy, output=output
+    )
     env = 'ENV "OPENSHIFT_BUILD_NAME"="a-1" "OPENSHIFT_BUILD_NAMESPACE"="n" "HTTP_PROXY"="http://proxy.test"'
     labels = '"io.openshift.build.name"="a-1" "io.openshift.build.namespace"="n" "cost"="5 \\$ or \\"more\\""'
-    assert dockerfile_of(made).splitlines() == ["FROM a AS b", env, "RUN c", "from d", env, f"LABEL {labels}"]
+    assert dockerfile_of(made).splitlines() == [
+        "FROM a AS b",
+        env,
+        "RUN c",
+        "from d",
+        env,
+        f"LABEL {labels}",
+    ]
 
 
 def test_the_newest_image_of_a_tag_is_the_tag() -> None:

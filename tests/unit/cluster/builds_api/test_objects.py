@@ -25,7 +25,12 @@ def objects(tmp_path: Path) -> Objects:
 
 def config(**spec: Any) -> Obj:
     body = {"source": {"dockerfile": "FROM a"}, "strategy": {"dockerStrategy": {}}, **spec}
-    return {"apiVersion": "build.openshift.io/v1", "kind": "BuildConfig", "metadata": {"name": "a"}, "spec": body}
+    return {
+        "apiVersion": "build.openshift.io/v1",
+        "kind": "BuildConfig",
+        "metadata": {"name": "a"},
+        "spec": body,
+    }
 
 
 def test_a_dry_run_answers_and_stores_nothing(objects: Objects) -> None:
@@ -39,11 +44,15 @@ def test_a_dry_run_answers_and_stores_nothing(objects: Objects) -> None:
     assert objects.get(PLACE) == stored
 
 
-def test_writing_what_is_there_is_no_write(objects: Objects, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writing_what_is_there_is_no_write(
+    objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first, _new = objects.apply(PLACE, config(triggers=[]), ME, force=False)
     monkeypatch.setattr("tests.cluster.builds_api.objects.stamp", lambda: "2126-01-01T00:00:00Z")
     assert objects.apply(PLACE, config(triggers=[]), ME, force=False) == (first, False)
-    assert objects.merge(PLACE, {"spec": {"runPolicy": "Serial"}}, ME, lambda merged: merged) == first
+    assert (
+        objects.merge(PLACE, {"spec": {"runPolicy": "Serial"}}, ME, lambda merged: merged) == first
+    )
     assert objects.get(PLACE)["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
 
 
@@ -79,5 +88,8 @@ def test_a_restart_finds_everything_and_goes_on_counting(objects: Objects, tmp_p
 
 
 def test_a_merge_patch_removes_by_null() -> None:
-    assert merge_patch({"a": {"b": 1, "c": 2}, "d": [1]}, {"a": {"b": None}, "d": [2]}) == {"a": {"c": 2}, "d": [2]}
+    assert merge_patch({"a": {"b": 1, "c": 2}, "d": [1]}, {"a": {"b": None}, "d": [2]}) == {
+        "a": {"c": 2},
+        "d": [2],
+    }
     assert merge_patch({"a": 1}, {"a": {"b": {"c": None}}}) == {"a": {"b": {}}}

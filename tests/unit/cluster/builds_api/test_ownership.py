@@ -7,17 +7,30 @@ from typing import Any
 
 import pytest
 
-from tests.cluster.builds_api.ownership import FieldConflictError, applied, read, updated, with_entries
+from tests.cluster.builds_api.ownership import (
+    FieldConflictError,
+    applied,
+    read,
+    updated,
+    with_entries,
+)
 
 Obj = dict[str, Any]
 T1, T2 = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"
 
 
 def manifest(**spec: Any) -> Obj:
-    return {"apiVersion": "build.openshift.io/v1", "kind": "BuildConfig", "metadata": {"name": "a"}, "spec": spec}
+    return {
+        "apiVersion": "build.openshift.io/v1",
+        "kind": "BuildConfig",
+        "metadata": {"name": "a"},
+        "spec": spec,
+    }
 
 
-def apply(before: Obj | None, wanted: Obj, manager: str, *, now: str = T1, force: bool = False) -> Obj:
+def apply(
+    before: Obj | None, wanted: Obj, manager: str, *, now: str = T1, force: bool = False
+) -> Obj:
     return with_entries(*applied(before, wanted, manager, now, force=force))
 
 
@@ -56,5 +69,8 @@ def test_an_update_takes_over_what_it_changes_and_nothing_else() -> None:
     changed = {**first, "spec": {"a": 1, "b": 2, "d": 1}}
     after = with_entries(changed, updated(first, changed, "y", T2))
     assert owners(after) == {"x": {"spec.a"}, "y": {"spec.b", "spec.d"}}
-    assert {entry.manager: entry.operation for entry in read(after)} == {"x": "Apply", "y": "Update"}
+    assert {entry.manager: entry.operation for entry in read(after)} == {
+        "x": "Apply",
+        "y": "Update",
+    }
     assert updated(after, after, "z", T2) == read(after)

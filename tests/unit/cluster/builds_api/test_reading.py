@@ -31,7 +31,12 @@ def objects(tmp_path: Path) -> Objects:
     made = Objects(Store(tmp_path / "state.json"))
     for name, labels in (("a", {"x": "1"}), ("b", {})):
         spec = {"source": {"dockerfile": "FROM a"}, "strategy": {"dockerStrategy": {}}}
-        obj = {"apiVersion": "build.openshift.io/v1", "kind": "BuildConfig", "metadata": {"name": name}, "spec": spec}
+        obj = {
+            "apiVersion": "build.openshift.io/v1",
+            "kind": "BuildConfig",
+            "metadata": {"name": name},
+            "spec": spec,
+        }
         obj["metadata"] = {"name": name, "labels": labels}
         made.create(Place(BUILD_CONFIGS, "n", name), obj, Writer("me"))
     return made
@@ -80,15 +85,27 @@ def test_a_selector_that_is_none_is_refused() -> None:
 
 def test_lists_have_the_form_that_was_asked_for(objects: Objects) -> None:
     table = listed(objects, asked(TABLE))
-    assert [column["name"] for column in table["columnDefinitions"]] == ["Name", "Type", "From", "Latest"]
+    assert [column["name"] for column in table["columnDefinitions"]] == [
+        "Name",
+        "Type",
+        "From",
+        "Latest",
+    ]
     assert table["rows"][0]["cells"] == ["a", "Docker", "Dockerfile", "0"]
     assert table["rows"][0]["object"]["kind"] == "PartialObjectMetadata"
-    meta = listed(objects, asked("application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"))
-    assert (meta["kind"], set(meta["items"][0])) == ("PartialObjectMetadataList", {"kind", "apiVersion", "metadata"})
+    meta = listed(
+        objects, asked("application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io")
+    )
+    assert (meta["kind"], set(meta["items"][0])) == (
+        "PartialObjectMetadataList",
+        {"kind", "apiVersion", "metadata"},
+    )
     with pytest.raises(RefusalError) as caught:
         listed(objects, asked("application/vnd.kubernetes.protobuf"))
     assert caught.value.code == 406
-    assert negotiation.wants_discovery("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+    assert negotiation.wants_discovery(
+        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    )
 
 
 def test_a_watch_tells_what_a_selector_sees(objects: Objects) -> None:
@@ -97,7 +114,9 @@ def test_a_watch_tells_what_a_selector_sees(objects: Objects) -> None:
         patch = {"metadata": {"labels": {"x": label}, "annotations": {"t": str(time.time_ns())}}}
         objects.merge(Place(BUILD_CONFIGS, "n", name), patch, Writer("me"), lambda merged: merged)
     objects.delete(Place(BUILD_CONFIGS, "n", "b"), {}, dry_run=False)
-    events = watched(objects, asked(resourceVersion=version, timeoutSeconds="1", labelSelector="x=1"))
+    events = watched(
+        objects, asked(resourceVersion=version, timeoutSeconds="1", labelSelector="x=1")
+    )
     seen = [(event["type"], event["object"]["metadata"]["name"]) for event in events]
     assert seen == [("ADDED", "b"), ("DELETED", "a"), ("MODIFIED", "b"), ("DELETED", "b")]
     start = watched(objects, asked(TABLE, timeoutSeconds="1", sendInitialEvents="true"))
@@ -137,7 +156,13 @@ def test_durations_read_as_go_writes_them(text: str, seconds: int) -> None:
 
 @pytest.mark.parametrize(
     ("text", "passed"),
-    [("Less than a second", 0), ("1 second", 1), ("59 seconds", 59), ("2 minutes", 130), ("47 hours", 47 * 3600)],
+    [
+        ("Less than a second", 0),
+        ("1 second", 1),
+        ("59 seconds", 59),
+        ("2 minutes", 130),
+        ("47 hours", 47 * 3600),
+    ],
 )
 def test_times_read_in_words(text: str, passed: int) -> None:
     assert clock.ago(clock.stamp(1_000_000), 1_000_000 + passed) == text

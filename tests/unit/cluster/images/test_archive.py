@@ -48,7 +48,9 @@ def test_an_archive_holds_what_its_index_says(tmp_path: Path) -> None:
         assert tar.getmember("sbin").issym()
 
 
-def test_images_of_one_archive_share_their_layers_and_differ_in_what_they_run(tmp_path: Path) -> None:
+def test_images_of_one_archive_share_their_layers_and_differ_in_what_they_run(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "root").mkdir()
     (tmp_path / "root/tool").write_text("tool")
     layer = write_layer(tmp_path / "root", tmp_path / "layer.tar")
@@ -74,7 +76,10 @@ def test_the_programs_of_an_overlay_are_there() -> None:
         modules = [*overlay.scripts.values(), *overlay.alone.values()]
         assert all((overlay.package / f"{module}.py").is_file() for module in modules)
         assert all((overlay.package / source).is_file() for source in overlay.programs.values())
-        assert {run[0] for run in overlay.names.values() if run} <= {*overlay.scripts, *overlay.programs}
+        assert {run[0] for run in overlay.names.values() if run} <= {
+            *overlay.scripts,
+            *overlay.programs,
+        }
 
 
 def test_recipes_are_found_by_their_image_names() -> None:

@@ -31,7 +31,9 @@ def test_sources_are_those_of_the_release_without_backports_and_strangers() -> N
     )
 
 
-@pytest.mark.parametrize("listed", ["", LISTED.replace("bookworm", "trixie"), "Ubuntu|Ubuntu|noble|noble|u|main"])
+@pytest.mark.parametrize(
+    "listed", ["", LISTED.replace("bookworm", "trixie"), "Ubuntu|Ubuntu|noble|noble|u|main"]
+)
 def test_without_the_main_archive_it_is_refused_in_one_sentence(listed: str) -> None:
     with pytest.raises(ClusterError, match="knows no packages of Debian bookworm"):
         parse_sources("bookworm", listed)

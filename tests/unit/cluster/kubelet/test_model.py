@@ -52,7 +52,11 @@ def test_addresses_of_nodes_and_pods_never_meet() -> None:
     assert len(set(addresses)) == MOST + 1
     assert all(ipaddress.IPv4Address(address) in network for address in addresses)
     assert all(first in network and last in network for first, last in ranges)
-    assert not any(first <= ipaddress.IPv4Address(address) <= last for first, last in ranges for address in addresses)
+    assert not any(
+        first <= ipaddress.IPv4Address(address) <= last
+        for first, last in ranges
+        for address in addresses
+    )
     assert all(before[1] < after[0] for before, after in itertools.pairwise(ranges))
 
 
@@ -70,7 +74,11 @@ def test_a_bridge_has_a_name_that_the_kernel_takes() -> None:
 def test_the_files_say_where_things_are() -> None:
     first, second = FLEET.workers
     kubelet = json.loads(configuration.kubelet(first, "group"))
-    assert (kubelet["port"], kubelet["healthzPort"], kubelet["cgroupRoot"]) == (20001, 20002, "/group/mine-worker-1")
+    assert (kubelet["port"], kubelet["healthzPort"], kubelet["cgroupRoot"]) == (
+        20001,
+        20002,
+        "/group/mine-worker-1",
+    )
     assert kubelet["address"] == kubelet["healthzBindAddress"] == "127.0.0.1"
     [network] = json.loads(configuration.cni(FLEET, second, "he-1"))["plugins"]
     assert network["ipam"]["ranges"][0][0]["rangeStart"] == "10.64.2.1"

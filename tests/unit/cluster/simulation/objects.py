@@ -65,7 +65,11 @@ def ready_pod(image: str, **more: Any) -> Pod:
 
 
 def node_object(
-    name: str = "gpu-1", *, boot_id: str = "b1", version: int = 1, simulation: dict[str, str] | None = None
+    name: str = "gpu-1",
+    *,
+    boot_id: str = "b1",
+    version: int = 1,
+    simulation: dict[str, str] | None = None,
 ) -> Obj:
     return {
         "metadata": {
@@ -75,7 +79,10 @@ def node_object(
             "annotations": {
                 "kwok.x-k8s.io/node": "fake",
                 "sim.hardware-enablement.io/devices": json.dumps({"nvidia.com/gpu": 8}),
-                **{f"sim.hardware-enablement.io/{key}": value for key, value in (simulation or {}).items()},
+                **{
+                    f"sim.hardware-enablement.io/{key}": value
+                    for key, value in (simulation or {}).items()
+                },
             },
         },
         "spec": {"podCIDR": "10.1.0.0/24"},
@@ -123,7 +130,9 @@ class Played:
 
     def _ask(self) -> Decision:
         place = Place(f"t{self.now:g}", "127.0.0.1", "10.1.0.2")
-        return decide(self.pod, self.play, self.missing, self.short, self.kernel, self.memory, place, self.now)
+        return decide(
+            self.pod, self.play, self.missing, self.short, self.kernel, self.memory, place, self.now
+        )
 
     @property
     def container(self) -> Obj:

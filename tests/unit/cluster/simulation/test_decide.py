@@ -70,7 +70,10 @@ def test_a_ready_pod_crashes_at_once_under_a_new_fault() -> None:
     played = Played(pod(DRIVER)).until(5)
     played.play = Play("crash")
     played.until(5)
-    assert (played.waits_for, condition(played.pod.status, "Ready")) == ("CrashLoopBackOff", "False")
+    assert (played.waits_for, condition(played.pod.status, "Ready")) == (
+        "CrashLoopBackOff",
+        "False",
+    )
 
 
 def test_later_crash() -> None:
@@ -95,7 +98,11 @@ def test_image_pull() -> None:
     assert (played.pod.phase, played.waits_for) == ("Pending", "ErrImagePull")
     assert played.container["state"]["waiting"]["message"] == "manifest unknown"
     played.until(60)
-    assert (played.waits_for, played.writes, played.events) == ("ImagePullBackOff", 2, ["Failed", "BackOff"])
+    assert (played.waits_for, played.writes, played.events) == (
+        "ImagePullBackOff",
+        2,
+        ["Failed", "BackOff"],
+    )
     played.play = Play()
     assert played.until(70).pod.ready
 
@@ -134,7 +141,11 @@ def test_a_reboot_runs_init_containers_again() -> None:
     played = Played(pod(TOOLKIT, init=True)).until(5)
     played.memory.rebooted, played.missing = True, ["no driver"]
     played.until(60)
-    assert (played.waits_for, played.pod.restarts, played.pod.ready) == ("PodInitializing", 1, False)
+    assert (played.waits_for, played.pod.restarts, played.pod.ready) == (
+        "PodInitializing",
+        1,
+        False,
+    )
     played.missing = []
     assert played.until(61).pod.ready
     assert played.pod.restarts == 1
@@ -142,7 +153,11 @@ def test_a_reboot_runs_init_containers_again() -> None:
 
 def test_a_validator_passes_or_says_what_is_missing() -> None:
     passed = Played(pod(CUDA, restart="Never")).until(5)
-    assert (passed.pod.phase, passed.writes, passed.container["state"]["terminated"]["exitCode"]) == ("Succeeded", 1, 0)
+    assert (
+        passed.pod.phase,
+        passed.writes,
+        passed.container["state"]["terminated"]["exitCode"],
+    ) == ("Succeeded", 1, 0)
     failed = Played(pod(CUDA, restart="Never"))
     failed.missing = ["no driver", "no hook"]
     failed.until(5)

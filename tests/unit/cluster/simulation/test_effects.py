@@ -10,7 +10,16 @@ import pytest
 
 from tests.cluster.simulation import effects
 from tests.cluster.simulation.model import Node, Pod
-from tests.unit.cluster.simulation.objects import CUDA, DRIVER, PLUGIN, TABLE, TOOLKIT, node, pod, ready_pod
+from tests.unit.cluster.simulation.objects import (
+    CUDA,
+    DRIVER,
+    PLUGIN,
+    TABLE,
+    TOOLKIT,
+    node,
+    pod,
+    ready_pod,
+)
 
 NVIDIA = TABLE.stacks["nvidia"]
 NOBODY: frozenset[str] = frozenset()
@@ -45,10 +54,14 @@ def test_allocatable_follows_the_plugin_and_capacity_stays() -> None:
     machine.port = 7
     assert effects.node_patch(machine, serving(machine), 7) is None
     up = effects.node_patch(machine, serving(machine, ready_pod(PLUGIN)), 7)
-    assert up == {"status": {"capacity": {"nvidia.com/gpu": "8"}, "allocatable": {"nvidia.com/gpu": "8"}}}
+    assert up == {
+        "status": {"capacity": {"nvidia.com/gpu": "8"}, "allocatable": {"nvidia.com/gpu": "8"}}
+    }
     machine.capacity["nvidia.com/gpu"] = machine.allocatable["nvidia.com/gpu"] = "8"
     assert effects.node_patch(machine, serving(machine, ready_pod(PLUGIN)), 7) is None
-    assert effects.node_patch(machine, serving(machine), 7) == {"status": {"allocatable": {"nvidia.com/gpu": "0"}}}
+    assert effects.node_patch(machine, serving(machine), 7) == {
+        "status": {"allocatable": {"nvidia.com/gpu": "0"}}
+    }
     assert effects.node_patch(node(), serving(machine), 7) == {
         "status": {"daemonEndpoints": {"kubeletEndpoint": {"Port": 7}}}
     }
@@ -88,14 +101,24 @@ def labelled(*, host_network: bool = False, **labels: str) -> Pod:
 
 def test_a_node_names_the_address_of_pods_by_their_labels() -> None:
     named = node(**{"pod-ips": json.dumps({"app=rmd,component=daemon": "127.77.0.1"})})
-    assert effects.pod_ip(named, labelled(app="rmd", component="daemon", more="x"), []) == "127.77.0.1"
-    assert effects.pod_ip(named, labelled(app="rmd", component="daemon", host_network=True), []) == "127.77.0.1"
+    assert (
+        effects.pod_ip(named, labelled(app="rmd", component="daemon", more="x"), []) == "127.77.0.1"
+    )
+    assert (
+        effects.pod_ip(named, labelled(app="rmd", component="daemon", host_network=True), [])
+        == "127.77.0.1"
+    )
     assert effects.pod_ip(named, labelled(app="rmd"), []) == "10.1.0.2"
     assert effects.pod_ip(named, labelled(app="rmd", host_network=True), []) == "127.0.0.1"
-    assert effects.pod_ip(node(), labelled(app="rmd", component="daemon"), [ready_pod("x")]) == "10.1.0.3"
+    assert (
+        effects.pod_ip(node(), labelled(app="rmd", component="daemon"), [ready_pod("x")])
+        == "10.1.0.3"
+    )
 
 
-@pytest.mark.parametrize("wrong", ['"127.77.0.1"', '{"app": "127.77.0.1"}', '{"app=rmd": "somewhere"}', "{"])
+@pytest.mark.parametrize(
+    "wrong", ['"127.77.0.1"', '{"app": "127.77.0.1"}', '{"app=rmd": "somewhere"}', "{"]
+)
 def test_an_annotation_of_addresses_that_cannot_be_read_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         node(**{"pod-ips": wrong})

@@ -12,7 +12,9 @@ from tests.unit.cluster.simulation.objects import CUDA, DRIVER, TOOLKIT, Played,
 
 def lines(played: Played, container: str = "main", previous: bool = False) -> list[str]:
     last = played.memory.last_log
-    return log_lines(played.pod, container, previous=previous, last_log=last, missing=played.missing)
+    return log_lines(
+        played.pod, container, previous=previous, last_log=last, missing=played.missing
+    )
 
 
 def test_a_ready_driver_and_a_passed_validator() -> None:

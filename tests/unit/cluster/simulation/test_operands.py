@@ -34,7 +34,10 @@ def test_a_pod_is_known_by_image_command_and_request(image: str, more: dict, rol
 
 
 def test_a_role_that_a_stack_has_nobody_for_is_not_waited_for() -> None:
-    assert pod(PLUGIN, command=["nvidia-device-plugin"]).operand.requires == ("driver", "runtime-hook")
+    assert pod(PLUGIN, command=["nvidia-device-plugin"]).operand.requires == (
+        "driver",
+        "runtime-hook",
+    )
     assert pod("docker.io/rocm/k8s-device-plugin:1.31.0.8").operand.requires == ("driver",)
 
 
@@ -65,7 +68,11 @@ def test_the_driver_version_is_the_start_of_the_tag() -> None:
 
 def test_a_pod_names_its_own_play() -> None:
     made = pod(
-        "x", annotations={"play.hardware-enablement.test/play": "fail", "play.hardware-enablement.test/exit-code": "3"}
+        "x",
+        annotations={
+            "play.hardware-enablement.test/play": "fail",
+            "play.hardware-enablement.test/exit-code": "3",
+        },
     )
     assert made.play is not None
     assert (made.play.name, made.play.exit_code) == ("fail", 3)

@@ -32,7 +32,11 @@ def test_another_boot_id_is_a_reboot_of_all_pods() -> None:
 
 def test_faults_are_found_by_name_role_and_star() -> None:
     store = Store(TABLE)
-    faults = {"driver": {"play": "slow", "seconds": 60}, "*": {"play": "dead"}, "exporter": {"play": "never-scheduled"}}
+    faults = {
+        "driver": {"play": "slow", "seconds": 60},
+        "*": {"play": "dead"},
+        "exporter": {"play": "never-scheduled"},
+    }
     store.put_node(node_object(simulation={"faults": json.dumps(faults)}))
     store.put_pod(pod_object(DRIVER))
     node, pod = store.nodes["gpu-1"], store.pods["gpu-1"]["uid-pod"]
@@ -60,7 +64,10 @@ def test_a_full_list_removes_what_is_gone() -> None:
 
 def test_node_features_are_known_by_their_node() -> None:
     store = Store(TABLE)
-    feature = {"metadata": {"name": "f", "labels": {"nfd.node.kubernetes.io/node-name": "gpu-1"}}, "spec": {}}
+    feature = {
+        "metadata": {"name": "f", "labels": {"nfd.node.kubernetes.io/node-name": "gpu-1"}},
+        "spec": {},
+    }
     assert store.put_feature({**feature, "spec": {"labels": {"a": "1"}}}) == "gpu-1"
     assert store.features == {"gpu-1": {"f": {"a": "1"}}}
     assert store.remove_feature(feature) == "gpu-1"

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.plugin_utils import orphan
+from ansible_collections.hardware.enablement.plugins.plugin_utils import _orphan as orphan
 
 PROGRAM = """
 import multiprocessing, os, signal, sys, time

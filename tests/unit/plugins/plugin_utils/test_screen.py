@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.plugin_utils import screen
+from ansible_collections.hardware.enablement.plugins.plugin_utils import _screen as screen
 from tests.terminal import Picture, run_on_terminal
 
 HERE = Path(__file__).parent
@@ -36,7 +36,9 @@ def command(tmp_path: Path) -> list[str]:
 def environment(**more: str) -> dict[str, str]:
     """That of a person's shell."""
     kept = {
-        key: value for key, value in os.environ.items() if key not in ("CI", "TERM") and not key.startswith("ANSIBLE_")
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("CI", "TERM") and not key.startswith("ANSIBLE_")
     }
     return {
         **kept,
@@ -64,7 +66,9 @@ LINES = [
 
 def test_on_a_terminal_one_block_is_drawn_over_itself(command: list[str], tmp_path: Path) -> None:
     log = tmp_path / "ansible.log"
-    code, output = run_on_terminal(command, REPO, environment(ANSIBLE_LOG_PATH=str(log)), columns=60, lines=24)
+    code, output = run_on_terminal(
+        command, REPO, environment(ANSIBLE_LOG_PATH=str(log)), columns=60, lines=24
+    )
     picture = Picture(60).feed(output)
     assert code == 0, output
     assert of_task(picture.rows) == [
@@ -77,7 +81,9 @@ def test_on_a_terminal_one_block_is_drawn_over_itself(command: list[str], tmp_pa
     assert (picture.drawn, picture.highest) == (4, 3)
     second = output.split("\x1b[3A\x1b[J")[1].splitlines()
     assert second[:2] == ["[lab] demo 20 s", "[lab]   driver  ###-------  1/3"]
-    assert re.fullmatch(r"\[lab\]   ~ driver on n1, n2: CrashLoopBackOff, 20 s: .*\.\.\.", second[2])
+    assert re.fullmatch(
+        r"\[lab\]   ~ driver on n1, n2: CrashLoopBackOff, 20 s: .*\.\.\.", second[2]
+    )
     assert len(second[2]) == 59
     # The log file has lines, and no block.
     logged = [line.partition("| ")[2] for line in log.read_text().splitlines()]
@@ -87,7 +93,11 @@ def test_on_a_terminal_one_block_is_drawn_over_itself(command: list[str], tmp_pa
 
 def test_in_a_log_there_are_lines(command: list[str]) -> None:
     done = subprocess.run(
-        command, cwd=REPO, env=environment(TERM="xterm", ANSIBLE_FORCE_COLOR="1"), capture_output=True, check=True
+        command,
+        cwd=REPO,
+        env=environment(TERM="xterm", ANSIBLE_FORCE_COLOR="1"),
+        capture_output=True,
+        check=True,
     )
     assert of_task(done.stdout.decode().splitlines()) == LINES
 
@@ -105,13 +115,17 @@ def test_in_a_log_there_are_lines(command: list[str]) -> None:
 def test_where_others_write_too_there_is_no_block(
     command: list[str], arguments: list[str], variables: dict[str, str]
 ) -> None:
-    code, output = run_on_terminal([*command, *arguments], REPO, environment(**variables), columns=60, lines=24)
+    code, output = run_on_terminal(
+        [*command, *arguments], REPO, environment(**variables), columns=60, lines=24
+    )
     assert code == 0, output
     assert "\x1b[J" not in output
     assert "] demo 30 s: driver 2/3" in output
 
 
-@pytest.mark.parametrize(("callback", "drawn"), [("ansible.builtin.default", True), ("awx_display", False)])
+@pytest.mark.parametrize(
+    ("callback", "drawn"), [("ansible.builtin.default", True), ("awx_display", False)]
+)
 def test_a_callback_that_makes_something_else_of_it_gets_lines(
     monkeypatch: pytest.MonkeyPatch, callback: str, drawn: bool
 ) -> None:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The programs that run on nodes are in no package: their folder is put where Python looks, as a pod has it."""
+"""The programs that run on nodes are in no package: their folder is put where Python looks, as a
+pod has it."""
 
 from __future__ import annotations
 

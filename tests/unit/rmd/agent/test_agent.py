@@ -22,7 +22,8 @@ from tests.unit.rmd.agent.trees import CONTAINER, OTHER_POD, POD, SIDECAR
 
 
 def arguments(root: Path) -> list[str]:
-    """A node of two sockets: a pod with exclusive CPUs on both of them and a side-car, and a pod without."""
+    """A node of two sockets: a pod with exclusive CPUs on both of them and a side-car, and a pod
+    without."""
     trees.sys_tree(root / "sys", trees.SOCKETS, 192)
     trees.resctrl_tree(root / "resctrl")
     entries = {POD: {"nginx1": "1,49,97,145"}}
@@ -37,7 +38,11 @@ def arguments(root: Path) -> list[str]:
         },
     )
     options = {name: str(root / name) for name in ("sys", "resctrl", "kubelet", "cgroup")}
-    return ["--node", "n1", *(word for name, value in options.items() for word in (f"--{name}", value))]
+    return [
+        "--node",
+        "n1",
+        *(word for name, value in options.items() for word in (f"--{name}", value)),
+    ]
 
 
 def look(words: list[str]) -> dict[str, Any]:
@@ -75,9 +80,18 @@ def test_nothing_can_be_read(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     found = look(
         ["--node", "n1"]
-        + [word for name in ("sys", "resctrl", "kubelet", "cgroup") for word in (f"--{name}", str(empty))]
+        + [
+            word
+            for name in ("sys", "resctrl", "kubelet", "cgroup")
+            for word in (f"--{name}", str(empty))
+        ]
     )
-    assert (found["cpu_manager"], found["cgroups"], found["l3"], found["resctrl"]) == (None, {}, {}, None)
+    assert (found["cpu_manager"], found["cgroups"], found["l3"], found["resctrl"]) == (
+        None,
+        {},
+        {},
+        None,
+    )
     assert len(found["problems"]) == 3
     assert "resctrl is not mounted" in found["problems"][2]
 
@@ -87,7 +101,9 @@ def test_a_broken_resctrl_is_a_problem_and_no_crash(tmp_path: Path) -> None:
     (tmp_path / "resctrl" / "COS2" / "schemata").write_text("L3:0=zz\n")
     found = look(words)
     assert found["resctrl"] is None
-    assert found["problems"] == ["resctrl cannot be read: invalid literal for int() with base 16: 'zz'"]
+    assert found["problems"] == [
+        "resctrl cannot be read: invalid literal for int() with base 16: 'zz'"
+    ]
 
 
 def test_it_speaks_at_the_start_on_a_change_and_after_a_while() -> None:
@@ -105,7 +121,10 @@ def test_the_process_of_a_pod(tmp_path: Path) -> None:
     # As in a pod: nothing makes Python write at once.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(
-        [sys.executable, "-B", str(PROGRAM / "agent.py"), *words], stdout=subprocess.PIPE, text=True, env=environment
+        [sys.executable, "-B", str(PROGRAM / "agent.py"), *words],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
     )
     assert process.stdout is not None
     try:
@@ -121,7 +140,8 @@ def test_the_process_of_a_pod(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("with_manager", [True, False])
 def test_one_line_holds_a_node_full_of_pods(tmp_path: Path, with_manager: bool) -> None:
-    """A runtime cuts lines at 16 KiB, and whoever asks for the last line of a cut one gets its end only."""
+    """A runtime cuts lines at 16 KiB, and whoever asks for the last line of a cut one gets its end
+    only."""
     words = arguments(tmp_path)
     if not with_manager:
         (tmp_path / "kubelet" / "cpu_manager_state").unlink()
@@ -134,7 +154,10 @@ def test_one_line_holds_a_node_full_of_pods(tmp_path: Path, with_manager: bool) 
             files[f"{trees.systemd_names(pod)}/{name}/cpuset.cpus"] = cpus
     trees.write(tmp_path / "cgroup", files)
     done = subprocess.run(
-        [sys.executable, "-B", str(PROGRAM / "agent.py"), *words, "--once"], capture_output=True, text=True, check=True
+        [sys.executable, "-B", str(PROGRAM / "agent.py"), *words, "--once"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert len(json.loads(done.stdout)["cgroups"]) == 41
     assert len(done.stdout) < 16 * 1024

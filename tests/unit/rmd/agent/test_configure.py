@@ -43,7 +43,10 @@ SETTINGS: dict[str, Any] = {
     "database": "/var/lib/rmd/rmd.db",
     "log_level": "info",
 }
-KEY, CERTIFICATE = "-----BEGIN PRIVATE KEY-----\nK\n-----END PRIVATE KEY-----", "-----BEGIN CERTIFICATE-----\nC"
+KEY, CERTIFICATE = (
+    "-----BEGIN PRIVATE KEY-----\nK\n-----END PRIVATE KEY-----",
+    "-----BEGIN CERTIFICATE-----\nC",
+)
 
 
 def geometry(ways: int = 11, min_bits: int = 1, l3: int = 16, mb: int = 8) -> Geometry:
@@ -65,9 +68,18 @@ def node(root: Path, **settings: Any) -> list[str]:
             "cpuinfo": "processor\t: 0\ncpu family\t: 6\nmodel\t\t: 106\n\nprocessor\t: 1\n",
         },
     )
-    options = {"settings": "settings.json", "certificates": "certificates", "trust": "trust", "out": "out"}
+    options = {
+        "settings": "settings.json",
+        "certificates": "certificates",
+        "trust": "trust",
+        "out": "out",
+    }
     options |= {"resctrl": "resctrl", "mounts": "mounts", "cpuinfo": "cpuinfo"}
-    return ["--node", "n1", *(word for name, path in options.items() for word in (f"--{name}", str(root / path)))]
+    return [
+        "--node",
+        "n1",
+        *(word for name, path in options.items() for word in (f"--{name}", str(root / path))),
+    ]
 
 
 def read(root: Path) -> dict[str, Any]:
@@ -91,8 +103,18 @@ def test_a_cache_may_have_pools_of_its_own() -> None:
     ("wanted", "by_ways", "found", "says"),
     [
         # RMD's own defaults, with which it starts on such a cache, and refuses every workload.
-        ({"os": 1, "guaranteed": 10, "besteffort": 7, "shared": 2}, {}, geometry(), "hold 20 ways, but .* has 11"),
-        ({"os": 9, "besteffort": 2, "shared": 1}, {}, geometry(), "hold 12 ways, but .* has 11.*pools_by_ways"),
+        (
+            {"os": 1, "guaranteed": 10, "besteffort": 7, "shared": 2},
+            {},
+            geometry(),
+            "hold 20 ways, but .* has 11",
+        ),
+        (
+            {"os": 9, "besteffort": 2, "shared": 1},
+            {},
+            geometry(),
+            "hold 12 ways, but .* has 11.*pools_by_ways",
+        ),
         ({"os": 0}, {}, geometry(), "os pool has 0 ways and needs 1"),
         ({"os": 1}, {}, geometry(min_bits=2), "os pool has 1 ways and needs 2"),
         ({"os": 2, "guaranteed": 1}, {}, geometry(min_bits=2), "guaranteed pool has 1 ways"),
@@ -119,7 +141,9 @@ def test_pools_that_do_not_fit(wanted: Any, by_ways: Any, found: Geometry, says:
         (geometry(), "0.3", "mbps", False, "is mounted without mba_MBps"),
     ],
 )
-def test_kernels_that_do_not_fit(found: Geometry, version: str, mode: str, mbps: bool | None, says: str) -> None:
+def test_kernels_that_do_not_fit(
+    found: Geometry, version: str, mode: str, mbps: bool | None, says: str
+) -> None:
     with pytest.raises(pools.RefusedError, match=says):
         pools.check(found, version, mode, mbps)
 
@@ -149,10 +173,17 @@ def test_kernels_that_fit(found: Geometry, version: str, mode: str, mbps: bool |
     ],
 )
 def test_how_resctrl_is_mounted(mount: str, mbps: bool | None) -> None:
-    assert configure.mounted_in_mbps(f"1 0 0:1 / / rw - overlay overlay rw\n{mount}", "/sys/fs/resctrl") is mbps
+    assert (
+        configure.mounted_in_mbps(
+            f"1 0 0:1 / / rw - overlay overlay rw\n{mount}", "/sys/fs/resctrl"
+        )
+        is mbps
+    )
 
 
-def test_the_configuration_of_an_11_way_cache(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_configuration_of_an_11_way_cache(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert configure.main(node(tmp_path)) == 0, capsys.readouterr().out
     out = tmp_path / "out"
     found = read(tmp_path)
@@ -168,7 +199,11 @@ def test_the_configuration_of_an_11_way_cache(tmp_path: Path, capsys: pytest.Cap
     assert (found["default"]["clientauth"], found["debug"]["enabled"]) == ("challenge", False)
     assert found["acl"]["authorization"] == "signature"
     assert found["database"]["transport"] == "/var/lib/rmd/rmd.db"
-    for directory in (found["acl"]["admincert"], found["acl"]["usercert"], found["default"]["certpath"]):
+    for directory in (
+        found["acl"]["admincert"],
+        found["acl"]["usercert"],
+        found["default"]["certpath"],
+    ):
         assert Path(directory).is_dir()
     assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == {
         "acl/admin/client.pem",
@@ -185,7 +220,9 @@ def test_the_configuration_of_an_11_way_cache(tmp_path: Path, capsys: pytest.Cap
 
 def test_a_node_takes_its_own_certificate_only(tmp_path: Path) -> None:
     configure.main(node(tmp_path))
-    texts = {path.name: path.read_text() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    texts = {
+        path.name: path.read_text() for path in (tmp_path / "out").rglob("*") if path.is_file()
+    }
     assert texts["rmd-key.pem"].strip() == KEY
     assert texts["rmd-cert.pem"].strip() == f"{CERTIFICATE} of n1"
     assert [name for name, text in texts.items() if "of n2" in text] == []
@@ -193,7 +230,9 @@ def test_a_node_takes_its_own_certificate_only(tmp_path: Path) -> None:
 
 def test_one_certificate_for_all_nodes(tmp_path: Path) -> None:
     words = node(tmp_path)
-    trees.write(tmp_path / "certificates", {"tls.key": "common key", "tls.crt": "common certificate"})
+    trees.write(
+        tmp_path / "certificates", {"tls.key": "common key", "tls.crt": "common certificate"}
+    )
     assert configure.main(words) == 0
     assert (tmp_path / "out/server/rmd-cert.pem").read_text() == "common certificate\n"
 
@@ -229,22 +268,37 @@ def test_everything_that_is_optional(tmp_path: Path) -> None:
 
 
 def test_the_plugin_of_the_older_rmd(tmp_path: Path) -> None:
-    assert configure.main(node(tmp_path, version="0.2", plugins={"pstate": {"path": "/usr/lib/pstate.so"}})) == 0
+    assert (
+        configure.main(
+            node(tmp_path, version="0.2", plugins={"pstate": {"path": "/usr/lib/pstate.so"}})
+        )
+        == 0
+    )
     assert read(tmp_path)["pstate"] == {"enabled": True, "path": "/usr/lib/pstate.so"}
 
 
 @pytest.mark.parametrize(
     ("settings", "gone", "says"),
     [
-        ({}, "resctrl/schemata", "resctrl is not mounted at .*/resctrl; mount it .mount -t resctrl"),
-        ({}, "certificates/n1", "node n1 has no certificate yet; run hardware.enablement.rmd again"),
+        (
+            {},
+            "resctrl/schemata",
+            "resctrl is not mounted at .*/resctrl; mount it .mount -t resctrl",
+        ),
+        (
+            {},
+            "certificates/n1",
+            "node n1 has no certificate yet; run hardware.enablement.rmd again",
+        ),
         ({}, "trust/ca.crt", "ca.crt"),
         ({"os_cpus": "zero"}, "", "os_cpus is 'zero', which is no list of CPUs"),
         ({"microarchitecture": "skylake"}, "cpuinfo", "cpuinfo"),
         ({"pools": {**WANTED, "os": 9}}, "", "hold 12 ways"),
     ],
 )
-def test_a_refusal_is_one_line_in_the_log(tmp_path: Path, settings: dict[str, Any], gone: str, says: str) -> None:
+def test_a_refusal_is_one_line_in_the_log(
+    tmp_path: Path, settings: dict[str, Any], gone: str, says: str
+) -> None:
     words = node(tmp_path, **settings)
     if gone:
         (tmp_path / gone).unlink()

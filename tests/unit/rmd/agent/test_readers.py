@@ -21,7 +21,13 @@ CPUS = "1,97"
 
 @pytest.mark.parametrize(
     ("text", "cpus"),
-    [("", set()), ("3", {3}), ("0-2,5", {0, 1, 2, 5}), (" 4 , 6-7", {4, 6, 7}), ("49,1-2", {1, 2, 49})],
+    [
+        ("", set()),
+        ("3", {3}),
+        ("0-2,5", {0, 1, 2, 5}),
+        (" 4 , 6-7", {4, 6, 7}),
+        ("49,1-2", {1, 2, 49}),
+    ],
 )
 def test_lists_of_cpus(text: str, cpus: set[int]) -> None:
     assert parse(text) == cpus
@@ -49,7 +55,12 @@ def test_version_1(tmp_path: Path, prefix: str, container: str) -> None:
     # Version 1 has other hierarchies with the same names in them, which say nothing of CPUs.
     other = path.replace(hierarchy, "memory", 1)
     trees.write(
-        tmp_path, {f"{hierarchy}/cpuset.cpus": "0-191", f"{path}/cpuset.cpus": CPUS, f"{other}/memory.max": "1"}
+        tmp_path,
+        {
+            f"{hierarchy}/cpuset.cpus": "0-191",
+            f"{path}/cpuset.cpus": CPUS,
+            f"{other}/memory.max": "1",
+        },
     )
     assert cgroups.read(tmp_path) == {POD: {CONTAINER: CPUS}}
 
@@ -66,7 +77,10 @@ def test_version_1(tmp_path: Path, prefix: str, container: str) -> None:
 )
 def test_version_2(tmp_path: Path, names: str, container: str) -> None:
     path = f"{names}/{container}"
-    trees.write(tmp_path, {f"{path}/cpuset.cpus": "", f"{path}/cpuset.cpus.effective": CPUS, "cgroup.procs": ""})
+    trees.write(
+        tmp_path,
+        {f"{path}/cpuset.cpus": "", f"{path}/cpuset.cpus.effective": CPUS, "cgroup.procs": ""},
+    )
     assert cgroups.read(tmp_path) == {POD: {CONTAINER: CPUS}}
 
 
@@ -109,12 +123,15 @@ def test_the_cpu_managers_state(tmp_path: Path) -> None:
 
 
 def test_without_the_static_policy_there_are_no_entries(tmp_path: Path) -> None:
-    (tmp_path / "cpu_manager_state").write_text('{"policyName":"none","defaultCpuSet":"","checksum":1353318690}')
+    (tmp_path / "cpu_manager_state").write_text(
+        '{"policyName":"none","defaultCpuSet":"","checksum":1353318690}'
+    )
     assert cpu_manager.read(tmp_path) == ({"policy": "none", "entries": {}}, "")
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [(None, "kubelet_root"), ("{", "cannot be read"), ("{}", "no policy"), ("[]", "no policy")]
+    ("text", "says"),
+    [(None, "kubelet_root"), ("{", "cannot be read"), ("{}", "no policy"), ("[]", "no policy")],
 )
 def test_no_state_of_a_cpu_manager(tmp_path: Path, text: str | None, says: str) -> None:
     if text is not None:

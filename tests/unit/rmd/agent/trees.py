@@ -46,8 +46,16 @@ def sys_tree(root: Path, sockets: Mapping[str, str], cpus: int) -> Path:
     for cpu in range(cpus):
         cache, shared = next((c, text) for c, text in sockets.items() if cpu in numbers(text))
         base = f"devices/system/cpu/cpu{cpu}/cache"
-        files |= {f"{base}/index2/level": "2", f"{base}/index2/id": str(cpu), f"{base}/index2/shared_cpu_list": "x"}
-        files |= {f"{base}/index3/level": "3", f"{base}/index3/id": cache, f"{base}/index3/shared_cpu_list": shared}
+        files |= {
+            f"{base}/index2/level": "2",
+            f"{base}/index2/id": str(cpu),
+            f"{base}/index2/shared_cpu_list": "x",
+        }
+        files |= {
+            f"{base}/index3/level": "3",
+            f"{base}/index3/id": cache,
+            f"{base}/index3/shared_cpu_list": shared,
+        }
     write(root, files)
     (root / f"devices/system/cpu/cpu{cpus}").mkdir(parents=True)
     (root / "devices/system/cpu/cpufreq").mkdir()
@@ -64,7 +72,8 @@ def numbers(text: str) -> set[int]:
 
 
 def resctrl_tree(root: Path, *, ways: int = 11, closids: int = 16, mb: int = 8) -> Path:
-    """A mounted resctrl of two sockets with one group besides the default one; mb=0: without memory bandwidth."""
+    """A mounted resctrl of two sockets with one group besides the default one; mb=0: without memory
+    bandwidth."""
     mask = f"{(1 << ways) - 1:x}"
     bandwidth = "\nMB:0=100;1=100" if mb else ""
     files = {
@@ -83,7 +92,14 @@ def resctrl_tree(root: Path, *, ways: int = 11, closids: int = 16, mb: int = 8) 
     return write(root, files)
 
 
-def state_file(entries: Mapping[str, Mapping[str, str]], policy: str = "static", shared: str = SHARED) -> str:
+def state_file(
+    entries: Mapping[str, Mapping[str, str]], policy: str = "static", shared: str = SHARED
+) -> str:
     """What the kubelet writes."""
-    state = {"policyName": policy, "defaultCpuSet": shared, "entries": entries, "checksum": 1234567890}
+    state = {
+        "policyName": policy,
+        "defaultCpuSet": shared,
+        "entries": entries,
+        "checksum": 1234567890,
+    }
     return json.dumps(state)

@@ -7,25 +7,47 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.automatic import Automatic, decide
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.pods import claims
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.spec import Declared, read
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.automatic import (
+    Automatic,
+    decide,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.pod_requests import (
+    claims,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.workload_spec import (
+    Declared,
+    read,
+)
 from tests.unit.rmd.objects.things import container, pod, report
 
 LONG, SHORT = "pod-1-rmd-workload-nginx1", "rmd-workload-pod-1"
-SPEC = {"coreIds": ["1", "2", "3"], "rdt": {"cache": {"max": 2, "min": 2}}, "nodes": ["worker-node-1"]}
+SPEC = {
+    "coreIds": ["1", "2", "3"],
+    "rdt": {"cache": {"max": 2, "min": 2}},
+    "nodes": ["worker-node-1"],
+}
 
 
-def owned(name: str, spec: dict[str, Any], uid: str = "uid-1", *, deleted: bool = False) -> Declared:
+def owned(
+    name: str, spec: dict[str, Any], uid: str = "uid-1", *, deleted: bool = False
+) -> Declared:
     owner = {"apiVersion": "v1", "kind": "Pod", "name": "pod-1", "uid": uid, "controller": True}
-    metadata: dict[str, Any] = {"name": name, "namespace": "team", "ownerReferences": [owner] if uid else []}
+    metadata: dict[str, Any] = {
+        "name": name,
+        "namespace": "team",
+        "ownerReferences": [owner] if uid else [],
+    }
     if deleted:
         metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     return read({"metadata": metadata, "spec": spec})
 
 
-def decided(*there: Declared, annotations: dict[str, str] | None = None, gone: tuple[str, ...] = ()) -> Automatic:
-    found = claims(pod(container(), annotations=annotations), lambda _node: report(nginx1="1-3"), "v0.3")
+def decided(
+    *there: Declared, annotations: dict[str, str] | None = None, gone: tuple[str, ...] = ()
+) -> Automatic:
+    found = claims(
+        pod(container(), annotations=annotations), lambda _node: report(nginx1="1-3"), "v0.3"
+    )
     return decide(found, there, gone)
 
 
@@ -66,7 +88,9 @@ def test_an_object_of_that_name_which_is_not_the_pods_is_left_alone() -> None:
 
 
 def test_what_the_pod_no_longer_asks_for_goes() -> None:
-    found = decided(owned(LONG, SPEC), owned("pod-1-rmd-workload-other", SPEC), owned("free", SPEC, uid=""))
+    found = decided(
+        owned(LONG, SPEC), owned("pod-1-rmd-workload-other", SPEC), owned("free", SPEC, uid="")
+    )
     assert [obj["metadata"]["name"] for obj in found.remove] == ["pod-1-rmd-workload-other"]
     assert decided(owned(LONG, SPEC), owned("x", SPEC, deleted=True)).remove == []
 

@@ -7,29 +7,41 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Cache
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.capacity import (
-    Machine,
-    Pool,
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.capacity import (
+    CacheMachine,
+    GuaranteedPool,
     measure,
     patch,
     recall,
     remember,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.topology import Policy, parse_topology
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.topology import (
+    RmdPolicy,
+    parse_topology,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import Cache
 from tests.unit.rmd.objects.things import running
 
-TWO_SOCKETS = Machine((Pool((0, 1, 2, 3), 6), Pool((4, 5, 6, 7), 6)), {"gold": Cache(4, 4)})
+TWO_SOCKETS = CacheMachine(
+    (GuaranteedPool((0, 1, 2, 3), 6), GuaranteedPool((4, 5, 6, 7), 6)), {"gold": Cache(4, 4)}
+)
 
 
 def info(cores: str, guaranteed: str) -> dict[str, object]:
     pools = {"guaranteed": guaranteed, "shared": "9"}
-    return {"share_cpu_list": cores, "NumWays": 11, "available_ways": "7ff", "available_ways_pool": pools}
+    return {
+        "share_cpu_list": cores,
+        "NumWays": 11,
+        "available_ways": "7ff",
+        "available_ways_pool": pools,
+    }
 
 
 def test_a_pool_has_its_free_ways_and_those_that_workloads_hold() -> None:
     topology = parse_topology({"Caches": {"0": info("0-3", "1-4"), "1": info("4-7", "1-6")}})
-    machine = measure(topology, {"gold": Policy(Cache(4, 4))}, [running("a", cores="0 1", ways=2)])
+    machine = measure(
+        topology, {"gold": RmdPolicy(Cache(4, 4))}, [running("a", cores="0 1", ways=2)]
+    )
     assert machine == TWO_SOCKETS
 
 
@@ -52,7 +64,7 @@ def test_only_guaranteed_workloads_hold_ways_of_the_pool() -> None:
 
 def test_never_less_than_none() -> None:
     assert TWO_SOCKETS.offered([running("a", ways=5), running("b", ways=5)], ()) == 0
-    assert Machine((), {}).offered([], ()) == 0
+    assert CacheMachine((), {}).offered([], ()) == 0
 
 
 def test_what_is_remembered_is_of_one_run_of_the_daemon() -> None:

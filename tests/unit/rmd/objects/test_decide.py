@@ -5,17 +5,31 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Running
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.decide import Wanted, wanted_on
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.identity import refuse_collisions
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.spec import Declared, Name
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.placement import (
+    WantedWorkloads,
+    wanted_on,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.uuids import (
+    refuse_collisions,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.workload_spec import (
+    Declared,
+    Name,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
+    RunningWorkload,
+)
 from tests.unit.rmd.objects.things import CACHE, declared, running
 
 NODE = "worker-node-1"
 OLD, NEW = "2025-01-01T00:00:00Z", "2026-06-01T00:00:00Z"
 
 
-def wanted(objects: list[Declared], there: list[Running] | None = None, owned: set[str] | None = None) -> Wanted:
+def wanted(
+    objects: list[Declared],
+    there: list[RunningWorkload] | None = None,
+    owned: set[str] | None = None,
+) -> WantedWorkloads:
     judged = refuse_collisions(objects)
     targets = {entry.name: entry.nodes({}, {}) for entry in judged}
     return wanted_on(NODE, judged, targets, there or [], range(8), owned or set())
@@ -23,7 +37,11 @@ def wanted(objects: list[Declared], there: list[Running] | None = None, owned: s
 
 def test_what_is_for_the_node_is_wanted_the_oldest_first() -> None:
     found = wanted(
-        [declared("b", created=OLD), declared("a", created=NEW), declared("c", spec={**CACHE, "nodes": ["x"]})]
+        [
+            declared("b", created=OLD),
+            declared("a", created=NEW),
+            declared("c", spec={**CACHE, "nodes": ["x"]}),
+        ]
     )
     assert [workload.uuid for workload in found.present] == ["b", "a"]
     assert found.absent == frozenset()
@@ -89,13 +107,17 @@ def test_a_bare_name_of_two_objects_that_ask_for_the_same_is_nobodys() -> None:
 
 
 def test_a_bare_name_is_that_of_the_object_in_default() -> None:
-    found = wanted([declared("web", "team"), declared("web", spec={**CACHE, "nodes": []})], [running("web")])
+    found = wanted(
+        [declared("web", "team"), declared("web", spec={**CACHE, "nodes": []})], [running("web")]
+    )
     assert (found.adopted, found.absent) == ({}, {"web"})
 
 
 def test_what_the_operator_made_goes_with_its_object() -> None:
     status = {"workloadStates": {NODE: {"id": "7"}}}
-    found = wanted([declared("web", "team", status=status, deleted=True)], [running("web", number=7)])
+    found = wanted(
+        [declared("web", "team", status=status, deleted=True)], [running("web", number=7)]
+    )
     assert found.absent == {"web"}
 
 

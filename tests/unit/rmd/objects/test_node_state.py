@@ -7,9 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.dialect import decode
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Running
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.node_state import rows, skeleton, status
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import decode
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.node_state import (
+    rows,
+    skeleton,
+    status,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
+    RunningWorkload,
+)
 from tests.unit.rmd.objects.things import LATER_TEXT, NOW, NOW_TEXT, running
 
 HOUR = 3600
@@ -34,19 +40,26 @@ def test_each_key_only_when_it_is_set() -> None:
         "rdt": {"cache": {"max": 2, "min": 2}, "mba": {"percentage": 50}},
         "plugins": {"pstate": {"ratio": 3.0, "monitoring": "on"}},
     }
-    found = rows([decode({"id": "4", "uuid": "a", "core_ids": ["4-5"], "status": "None", **more})])["a"]
+    found = rows([decode({"id": "4", "uuid": "a", "core_ids": ["4-5"], "status": "None", **more})])[
+        "a"
+    ]
     assert found["MBA Percentage"] == "50"
     assert (found["P-State Ratio"], found["P-State Monitoring"]) == ("3.000000", "on")
     assert found["Core IDs"] == "4,5"
     assert found.keys().isdisjoint({"MBA Mbps", "Policy", "Cos Name"})
-    assert rows([decode({"id": "5", "uuid": "b", "core_ids": ["1"], "policy": "gold"})])["b"]["Policy"] == "gold"
+    assert (
+        rows([decode({"id": "5", "uuid": "b", "core_ids": ["1"], "policy": "gold"})])["b"]["Policy"]
+        == "gold"
+    )
 
 
 def test_workloads_without_uuid_do_not_become_one() -> None:
     assert set(rows([running("", number=1), running("", number=2)])) == {"id 1", "id 2"}
 
 
-def seen(there: list[Running] | None, before: dict[str, Any], now: float, why: str = "") -> dict[str, Any]:
+def seen(
+    there: list[RunningWorkload] | None, before: dict[str, Any], now: float, why: str = ""
+) -> dict[str, Any]:
     return status(before, there, why, now)
 
 
@@ -77,6 +90,9 @@ def test_none_and_no_answer_are_told_apart() -> None:
 
 def test_the_object_is_the_operators_and_goes_with_the_node() -> None:
     made = skeleton("worker-node-1", "75d03574")
-    assert (made["metadata"]["name"], made["metadata"]["namespace"]) == ("rmd-node-state-worker-node-1", "default")
+    assert (made["metadata"]["name"], made["metadata"]["namespace"]) == (
+        "rmd-node-state-worker-node-1",
+        "default",
+    )
     assert made["spec"] == {"node": "worker-node-1", "nodeUid": "75d03574"}
     assert made["metadata"]["ownerReferences"][0]["kind"] == "Node"

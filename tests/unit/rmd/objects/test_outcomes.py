@@ -8,15 +8,34 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.errors import RmdError
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Running
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.decide import wanted_on
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.judge import Refused
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.outcomes import states_of
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.spec import Declared
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.view import OWNED_ANNOTATION, View
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.workload_state import OnNode, Outcome
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.report import FAILED, WITHHELD, Deed, NodeReport
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_results import (
+    FAILED,
+    WITHHELD,
+    NodeReport,
+    WorkloadWrite,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.judge import Refused
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.outcomes import (
+    states_of,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.placement import (
+    wanted_on,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.view import (
+    OWNED_ANNOTATION,
+    View,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.workload_spec import (
+    Declared,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.workload_state import (
+    OnNode,
+    WorkloadOutcome,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import RmdError
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
+    RunningWorkload,
+)
 from tests.unit.rmd.objects.things import CACHE, declared, running
 
 ONE, TWO = "worker-node-1", "worker-node-2"
@@ -24,23 +43,27 @@ ONE, TWO = "worker-node-1", "worker-node-2"
 
 def view(
     entry: Declared,
-    before: list[Running] | None,
+    before: list[RunningWorkload] | None,
     report: NodeReport | None = None,
     owned: tuple[str, ...] = (),
     refused: dict[str, Refused] | None = None,
 ) -> View:
     annotations = {OWNED_ANNOTATION: json.dumps(list(owned))}
-    found = View(ONE, state={"metadata": {"annotations": annotations}}, report=report, refused=refused or {})
+    found = View(
+        ONE, state={"metadata": {"annotations": annotations}}, report=report, refused=refused or {}
+    )
     if before is None:
         found.why = "no answer"
         return found
     found.running = tuple(before)
-    found.wanted = wanted_on(ONE, [entry], {entry.name: entry.nodes({}, {})}, before, range(8), owned)
+    found.wanted = wanted_on(
+        ONE, [entry], {entry.name: entry.nodes({}, {})}, before, range(8), owned
+    )
     return found
 
 
-def report(after: list[Running], *deeds: Deed, **more: Any) -> NodeReport:
-    return NodeReport(ONE, after=tuple(after), deeds=list(deeds), **more)
+def report(after: list[RunningWorkload], *writes: WorkloadWrite, **more: Any) -> NodeReport:
+    return NodeReport(ONE, after=tuple(after), writes=list(writes), **more)
 
 
 def state(entry: Declared, seen: View) -> OnNode | None:
@@ -56,74 +79,100 @@ SILENT = RmdError("Cannot list the workloads", kind="transport", why="no connect
 def test_what_runs_as_asked_is_kept_or_was_posted() -> None:
     kept = state(WEB, view(WEB, [running()]))
     assert kept is not None
-    assert kept.outcome is Outcome.KEPT
-    posted = state(WEB, view(WEB, [], report([running()], Deed("web", "post"))))
+    assert kept.outcome is WorkloadOutcome.KEPT
+    posted = state(WEB, view(WEB, [], report([running()], WorkloadWrite("web", "post"))))
     assert posted is not None
-    assert posted.outcome is Outcome.POSTED
+    assert posted.outcome is WorkloadOutcome.POSTED
 
 
 def test_another_workloads_failure_on_the_node_is_not_this_ones() -> None:
-    after = report([running()], Deed("web", "post"), Deed("other", "post", "taken"), outcome=FAILED, error=CORES)
+    after = report(
+        [running()],
+        WorkloadWrite("web", "post"),
+        WorkloadWrite("other", "post", "taken"),
+        outcome=FAILED,
+        error=CORES,
+    )
     found = state(WEB, view(WEB, [], after))
     assert found is not None
-    assert found.outcome is Outcome.POSTED
+    assert found.outcome is WorkloadOutcome.POSTED
 
 
 def test_what_could_not_be_replaced_is_not_taken_for_the_new_one() -> None:
     old = running(ways=5)
-    after = report([old], Deed("web", "replace", "taken"), outcome=FAILED, error=CORES)
+    after = report([old], WorkloadWrite("web", "replace", "taken"), outcome=FAILED, error=CORES)
     found = state(WEB, view(WEB, [old], after))
-    assert found == OnNode(Outcome.REFUSED, old, "taken")
+    assert found == OnNode(WorkloadOutcome.REFUSED, old, "taken")
 
 
 def test_a_run_that_was_cut_off_says_so() -> None:
-    after = report([], Deed("web", "post"), outcome=FAILED, error=SILENT)
+    after = report([], WorkloadWrite("web", "post"), outcome=FAILED, error=SILENT)
     found = state(WEB, view(WEB, [], after))
     assert found is not None
-    assert found.outcome is Outcome.UNREACHABLE
+    assert found.outcome is WorkloadOutcome.UNREACHABLE
     assert found.why == f"{str(SILENT).rstrip('.')}"
 
 
 def test_what_is_withheld_says_so() -> None:
     old = running(ways=5)
-    found = state(WEB, view(WEB, [old], report([old], Deed("web", "replace"), outcome=WITHHELD)))
-    assert found == OnNode(Outcome.REFUSED, old, "nothing was sent, since another node failed")
+    found = state(
+        WEB, view(WEB, [old], report([old], WorkloadWrite("web", "replace"), outcome=WITHHELD))
+    )
+    assert found == OnNode(
+        WorkloadOutcome.REFUSED, old, "nothing was sent, since another node failed"
+    )
 
 
 def test_a_group_that_rmd_says_it_could_not_set_is_not_ready() -> None:
     failed = running(status="Failed")
     found = state(WEB, view(WEB, [failed]))
     assert found is not None
-    assert found.outcome is Outcome.REFUSED
+    assert found.outcome is WorkloadOutcome.REFUSED
 
 
 def test_refused_before_it_was_sent() -> None:
-    refused = {"web": Refused(Outcome.INVALID, "bad")}
-    assert state(WEB, view(WEB, [], refused=refused)) == OnNode(Outcome.INVALID, None, "bad")
+    refused = {"web": Refused(WorkloadOutcome.INVALID, "bad")}
+    assert state(WEB, view(WEB, [], refused=refused)) == OnNode(
+        WorkloadOutcome.INVALID, None, "bad"
+    )
 
 
 def test_a_node_that_is_not_there() -> None:
     found = states_of(WEB, [ONE], {})
-    assert found[ONE].outcome is Outcome.NO_NODE
-    gone = declared(spec={**CACHE, "nodes": [ONE]}, status={"workloadStates": {ONE: {"id": "1"}}}, deleted=True)
+    assert found[ONE].outcome is WorkloadOutcome.NO_NODE
+    gone = declared(
+        spec={**CACHE, "nodes": [ONE]}, status={"workloadStates": {ONE: {"id": "1"}}}, deleted=True
+    )
     assert states_of(gone, [ONE], {}) == {}
 
 
 def test_a_node_that_does_not_answer() -> None:
-    assert state(WEB, view(WEB, None)) == OnNode(Outcome.UNREACHABLE, None, "no answer")
+    assert state(WEB, view(WEB, None)) == OnNode(WorkloadOutcome.UNREACHABLE, None, "no answer")
 
 
 def test_what_goes_is_there_until_it_is_gone() -> None:
-    assert state(ELSEWHERE, view(ELSEWHERE, [running()], report([], Deed("web", "delete")))) is None
-    stuck = state(ELSEWHERE, view(ELSEWHERE, [running()], report([running()], Deed("web", "delete"), error=SILENT)))
+    assert (
+        state(ELSEWHERE, view(ELSEWHERE, [running()], report([], WorkloadWrite("web", "delete"))))
+        is None
+    )
+    stuck = state(
+        ELSEWHERE,
+        view(
+            ELSEWHERE,
+            [running()],
+            report([running()], WorkloadWrite("web", "delete"), error=SILENT),
+        ),
+    )
     assert stuck is not None
-    assert stuck.outcome is Outcome.UNREACHABLE
+    assert stuck.outcome is WorkloadOutcome.UNREACHABLE
     assert stuck.why.startswith("it could not be removed: ")
 
 
 def test_a_deleted_object_waits_only_for_nodes_that_had_it() -> None:
     had = declared(status={"workloadStates": {ONE: {"id": "1"}}}, deleted=True)
-    tried = declared(status={"workloadStates": {ONE: {"response": "Fail: no answer"}}}, deleted=True)
+    tried = declared(
+        status={"workloadStates": {ONE: {"response": "Fail: no answer"}}}, deleted=True
+    )
     assert state(had, view(had, None)) is not None
     assert state(tried, view(tried, None)) is None
     # A run that was killed after its POST has written no status, but what it was about to do.
@@ -134,4 +183,4 @@ def test_an_object_with_a_problem_shows_what_runs_of_it() -> None:
     wrong = declared(spec={**CACHE, "coreIds": ["x"], "nodes": [ONE]})
     found = state(wrong, view(wrong, [running()]))
     assert found is not None
-    assert (found.outcome, found.running) == (Outcome.INVALID, running())
+    assert (found.outcome, found.running) == (WorkloadOutcome.INVALID, running())

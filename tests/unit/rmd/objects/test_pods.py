@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.pods import (
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.pod_requests import (
     Claim,
     asks,
     claims,
@@ -24,9 +24,15 @@ def claimed(found: dict[str, Any], form: str = "v0.3", **entries: str) -> list[C
 
 
 def test_the_seeds_pod() -> None:
-    (claim,) = claimed(pod(container(), annotations={"nginx1_cache_min": "2"}), "v0.1", nginx1="1-2,49")
+    (claim,) = claimed(
+        pod(container(), annotations={"nginx1_cache_min": "2"}), "v0.1", nginx1="1-2,49"
+    )
     assert claim.names[0] == "rmd-workload-pod-1"
-    assert claim.spec == {"coreIds": ["1", "2", "49"], "cache": {"max": 2, "min": 2}, "nodes": ["worker-node-1"]}
+    assert claim.spec == {
+        "coreIds": ["1", "2", "49"],
+        "cache": {"max": 2, "min": 2},
+        "nodes": ["worker-node-1"],
+    }
 
 
 def test_version_0_3_writes_rdt_and_asks_for_what_is_guaranteed() -> None:
@@ -45,7 +51,10 @@ def test_every_suffix() -> None:
         "nginx1_mba_mbps": "100",
     }
     (new,) = claimed(pod(container(), annotations=annotations), nginx1="1-3")
-    assert new.spec["rdt"] == {"cache": {"max": 2, "min": 1}, "mba": {"percentage": 50, "mbps": 100}}
+    assert new.spec["rdt"] == {
+        "cache": {"max": 2, "min": 1},
+        "mba": {"percentage": 50, "mbps": 100},
+    }
     assert new.spec["plugins"] == {"pstate": {"ratio": "3.0", "monitoring": "on"}}
     assert new.spec["policy"] == "gold"
     (old,) = claimed(pod(container(), annotations=annotations), "v0.1", nginx1="1-3")
@@ -54,14 +63,18 @@ def test_every_suffix() -> None:
 
 
 def test_a_containers_annotations_are_its_own() -> None:
-    found = pod(container("c1"), container("c10"), annotations={"c10_policy": "gold", "c1_cache_min": "1"})
+    found = pod(
+        container("c1"), container("c10"), annotations={"c10_policy": "gold", "c1_cache_min": "1"}
+    )
     one, ten = claimed(found, c1="1-3", c10="4-6")
     assert "policy" not in one.spec
     assert (ten.spec["policy"], ten.spec["rdt"]["cache"]["min"]) == ("gold", 2)
 
 
 def test_each_container_has_its_own_workload() -> None:
-    one, two = claimed(pod(container("a"), container("b"), container("c", ways="")), "v0.1", a="1-3", b="4-6")
+    one, two = claimed(
+        pod(container("a"), container("b"), container("c", ways="")), "v0.1", a="1-3", b="4-6"
+    )
     assert one.names[0] == "rmd-workload-pod-1"
     assert two.names == ("pod-1-rmd-workload-b",)
     assert two.spec["coreIds"] == ["4", "5", "6"]
@@ -109,7 +122,9 @@ def test_who_asks() -> None:
 
 
 def test_a_container_that_is_done_has_no_claim() -> None:
-    found = pod(container("main"), initContainerStatuses=[{"name": "init", "state": {"terminated": {}}}])
+    found = pod(
+        container("main"), initContainerStatuses=[{"name": "init", "state": {"terminated": {}}}]
+    )
     found["spec"]["initContainers"] = [container("init")]
     assert [claim.container for claim in claimed(found, main="1-3", init="1-3")] == ["main"]
 

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.report import exclusive_cores
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.agent_report import (
+    exclusive_cores,
+)
 from tests.unit.rmd.objects.things import container, pod, report
 
 STATUSES = [{"name": "nginx1", "containerID": "containerd://abc"}]
@@ -27,7 +29,9 @@ def test_the_cpu_managers_word() -> None:
 
 @pytest.mark.parametrize("scheme", ["containerd", "cri-o", "docker"])
 def test_the_cgroup_where_the_state_cannot_be_read(scheme: str) -> None:
-    found = pod(container(), containerStatuses=[{"name": "nginx1", "containerID": f"{scheme}://abc"}])
+    found = pod(
+        container(), containerStatuses=[{"name": "nginx1", "containerID": f"{scheme}://abc"}]
+    )
     assert exclusive_cores(by_cgroup("1-2,49"), found, "nginx1", 3) == (1, 2, 49)
 
 

@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.model import Cache, Mba, Pstate
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
+    Cache,
+    Mba,
+    Pstate,
+)
 from tests.unit.rmd.objects.things import CACHE, declared
 
 LABELS = {
@@ -20,14 +24,21 @@ LABELS = {
 
 
 def test_version_0_1() -> None:
-    found = declared(spec={**CACHE, "pstate": {"ratio": "3.0", "monitoring": "on"}, "policy": ""}).workload(())
+    found = declared(
+        spec={**CACHE, "pstate": {"ratio": "3.0", "monitoring": "on"}, "policy": ""}
+    ).workload(())
     assert (found.uuid, found.cores, found.cache) == ("web", (0, 1, 2, 3), Cache(2, 2))
     assert found.pstate == Pstate(3.0, "on")
 
 
 def test_version_0_3() -> None:
     rdt = {"cache": {"max": 3, "min": 1}, "mba": {"percentage": 50, "mbps": 0}}
-    spec = {"coreIds": ["4-5", "0-1,3"], "rdt": rdt, "plugins": {"pstate": {"ratio": "1.5"}}, "nodes": ["a"]}
+    spec = {
+        "coreIds": ["4-5", "0-1,3"],
+        "rdt": rdt,
+        "plugins": {"pstate": {"ratio": "1.5"}},
+        "nodes": ["a"],
+    }
     found = declared(spec=spec).workload(())
     assert found.cores == (0, 1, 3, 4, 5)
     assert (found.cache, found.mba, found.pstate) == (Cache(3, 1), Mba(percentage=50), Pstate(1.5))
@@ -65,7 +76,10 @@ def test_one_number_of_two_is_zero_as_in_the_operator() -> None:
         ({**CACHE, "allCores": True, "reservedCoreIds": ["3-1"]}, "spec.reservedCoreIds"),
         ({**CACHE, "coreIds": None}, "it names no CPUs"),
         ({"coreIds": ["1"], "nodes": ["a"]}, "it asks for nothing"),
-        ({"coreIds": ["1"], "nodes": ["a"], "rdt": {"mba": {"mbps": 0}}, "policy": ""}, "it asks for nothing"),
+        (
+            {"coreIds": ["1"], "nodes": ["a"], "rdt": {"mba": {"mbps": 0}}, "policy": ""},
+            "it asks for nothing",
+        ),
         ({**CACHE, "pstate": {"ratio": "fast"}}, 'the P-state ratio "fast" is no number'),
         ({**CACHE, "pstate": {"ratio": "nan"}}, 'the P-state ratio "nan" is no number'),
         ({}, "it names no CPUs"),

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.dialect import decode
-from ansible_collections.hardware.enablement.plugins.module_utils.rmd.objects.workload_state import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import decode
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.workload_state import (
     OnNode,
-    Outcome,
+    WorkloadOutcome,
     make_status,
 )
 from tests.unit.rmd.objects.things import NOW, NOW_TEXT, running
 
-POSTED = OnNode(Outcome.POSTED, running(number=2))
-KEPT = OnNode(Outcome.KEPT, running(number=2))
+POSTED = OnNode(WorkloadOutcome.POSTED, running(number=2))
+KEPT = OnNode(WorkloadOutcome.KEPT, running(number=2))
 
 
 def made(
@@ -27,7 +27,9 @@ def made(
     deleted: bool = False,
     now: float = NOW,
 ) -> dict[str, Any]:
-    return make_status(before or {}, states, problem=problem, is_deleted=deleted, generation=1, now=now)
+    return make_status(
+        before or {}, states, problem=problem, is_deleted=deleted, generation=1, now=now
+    )
 
 
 def verdicts(status: dict[str, Any]) -> dict[str, tuple[str, str]]:
@@ -74,7 +76,7 @@ def test_version_0_3_says_more() -> None:
         "cos_name": "COS2",
         "origin": "REST",
     }
-    assert made({"a": OnNode(Outcome.POSTED, decode(body))})["workloadStates"]["a"] == {
+    assert made({"a": OnNode(WorkloadOutcome.POSTED, decode(body))})["workloadStates"]["a"] == {
         "response": "Success: 201",
         "id": "1",
         "cosName": "COS2",
@@ -86,7 +88,7 @@ def test_version_0_3_says_more() -> None:
 
 
 def test_one_node_that_refuses_is_told_and_the_others_count() -> None:
-    status = made({"a": POSTED, "b": OnNode(Outcome.REFUSED, None, 'RMD says "no"')})
+    status = made({"a": POSTED, "b": OnNode(WorkloadOutcome.REFUSED, None, 'RMD says "no"')})
     assert status["workloadStates"]["b"] == {"response": 'Fail: RMD says "no"'}
     assert status["nodes"] == "1/2"
     assert verdicts(status)["Ready"] == ("False", "Refused")
@@ -95,7 +97,9 @@ def test_one_node_that_refuses_is_told_and_the_others_count() -> None:
 
 
 def test_what_was_known_of_a_node_that_does_not_answer_stays() -> None:
-    status = made({"a": OnNode(Outcome.UNREACHABLE, None, "no answer")}, made({"a": POSTED}))
+    status = made(
+        {"a": OnNode(WorkloadOutcome.UNREACHABLE, None, "no answer")}, made({"a": POSTED})
+    )
     assert status["workloadStates"]["a"] == {
         "response": "Fail: no answer",
         "id": "2",
@@ -106,7 +110,7 @@ def test_what_was_known_of_a_node_that_does_not_answer_stays() -> None:
 
 
 def test_invalid_says_why_and_what_ran_before_is_still_shown() -> None:
-    status = made({"a": OnNode(Outcome.INVALID, running(), "bad")}, problem="bad")
+    status = made({"a": OnNode(WorkloadOutcome.INVALID, running(), "bad")}, problem="bad")
     assert verdicts(status) == {
         "Ready": ("False", "Invalid"),
         "Degraded": ("False", "NotTried"),
@@ -117,7 +121,7 @@ def test_invalid_says_why_and_what_ran_before_is_still_shown() -> None:
 
 
 def test_invalid_on_a_node() -> None:
-    status = made({"a": OnNode(Outcome.INVALID, None, "core 99 is not there"), "b": POSTED})
+    status = made({"a": OnNode(WorkloadOutcome.INVALID, None, "core 99 is not there"), "b": POSTED})
     assert verdicts(status)["Invalid"] == ("True", "NotAccepted")
     assert verdicts(status)["Ready"] == ("False", "Invalid")
 
@@ -127,8 +131,8 @@ def test_no_nodes() -> None:
 
 
 def test_a_condition_keeps_its_time_while_its_status_stays() -> None:
-    bad = made({"a": OnNode(Outcome.REFUSED, None, "no")})
-    other = made({"a": OnNode(Outcome.UNREACHABLE, None, "gone")}, bad, now=NOW + 5)
+    bad = made({"a": OnNode(WorkloadOutcome.REFUSED, None, "no")})
+    other = made({"a": OnNode(WorkloadOutcome.UNREACHABLE, None, "gone")}, bad, now=NOW + 5)
     assert other["conditions"][0]["lastTransitionTime"] == NOW_TEXT
     assert other["conditions"][0]["reason"] == "Unreachable"
     good = made({"a": POSTED}, other, now=NOW + 5)
@@ -136,6 +140,6 @@ def test_a_condition_keeps_its_time_while_its_status_stays() -> None:
 
 
 def test_a_workload_that_goes_says_what_holds_it() -> None:
-    status = made({"a": OnNode(Outcome.UNREACHABLE, None, "no answer")}, deleted=True)
+    status = made({"a": OnNode(WorkloadOutcome.UNREACHABLE, None, "no answer")}, deleted=True)
     assert verdicts(status)["Degraded"] == ("True", "Deleted")
     assert status["conditions"][0]["message"] == "a: no answer"

@@ -9,9 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.lookups.base import BaseLookup, KnownBases
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.lookups.base import (
+    BaseLookup,
+    KnownBases,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders import Found
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import GROUPS
 
 

@@ -12,14 +12,30 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import buildah_objects
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import GitSource, Inputs
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order, SecretNames
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.account import Credentials
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Keyring
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Mirror, Policy, Trust
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.builders import (
+    buildah_objects,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.inputs import (
+    GitSource,
+    Inputs,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders import (
+    BuildOrder,
+    SecretNames,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
+    BuildSettings,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.account import (
+    Credentials,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.keyring import Keyring
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.policy import (
+    RegistryMirror,
+    RegistryPolicy,
+    Trust,
+)
 
 INPUTS = Inputs(
     kernel="6.1.0+deb",
@@ -28,23 +44,34 @@ INPUTS = Inputs(
     args={"B": "2", "A": "1"},
     files={"src/kmod.c": "int x;"},
 )
-ORDER = Order("build-6-1-0-aaaaaa-0123456789", "6-1-0-aaaaaa", "registry.example/kmod:6.1.0", INPUTS)
+ORDER = BuildOrder(
+    "build-6-1-0-aaaaaa-0123456789", "6-1-0-aaaaaa", "registry.example/kmod:6.1.0", INPUTS
+)
 SETTINGS = BuildSettings(
-    "kmod", "driver_container", "kmod", image="builder:1", push_secret="push", pull_secrets=("pull",)
+    "kmod",
+    "driver_container",
+    "kmod",
+    image="builder:1",
+    push_secret="push",
+    pull_secrets=("pull",),
 )
 DIGEST = f"sha256:{'0a' * 32}"
 ACCOUNT = Credentials("me", "secret-of-me")
-POLICY = Policy(
+POLICY = RegistryPolicy(
     ca="PEM",
     keyring=Keyring([("registry.example", ACCOUNT)]),
-    mirrors=[Mirror("quay.io", ["m.test:5000/q"], source=False)],
+    mirrors=[RegistryMirror("quay.io", ["m.test:5000/q"], source=False)],
     trusts=[Trust("m.test:5000", ca="OWN")],
 )
 
 
-def job_object(order: Order, *, apparmor_field: bool = True, **settings: Any) -> dict[str, Any]:
+def job_object(
+    order: BuildOrder, *, apparmor_field: bool = True, **settings: Any
+) -> dict[str, Any]:
     """The Job, as the policy wants it."""
-    return buildah_objects.job_object(order, replace(SETTINGS, **settings), POLICY, apparmor_field=apparmor_field)
+    return buildah_objects.job_object(
+        order, replace(SETTINGS, **settings), POLICY, apparmor_field=apparmor_field
+    )
 
 
 def environment_of(job: dict[str, Any]) -> dict[str, str]:
@@ -59,7 +86,9 @@ def test_the_context_lies_where_the_containerfile_expects_it() -> None:
     assert volume["name"] == ORDER.name
     files = {item["path"]: context["data"][item["key"]] for item in volume["items"]}
     assert len(files) == len(context["data"])
-    assert {path: files[path] for path in ("Containerfile", "files/src/kmod.c", "authorities/ca.crt")} == {
+    assert {
+        path: files[path] for path in ("Containerfile", "files/src/kmod.c", "authorities/ca.crt")
+    } == {
         "Containerfile": "FROM scratch\n",
         "files/src/kmod.c": "int x;",
         "authorities/ca.crt": "PEM",
@@ -69,7 +98,9 @@ def test_the_context_lies_where_the_containerfile_expects_it() -> None:
 
 
 def test_a_context_that_no_configmap_holds_is_refused() -> None:
-    order = Order("b", "g", "t", Inputs("6.1.0", "amd64", "FROM scratch\n", files={"big": "x" * 1_000_000}))
+    order = BuildOrder(
+        "b", "g", "t", Inputs("6.1.0", "amd64", "FROM scratch\n", files={"big": "x" * 1_000_000})
+    )
     with pytest.raises(InvalidInput, match="put the sources into a git repository"):
         buildah_objects.context_object(order, SETTINGS, POLICY)
 
@@ -85,15 +116,18 @@ def test_arguments_and_labels_are_the_same_for_the_same_inputs() -> None:
 def test_secrets_are_mounted_and_nowhere_else() -> None:
     job = job_object(ORDER)
     pod = job["spec"]["template"]["spec"]
-    assert [volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume] == [ORDER.name]
+    assert [volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume] == [
+        ORDER.name
+    ]
     context, secret = (
-        make(ORDER, SETTINGS, POLICY) for make in (buildah_objects.context_object, buildah_objects.secret_object)
+        make(ORDER, SETTINGS, POLICY)
+        for make in (buildah_objects.context_object, buildah_objects.secret_object)
     )
     assert secret is not None
     assert not any(text in json.dumps([job, context]) for text in ACCOUNT.secrets)
     auths = json.loads(base64.b64decode(secret["data"]["auth.json"]))["auths"]
     assert auths == {"registry.example/kmod": ACCOUNT.entry}
-    assert buildah_objects.secret_object(ORDER, SETTINGS, Policy()) is None
+    assert buildah_objects.secret_object(ORDER, SETTINGS, RegistryPolicy()) is None
     assert pod["imagePullSecrets"] == [{"name": "pull"}]
     assert pod["automountServiceAccountToken"] is False
     assert "secretKeyRef" not in json.dumps(job)
@@ -101,12 +135,18 @@ def test_secrets_are_mounted_and_nowhere_else() -> None:
 
 def test_secrets_of_a_build_are_files_of_its_steps_and_of_git_alone() -> None:
     git = GitSource("git@git.example:driver.git", "a" * 40)
-    secrets = SecretNames("git-login", ["known_hosts", "ssh-privatekey"], {"license": "acme-license"})
+    secrets = SecretNames(
+        "git-login", ["known_hosts", "ssh-privatekey"], {"license": "acme-license"}
+    )
     order = replace(ORDER, inputs=replace(INPUTS, git=git), secrets=secrets)
     pod = job_object(order)["spec"]["template"]["spec"]
     (build,) = pod["containers"]
     named = {volume["name"]: volume["secret"] for volume in pod["volumes"] if "secret" in volume}
-    folders = {mount["mountPath"]: named[mount["name"]] for mount in build["volumeMounts"] if mount["name"] in named}
+    folders = {
+        mount["mountPath"]: named[mount["name"]]
+        for mount in build["volumeMounts"]
+        if mount["name"] in named
+    }
     assert {folder: secret["secretName"] for folder, secret in folders.items()} == {
         "/auth": order.name,
         "/run/build-secrets/license": "acme-license",
@@ -124,7 +164,9 @@ def test_secrets_of_a_build_are_files_of_its_steps_and_of_git_alone() -> None:
 
 
 def test_it_builds_on_the_kernels_architecture() -> None:
-    assert job_object(ORDER)["spec"]["template"]["spec"]["nodeSelector"] == {"kubernetes.io/arch": "arm64"}
+    assert job_object(ORDER)["spec"]["template"]["spec"]["nodeSelector"] == {
+        "kubernetes.io/arch": "arm64"
+    }
 
 
 def test_a_build_that_failed_is_not_tried_again_but_one_that_lost_its_node_is() -> None:
@@ -135,8 +177,10 @@ def test_a_build_that_failed_is_not_tried_again_but_one_that_lost_its_node_is() 
 
 
 def test_git_is_pinned() -> None:
-    inputs = Inputs("6.1.0", "amd64", "FROM scratch\n", git=GitSource("https://git.example/x", "a" * 40, "kmod"))
-    job = job_object(Order("b", "g", "t", inputs))
+    inputs = Inputs(
+        "6.1.0", "amd64", "FROM scratch\n", git=GitSource("https://git.example/x", "a" * 40, "kmod")
+    )
+    job = job_object(BuildOrder("b", "g", "t", inputs))
     environment = environment_of(job)
     assert (environment["GIT_URL"], environment["GIT_COMMIT"], environment["GIT_FOLDER"]) == (
         "https://git.example/x",
@@ -147,11 +191,16 @@ def test_git_is_pinned() -> None:
 
 
 def test_a_containerfile_of_the_repository_is_built_where_it_lies() -> None:
-    inputs = Inputs("6.1.0", "amd64", "", git=GitSource("https://git.example/x", "a" * 40, "kmod", "Dockerfile"))
-    job = job_object(Order("b", "g", "t", inputs))
+    inputs = Inputs(
+        "6.1.0", "amd64", "", git=GitSource("https://git.example/x", "a" * 40, "kmod", "Dockerfile")
+    )
+    job = job_object(BuildOrder("b", "g", "t", inputs))
     (build,) = job["spec"]["template"]["spec"]["containers"]
     assert environment_of(job)["GIT_CONTAINERFILE"] == "Dockerfile"
-    assert 'buildah build --file "${GIT_CONTAINERFILE:-/context/Containerfile}" ' in build["command"][2]
+    assert (
+        'buildah build --file "${GIT_CONTAINERFILE:-/context/Containerfile}" '
+        in build["command"][2]
+    )
 
 
 def test_it_is_pushed_to_where_the_policy_says() -> None:
@@ -168,7 +217,11 @@ def test_it_is_pushed_to_where_the_policy_says() -> None:
     [
         ("Unconfined", {"type": "Unconfined"}, "unconfined"),
         ("RuntimeDefault", {"type": "RuntimeDefault"}, "runtime/default"),
-        ("Localhost/buildah", {"type": "Localhost", "localhostProfile": "buildah"}, "localhost/buildah"),
+        (
+            "Localhost/buildah",
+            {"type": "Localhost", "localhostProfile": "buildah"},
+            "localhost/buildah",
+        ),
     ],
 )
 def test_apparmors_profile_is_a_field_or_of_old_an_annotation(
@@ -191,7 +244,9 @@ def test_only_what_buildah_needs_is_allowed() -> None:
         "seccompProfile": {"type": "Unconfined"},
         "appArmorProfile": {"type": "Unconfined"},
     }
-    more = job_object(ORDER, capabilities=("SYS_ADMIN",), seccomp="Localhost/b.json")["spec"]["template"]["spec"]
+    more = job_object(ORDER, capabilities=("SYS_ADMIN",), seccomp="Localhost/b.json")["spec"][
+        "template"
+    ]["spec"]
     context = more["containers"][0]["securityContext"]
     assert context["capabilities"] == {"add": ["SYS_ADMIN"]}
     assert context["seccompProfile"] == {"type": "Localhost", "localhostProfile": "b.json"}

@@ -1,29 +1,42 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What OpenShift's objects say of registries, as parts of the policy; and that a person's word goes before it."""
+"""What OpenShift's objects say of registries, as parts of the policy; and that a person's word goes
+before it."""
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.cluster_registries import (
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.cluster_registries import (
     ClusterRegistries,
     mirrors_of,
     trusts_of,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.registry_policy import (
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.registry_policy import (
     given_policy,
     whole_policy,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Keyring
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Mirror, Trust
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.keyring import Keyring
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.policy import (
+    RegistryMirror,
+    Trust,
+)
 
 
 def test_a_set_of_mirrors() -> None:
-    never = {"source": "quay.io/a", "mirrors": ["m.test/a", "n.test"], "mirrorSourcePolicy": "NeverContactSource"}
-    body = {"metadata": {"name": "x"}, "spec": {"imageDigestMirrors": [never, {"source": "*.redhat.io"}]}}
+    never = {
+        "source": "quay.io/a",
+        "mirrors": ["m.test/a", "n.test"],
+        "mirrorSourcePolicy": "NeverContactSource",
+    }
+    body = {
+        "metadata": {"name": "x"},
+        "spec": {"imageDigestMirrors": [never, {"source": "*.redhat.io"}]},
+    }
     assert mirrors_of(body, "imageDigestMirrors", "digest") == [
-        Mirror("quay.io/a", ("m.test/a", "n.test"), source=False, pulls="digest", of_cluster=True),
-        Mirror("*.redhat.io", (), pulls="digest", of_cluster=True),
+        RegistryMirror(
+            "quay.io/a", ("m.test/a", "n.test"), source=False, pulls="digest", of_cluster=True
+        ),
+        RegistryMirror("*.redhat.io", (), pulls="digest", of_cluster=True),
     ]
     assert mirrors_of({"metadata": {"name": "x"}}, "imageTagMirrors", "tag") == []
 
@@ -42,6 +55,14 @@ def test_the_configuration_of_images() -> None:
 def test_mirrors_that_a_person_names_for_a_prefix_are_all_there_are() -> None:
     mirror = {"prefix": "quay.io", "locations": ["own.test"], "source": True}
     given = given_policy({"registry_verify": True, "registry_mirrors": [mirror]})
-    cluster = ClusterRegistries([Mirror("quay.io", ["m.test"], of_cluster=True), Mirror("a.test", [], of_cluster=True)])
+    cluster = ClusterRegistries(
+        [
+            RegistryMirror("quay.io", ["m.test"], of_cluster=True),
+            RegistryMirror("a.test", [], of_cluster=True),
+        ]
+    )
     policy = whole_policy(given, cluster, Keyring(), Keyring(), {})
-    assert [(mirror.prefix, mirror.of_cluster) for mirror in policy.mirrors] == [("quay.io", False), ("a.test", True)]
+    assert [(mirror.prefix, mirror.of_cluster) for mirror in policy.mirrors] == [
+        ("quay.io", False),
+        ("a.test", True),
+    ]

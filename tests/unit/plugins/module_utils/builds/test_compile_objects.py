@@ -11,13 +11,22 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders import compile_objects
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.builders.restricted import compilable
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import GitSource, Inputs
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.settings import BuildSettings
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Compile
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.builders import (
+    compile_objects,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.builders.restricted import (
+    compilable,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.inputs import (
+    GitSource,
+    Inputs,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders import BuildOrder
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
+    BuildSettings,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Compile
 
 COMPILE = Compile('make NAME="a b"', "out", "/opt/modules")
 INPUTS = Inputs(
@@ -30,15 +39,24 @@ INPUTS = Inputs(
     files={"src/kmod.c": "int x;"},
     compile=COMPILE,
 )
-ORDER = Order("build-6-1-0-aaaaaa-0123456789", "6-1-0-aaaaaa", "registry.example/kmod:6.1.0", INPUTS)
+ORDER = BuildOrder(
+    "build-6-1-0-aaaaaa-0123456789", "6-1-0-aaaaaa", "registry.example/kmod:6.1.0", INPUTS
+)
 SETTINGS = BuildSettings(
-    "kmod", "driver_container", "builds", image="builder:1", push_secret="push", pull_secrets=("pull",)
+    "kmod",
+    "driver_container",
+    "builds",
+    image="builder:1",
+    push_secret="push",
+    pull_secrets=("pull",),
 )
 
 
-def pod(settings: BuildSettings = SETTINGS, order: Order = ORDER) -> dict[str, Any]:
+def pod(settings: BuildSettings = SETTINGS, order: BuildOrder = ORDER) -> dict[str, Any]:
     """The pod's specification."""
-    found: dict[str, Any] = compile_objects.job_object(order, settings, COMPILE)["spec"]["template"]["spec"]
+    found: dict[str, Any] = compile_objects.job_object(order, settings, COMPILE)["spec"][
+        "template"
+    ]["spec"]
     return found
 
 
@@ -50,7 +68,10 @@ def test_the_pod_is_as_restricted_namespaces_want_it() -> None:
         "seccompProfile": {"type": "RuntimeDefault"},
     }
     for container in (*found["initContainers"], *found["containers"]):
-        assert container["securityContext"] == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+        }
         assert container["image"] == INPUTS.base
     # OpenShift gives a user itself, and refuses others.
     assert "runAsUser" not in pod(replace(SETTINGS, user=None))["securityContext"]
@@ -59,7 +80,11 @@ def test_the_pod_is_as_restricted_namespaces_want_it() -> None:
 def test_no_secret_is_in_reach_of_the_pod() -> None:
     found = pod()
     assert found["automountServiceAccountToken"] is False
-    assert {key for volume in found["volumes"] for key in volume} == {"name", "configMap", "emptyDir"}
+    assert {key for volume in found["volumes"] for key in volume} == {
+        "name",
+        "configMap",
+        "emptyDir",
+    }
     assert "push" not in json.dumps(found)
     assert found["imagePullSecrets"] == [{"name": "pull"}]
 
@@ -68,10 +93,17 @@ def test_command_and_context_are_read_and_arguments_are_its_environment() -> Non
     context = compile_objects.context_object(ORDER, SETTINGS, COMPILE)
     assert context["data"] == {"compile": 'make NAME="a b"\n', "file-0": "int x;"}
     items = pod()["volumes"][0]["configMap"]["items"]
-    assert items == [{"key": "compile", "path": "compile"}, {"key": "file-0", "path": "files/src/kmod.c"}]
+    assert items == [
+        {"key": "compile", "path": "compile"},
+        {"key": "file-0", "path": "files/src/kmod.c"},
+    ]
     (build,) = pod()["initContainers"]
     environment = {entry["name"]: entry["value"] for entry in build["env"]}
-    assert (environment["KERNEL"], environment["BASE"], environment["OUTPUT"]) == ("6.1.0", INPUTS.base, "out")
+    assert (environment["KERNEL"], environment["BASE"], environment["OUTPUT"]) == (
+        "6.1.0",
+        INPUTS.base,
+        "out",
+    )
 
 
 def test_a_git_context_is_fetched_at_its_commit() -> None:
@@ -85,7 +117,10 @@ def test_a_git_context_is_fetched_at_its_commit() -> None:
     ("change", "why"),
     [
         ({"compile": None}, r"the recipe has no build\.compile"),
-        ({"compile": replace(COMPILE, unsupported="packages are installed")}, "packages are installed"),
+        (
+            {"compile": replace(COMPILE, unsupported="packages are installed")},
+            "packages are installed",
+        ),
         ({"base": ""}, "no base image to compile in"),
     ],
 )

@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.container import each_once
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import Inputs
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.container import each_once
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.inputs import Inputs
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders import BuildOrder
 
 
 def test_two_pools_on_one_kernel_share_the_image_that_is_the_same() -> None:
     inputs = Inputs(kernel="6.8.0", arch="amd64", containerfile="FROM scratch")
-    first, same = (Order(f"build-{group}", group, "r.io/driver:1", inputs) for group in ("default", "new"))
-    other = Order("build-other", "other", "r.io/driver:2", inputs)
+    first, same = (
+        BuildOrder(f"build-{group}", group, "r.io/driver:1", inputs) for group in ("default", "new")
+    )
+    other = BuildOrder("build-other", "other", "r.io/driver:2", inputs)
 
     assert each_once([first, same, other]) == [first, other]
     assert each_once([]) == []

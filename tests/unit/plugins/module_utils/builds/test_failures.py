@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.failures import (
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.failures import (
     FAILED,
-    Phase,
+    BuildPhase,
     classify,
     failure,
 )
@@ -24,21 +24,30 @@ DNF = "Error: Failed to download metadata for repo 'baseos': Cannot download rep
 @pytest.mark.parametrize(
     ("end", "reason"),
     [
-        (f"{PING}: tls: failed to verify certificate: x509: certificate signed by unknown authority", "NotTrusted"),
-        (f"{PING}: dial tcp: lookup registry.example on 10.96.0.10:53: no such host", "NameNotResolved"),
+        (
+            f"{PING}: tls: failed to verify certificate: x509: certificate signed by unknown authority",
+            "NotTrusted",
+        ),
+        (
+            f"{PING}: dial tcp: lookup registry.example on 10.96.0.10:53: no such host",
+            "NameNotResolved",
+        ),
         (f"{PING}: dial tcp 192.0.2.1:5000: connect: connection refused", "Unreachable"),
         (f"{PING}: http: server gave HTTP response to HTTPS client", "NotTls"),
         (f"{READ}: toomanyrequests: You have reached your pull rate limit.", "RateLimited"),
         (f"{READ}: unauthorized: authentication required", "Unauthorized"),
         (f"{READ}: manifest unknown", "NotFound"),
         (f"{READ}: denied: requested access to the resource is denied", "Denied"),
-        ('writing blob: storing blob to file "/var/tmp/1": write /var/tmp/1: no space left on device', "NoSpace"),
+        (
+            'writing blob: storing blob to file "/var/tmp/1": write /var/tmp/1: no space left on device',
+            "NoSpace",
+        ),
     ],
 )
 def test_a_base_image_that_cannot_be_pulled(end: str, reason: str) -> None:
     line = f"Error: initializing source docker://{HOST}/base:1: {end}"
-    found = classify(Phase.BASE, ["Trying to pull the image...", line])
-    assert (found.phase, found.reason, found.is_held) == (Phase.BASE, reason, False)
+    found = classify(BuildPhase.BASE, ["Trying to pull the image...", line])
+    assert (found.phase, found.reason, found.is_held) == (BuildPhase.BASE, reason, False)
     assert found.text == f"the base image cannot be pulled: {line}"
     assert found.advice
 
@@ -48,41 +57,65 @@ def test_an_image_of_the_containerfile_itself_is_a_base_too() -> None:
         f"Error: creating build container: initializing source docker://{HOST}/other:1: pinging container registry "
         f'{HOST}: Get "https://{HOST}/v2/": net/http: TLS handshake timeout'
     )
-    found = classify(Phase.COMPILE, [f"STEP 1/5: FROM {HOST}/other:1", line])
-    assert (found.phase, found.reason, found.is_held) == (Phase.BASE, "Unreachable", False)
+    found = classify(BuildPhase.COMPILE, [f"STEP 1/5: FROM {HOST}/other:1", line])
+    assert (found.phase, found.reason, found.is_held) == (BuildPhase.BASE, "Unreachable", False)
     line = "error: build error: failed to pull image: After retrying 2 times, Pull image still failed: x509: x"
-    assert classify(Phase.COMPILE, ["Warning: Pull failed, retrying in 5s ...", line]).phase is Phase.BASE
+    assert (
+        classify(BuildPhase.COMPILE, ["Warning: Pull failed, retrying in 5s ...", line]).phase
+        is BuildPhase.BASE
+    )
 
 
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("fatal: unable to access 'https://git.example/a/': Could not resolve host: git.example", "NameNotResolved"),
-        ("fatal: unable to access 'https://git.example/a/': server certificate verification failed.", "NotTrusted"),
-        ("fatal: could not read Username for 'https://git.example': terminal prompts disabled", "Unauthorized"),
+        (
+            "fatal: unable to access 'https://git.example/a/': Could not resolve host: git.example",
+            "NameNotResolved",
+        ),
+        (
+            "fatal: unable to access 'https://git.example/a/': server certificate verification failed.",
+            "NotTrusted",
+        ),
+        (
+            "fatal: could not read Username for 'https://git.example': terminal prompts disabled",
+            "Unauthorized",
+        ),
         ("fatal: Authentication failed for 'https://git.example/a/'", "Unauthorized"),
         ("git@git.example: Permission denied (publickey).", "Unauthorized"),
         ("Host key verification failed.", "NotTrusted"),
         ("fatal: repository 'https://git.example/a/' not found", "NotFound"),
         ("fatal: reference is not a tree: 0123456789012345678901234567890123456789", "NotFound"),
-        ("error: RPC failed; HTTP 429 curl 22 The requested URL returned error: 429", "RateLimited"),
+        (
+            "error: RPC failed; HTTP 429 curl 22 The requested URL returned error: 429",
+            "RateLimited",
+        ),
     ],
 )
 def test_sources_that_cannot_be_fetched(line: str, reason: str) -> None:
-    found = classify(Phase.SOURCES, [line, "fatal: Could not read from remote repository."])
-    assert (found.phase, found.reason, found.is_held) == (Phase.SOURCES, reason, False)
+    found = classify(BuildPhase.SOURCES, [line, "fatal: Could not read from remote repository."])
+    assert (found.phase, found.reason, found.is_held) == (BuildPhase.SOURCES, reason, False)
 
 
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
         (
-            ["  - Curl error (6): Couldn't resolve host name for https://mirror.example/repomd.xml", DNF],
+            [
+                "  - Curl error (6): Couldn't resolve host name for https://mirror.example/repomd.xml",
+                DNF,
+            ],
             "NameNotResolved",
         ),
-        (["  - Status code: 503 for https://mirror.example/repomd.xml (IP: 192.0.2.1)", DNF], "Unreachable"),
         (
-            ["  - Curl error (60): SSL peer certificate or SSH remote key was not OK for https://m.example/", DNF],
+            ["  - Status code: 503 for https://mirror.example/repomd.xml (IP: 192.0.2.1)", DNF],
+            "Unreachable",
+        ),
+        (
+            [
+                "  - Curl error (60): SSL peer certificate or SSH remote key was not OK for https://m.example/",
+                DNF,
+            ],
             "NotTrusted",
         ),
         (
@@ -92,17 +125,24 @@ def test_sources_that_cannot_be_fetched(line: str, reason: str) -> None:
             ],
             "NameNotResolved",
         ),
-        (["E: Failed to fetch http://deb.example/x.deb  404  Not Found [IP: 192.0.2.1 80]"], "NotFound"),
         (
-            ["curl: (7) Failed to connect to files.example port 443 after 1 ms: Could not connect to server"],
+            ["E: Failed to fetch http://deb.example/x.deb  404  Not Found [IP: 192.0.2.1 80]"],
+            "NotFound",
+        ),
+        (
+            [
+                "curl: (7) Failed to connect to files.example port 443 after 1 ms: Could not connect to server"
+            ],
             "Unreachable",
         ),
         (["wget: unable to resolve host address 'files.example'"], "NameNotResolved"),
     ],
 )
-def test_what_a_step_cannot_fetch_is_not_held_against_the_inputs(lines: list[str], reason: str) -> None:
-    found = classify(Phase.COMPILE, ["STEP 4/9: RUN install", *lines, RUN])
-    assert (found.phase, found.reason, found.is_held) == (Phase.SOURCES, reason, False)
+def test_what_a_step_cannot_fetch_is_not_held_against_the_inputs(
+    lines: list[str], reason: str
+) -> None:
+    found = classify(BuildPhase.COMPILE, ["STEP 4/9: RUN install", *lines, RUN])
+    assert (found.phase, found.reason, found.is_held) == (BuildPhase.SOURCES, reason, False)
 
 
 @pytest.mark.parametrize(
@@ -120,36 +160,69 @@ def test_what_a_step_cannot_fetch_is_not_held_against_the_inputs(lines: list[str
 )
 def test_what_does_not_compile_is_held_against_the_inputs(line: str) -> None:
     for lines in ([line, RUN], [line]):
-        found = classify(Phase.COMPILE, lines)
-        assert (found.phase, found.reason, found.is_held) == (Phase.COMPILE, FAILED, True)
+        found = classify(BuildPhase.COMPILE, lines)
+        assert (found.phase, found.reason, found.is_held) == (BuildPhase.COMPILE, FAILED, True)
         assert found.text == f"the build failed: {line}"
 
 
 @pytest.mark.parametrize(
     ("line", "phase", "reason"),
     [
-        ("kmod.c:1: fatal error: error writing to /tmp/x.s: No space left on device", Phase.COMPILE, "NoSpace"),
-        ("gcc: fatal error: Killed signal terminated program cc1", Phase.COMPILE, "OutOfMemory"),
-        ("Error: error unmounting: remounting /var/lib/containers: permission denied", Phase.START, "NotPermitted"),
-        ("Error during unshare(CLONE_NEWUSER): Operation not permitted", Phase.START, "NotPermitted"),
+        (
+            "kmod.c:1: fatal error: error writing to /tmp/x.s: No space left on device",
+            BuildPhase.COMPILE,
+            "NoSpace",
+        ),
+        (
+            "gcc: fatal error: Killed signal terminated program cc1",
+            BuildPhase.COMPILE,
+            "OutOfMemory",
+        ),
+        (
+            "Error: error unmounting: remounting /var/lib/containers: permission denied",
+            BuildPhase.START,
+            "NotPermitted",
+        ),
+        (
+            "Error during unshare(CLONE_NEWUSER): Operation not permitted",
+            BuildPhase.START,
+            "NotPermitted",
+        ),
     ],
 )
-def test_a_builder_that_could_not_work_says_nothing_of_its_inputs(line: str, phase: Phase, reason: str) -> None:
-    found = classify(Phase.COMPILE, [line])
+def test_a_builder_that_could_not_work_says_nothing_of_its_inputs(
+    line: str, phase: BuildPhase, reason: str
+) -> None:
+    found = classify(BuildPhase.COMPILE, [line])
     assert (found.phase, found.reason, found.is_held) == (phase, reason, False)
     assert found.advice
 
 
 def test_a_push_that_is_refused() -> None:
     line = f"Error: writing blob: initiating layer upload to /v2/kmod/blobs/uploads/ in {HOST}: authentication required"
-    for step in (Phase.PUSH, Phase.COMPILE):
+    for step in (BuildPhase.PUSH, BuildPhase.COMPILE):
         found = classify(step, ["Copying blob 1", line])
-        assert (found.phase, found.reason, found.is_held) == (Phase.PUSH, "Unauthorized", False)
-    line = "error: build error: Failed to push image: trying to reuse blob sha256:1: denied: not yours"
-    assert (classify(Phase.COMPILE, [line]).phase, classify(Phase.PUSH, [line]).reason) == (Phase.PUSH, "Denied")
+        assert (found.phase, found.reason, found.is_held) == (
+            BuildPhase.PUSH,
+            "Unauthorized",
+            False,
+        )
+    line = (
+        "error: build error: Failed to push image: trying to reuse blob sha256:1: denied: not yours"
+    )
+    assert (
+        classify(BuildPhase.COMPILE, [line]).phase,
+        classify(BuildPhase.PUSH, [line]).reason,
+    ) == (BuildPhase.PUSH, "Denied")
 
 
 def test_without_a_log_it_is_said_what_else_is_known() -> None:
-    assert classify(Phase.PUSH, [], "exit code 73").text == "what was built cannot be pushed: exit code 73"
-    assert classify(Phase.COMPILE, [" "]).text == "the build failed: it says no more"
-    assert failure(Phase.START, "Refused", "exceeded quota.").text == "the build cannot start: exceeded quota."
+    assert (
+        classify(BuildPhase.PUSH, [], "exit code 73").text
+        == "what was built cannot be pushed: exit code 73"
+    )
+    assert classify(BuildPhase.COMPILE, [" "]).text == "the build failed: it says no more"
+    assert (
+        failure(BuildPhase.START, "Refused", "exceeded quota.").text
+        == "the build cannot start: exceeded quota."
+    )

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.git_credentials import git_environment
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.git_credentials import (
+    git_environment,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 
 URL = "https://git.example:8443/driver.git"
 PASSWORD = 'it\'s "50%" $(true) \\n'
@@ -23,7 +25,12 @@ def asked(variables: dict[str, str], host: str) -> str:
     done = subprocess.run(
         ["git", "credential", "fill"],
         input=f"protocol=https\nhost={host}\n\n",
-        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_TERMINAL_PROMPT": "0", **variables},
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": "/nonexistent",
+            "GIT_TERMINAL_PROMPT": "0",
+            **variables,
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -43,12 +50,16 @@ def test_git_gets_user_and_password_for_that_host_only(tmp_path: Path) -> None:
     assert PASSWORD not in asked(variables, "elsewhere.example")
     assert PASSWORD not in str(variables)
     # Tokens have no user.
-    assert "username=git\n" in asked(git_environment(URL, "git", {"password"}, str(folder)), "git.example:8443")
+    assert "username=git\n" in asked(
+        git_environment(URL, "git", {"password"}, str(folder)), "git.example:8443"
+    )
 
 
 def test_ssh_knows_its_host_or_does_not_speak_to_it() -> None:
     keys = {"ssh-privatekey", "known_hosts"}
-    command = git_environment("git@git.example:driver.git", "git", keys, "/run/git-secret")["GIT_SSH_COMMAND"]
+    command = git_environment("git@git.example:driver.git", "git", keys, "/run/git-secret")[
+        "GIT_SSH_COMMAND"
+    ]
     assert "-i /run/git-secret/ssh-privatekey" in command
     assert "StrictHostKeyChecking=yes -o UserKnownHostsFile=/run/git-secret/known_hosts" in command
 

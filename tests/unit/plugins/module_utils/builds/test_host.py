@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What image_build asks of the program that builds, and what it makes of its end.
 
-The program is another process, and only what crosses that edge is looked at here: a shell script called buildah keeps
-its arguments and what it was given to build, and answers as it is told to. No image comes of it.
+The program is another process, and only what crosses that edge is looked at here: a shell script
+called buildah keeps its arguments and what it was given to build, and answers as it is told to. No
+image comes of it.
 """
 
 from __future__ import annotations
@@ -20,11 +21,20 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.host import run
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import GitSource, Inputs
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order, SecretNames
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.host import run
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.inputs import (
+    GitSource,
+    Inputs,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders import (
+    BuildOrder,
+    SecretNames,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
+    EnablementError,
+    InvalidInput,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
 
 Obj = dict[str, Any]
 
@@ -92,12 +102,17 @@ def buildah(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
 
 def order(inputs: Inputs = INPUTS) -> Obj:
     """What driver_container hands out."""
-    return Order("build-a", "a", TARGET, inputs).to_dict()
+    return BuildOrder("build-a", "a", TARGET, inputs).to_dict()
 
 
 def build(given: Obj | None = None, *, check_mode: bool = False, **params: Any) -> Obj:
     """Run the core of image_build."""
-    defaults = {"order": given or order(), "program": "auto", "registry_verify": True, "timeout": 20}
+    defaults = {
+        "order": given or order(),
+        "program": "auto",
+        "registry_verify": True,
+        "timeout": 20,
+    }
     return run({**defaults, **params}, RunContext(check_mode=check_mode))
 
 
@@ -146,7 +161,11 @@ def test_both_ask_and_push_to_where_the_mirrors_are(buildah: Program) -> None:
         assert buildah.kept(f"{call}/authorities/ca.crt") == "PEM\nOWN"
         assert 'location = "m.test:5000"' in buildah.kept(f"{call}/registries.conf")
     tag = buildah.arguments("build").index("--tag")
-    assert buildah.arguments("build")[tag + 1] == buildah.arguments("push")[-1] == "m.test:5000/kmod:6.1.0-abc"
+    assert (
+        buildah.arguments("build")[tag + 1]
+        == buildah.arguments("push")[-1]
+        == "m.test:5000/kmod:6.1.0-abc"
+    )
 
 
 def test_check_mode_builds_nothing(buildah: Program) -> None:
@@ -157,7 +176,9 @@ def test_check_mode_builds_nothing(buildah: Program) -> None:
 def test_a_failure_ends_with_the_last_lines(buildah: Program) -> None:
     lines = "for number in $(seq 30); do echo \"line $number\"; done; echo 'no rule for kmod.o' >&2"
     buildah.behave(f"if [ $1 = build ]; then {lines}; exit 2; fi")
-    with pytest.raises(EnablementError, match=r"the build failed .*: no rule for kmod\.o") as caught:
+    with pytest.raises(
+        EnablementError, match=r"the build failed .*: no rule for kmod\.o"
+    ) as caught:
         build()
     assert TARGET in str(caught.value)
     log = caught.value.result["log"]
@@ -165,10 +186,16 @@ def test_a_failure_ends_with_the_last_lines(buildah: Program) -> None:
     assert (caught.value.result["phase"], caught.value.result["reason"]) == ("compile", "Failed")
     assert not (buildah.folder / "calls" / "push").exists()
     buildah.behave("if [ $1 = push ]; then echo 'unauthorized'; exit 125; fi")
-    with pytest.raises(EnablementError, match=r"what was built cannot be pushed .*: unauthorized; correct the cred"):
+    with pytest.raises(
+        EnablementError, match=r"what was built cannot be pushed .*: unauthorized; correct the cred"
+    ):
         build()
-    buildah.behave("if [ $1 = pull ]; then echo 'x509: certificate signed by unknown authority'; exit 125; fi")
-    with pytest.raises(EnablementError, match=r"the base image cannot be pulled .*: x509") as caught:
+    buildah.behave(
+        "if [ $1 = pull ]; then echo 'x509: certificate signed by unknown authority'; exit 125; fi"
+    )
+    with pytest.raises(
+        EnablementError, match=r"the base image cannot be pulled .*: x509"
+    ) as caught:
         build()
     assert (caught.value.result["phase"], caught.value.result["reason"]) == ("base", "NotTrusted")
     buildah.behave("exit 3")
@@ -179,9 +206,13 @@ def test_a_failure_ends_with_the_last_lines(buildah: Program) -> None:
 def test_secrets_are_files_of_the_steps_and_refused_by_name_where_they_are_not_there(
     buildah: Program, tmp_path: Path
 ) -> None:
-    given = Order("build-a", "a", TARGET, INPUTS, secrets=SecretNames(files={"license": "acme-license"})).to_dict()
+    given = BuildOrder(
+        "build-a", "a", TARGET, INPUTS, secrets=SecretNames(files={"license": "acme-license"})
+    ).to_dict()
     for params in ({}, {"secrets_dir": str(tmp_path)}):
-        with pytest.raises(InvalidInput, match="this machine has no files of Secret acme-license; put them into"):
+        with pytest.raises(
+            InvalidInput, match="this machine has no files of Secret acme-license; put them into"
+        ):
             build(given, **params)
     assert not (buildah.folder / "calls").exists()
     (tmp_path / "acme-license").mkdir()
@@ -213,16 +244,22 @@ def test_a_git_context_is_the_folder_at_its_commit(buildah: Program, tmp_path: P
         (source / "kmod" / "kmod.c").write_text(text)
         subprocess.run([*git, "add", "."], check=True)
         subprocess.run([*git, "commit", "--quiet", "--message", text], check=True)
-    commit = subprocess.run([*git, "rev-parse", "HEAD~1"], check=True, capture_output=True, text=True).stdout.strip()
+    commit = subprocess.run(
+        [*git, "rev-parse", "HEAD~1"], check=True, capture_output=True, text=True
+    ).stdout.strip()
     inputs = Inputs("6.1.0", "amd64", "FROM scratch\n", git=GitSource(str(source), commit, "kmod"))
     build(order(inputs))
     assert buildah.kept("build/context/kmod.c") == "first\n"
     build(order(Inputs("6.1.0", "amd64", "", git=GitSource(str(source), commit, "kmod", "kmod.c"))))
     assert buildah.arguments("build")[2].endswith("/context/kmod/kmod.c")
-    outside = Inputs("6.1.0", "amd64", "", git=GitSource(str(source), commit, "kmod", "../../outside"))
+    outside = Inputs(
+        "6.1.0", "amd64", "", git=GitSource(str(source), commit, "kmod", "../../outside")
+    )
     with pytest.raises(InvalidInput, match="lies outside of its context"):
         build(order(outside))
-    gone = Inputs("6.1.0", "amd64", "FROM scratch\n", git=GitSource(str(tmp_path / "nothing"), commit))
+    gone = Inputs(
+        "6.1.0", "amd64", "FROM scratch\n", git=GitSource(str(tmp_path / "nothing"), commit)
+    )
     with pytest.raises(EnablementError, match=r"the sources cannot be fetched .*does not exist"):
         build(order(gone))
 

@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import GitSource, Inputs
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Compile
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.inputs import (
+    GitSource,
+    Inputs,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Compile
 
 INPUTS = Inputs(
     kernel="6.1.0-40-amd64",
@@ -74,5 +77,8 @@ def test_labels_and_arguments() -> None:
         "org.opencontainers.image.base.digest": "sha256:aa",
     }
     assert INPUTS.all_args == {"BASE": "registry.example/base@sha256:aa", "A": "1"}
-    assert replace(INPUTS, base_arg="IMAGE").all_args == {"IMAGE": "registry.example/base@sha256:aa", "A": "1"}
+    assert replace(INPUTS, base_arg="IMAGE").all_args == {
+        "IMAGE": "registry.example/base@sha256:aa",
+        "A": "1",
+    }
     assert replace(INPUTS, base="", base_digest="").all_args == {"A": "1"}

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds import layer
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.layer import (
+from ansible_collections.hardware.enablement.plugins.module_utils._builds import layer
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.layer import (
     IncompleteError,
     make_layer,
     received,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 
 MODULE = b"\x7fELF module"
 
@@ -28,7 +28,13 @@ MODULE = b"\x7fELF module"
 def entry(name: str, content: bytes = b"", **attributes: Any) -> tuple[tarfile.TarInfo, bytes]:
     """An entry as a pod's tar makes it: somebody's, of some time."""
     info = tarfile.TarInfo(name)
-    info.size, info.mtime, info.uid, info.uname, info.mode = len(content), 1_700_000_000, 1000, "builder", 0o664
+    info.size, info.mtime, info.uid, info.uname, info.mode = (
+        len(content),
+        1_700_000_000,
+        1000,
+        "builder",
+        0o664,
+    )
     for attribute, value in attributes.items():
         setattr(info, attribute, value)
     return info, content
@@ -44,7 +50,11 @@ def packed(*entries: tuple[tarfile.TarInfo, bytes]) -> bytes:
 
 
 FOLDERS = (entry("./", type=tarfile.DIRTYPE, mode=0o777), entry("./6.1.0/", type=tarfile.DIRTYPE))
-COMPILED = (*FOLDERS, entry("./6.1.0/kmod.ko", MODULE), entry("./6.1.0/load", b"#!/bin/sh\n", mode=0o4775))
+COMPILED = (
+    *FOLDERS,
+    entry("./6.1.0/kmod.ko", MODULE),
+    entry("./6.1.0/load", b"#!/bin/sh\n", mode=0o4775),
+)
 
 
 def entries(content: bytes) -> dict[str, tarfile.TarInfo]:
@@ -61,15 +71,29 @@ def log(content: bytes, **changes: str) -> str:
 
 def test_a_layer_holds_the_folder_and_belongs_to_root() -> None:
     found = entries(make_layer(packed(*COMPILED), "/opt/modules"))
-    assert list(found) == ["opt/modules", "opt/modules/6.1.0", "opt/modules/6.1.0/kmod.ko", "opt/modules/6.1.0/load"]
-    assert {(info.uid, info.gid, info.uname, info.mtime) for info in found.values()} == {(0, 0, "", 0)}
+    assert list(found) == [
+        "opt/modules",
+        "opt/modules/6.1.0",
+        "opt/modules/6.1.0/kmod.ko",
+        "opt/modules/6.1.0/load",
+    ]
+    assert {(info.uid, info.gid, info.uname, info.mtime) for info in found.values()} == {
+        (0, 0, "", 0)
+    }
     assert [oct(info.mode) for info in found.values()] == ["0o755", "0o755", "0o644", "0o755"]
 
 
 def test_the_same_files_are_the_same_layer() -> None:
-    later = [entry(info.name, content, mtime=5, uid=7, type=info.type, mode=info.mode) for info, content in COMPILED]
-    assert make_layer(packed(*reversed(later)), "/opt/modules/") == make_layer(packed(*COMPILED), "/opt/modules")
-    assert make_layer(packed(*COMPILED), "/opt/other") != make_layer(packed(*COMPILED), "/opt/modules")
+    later = [
+        entry(info.name, content, mtime=5, uid=7, type=info.type, mode=info.mode)
+        for info, content in COMPILED
+    ]
+    assert make_layer(packed(*reversed(later)), "/opt/modules/") == make_layer(
+        packed(*COMPILED), "/opt/modules"
+    )
+    assert make_layer(packed(*COMPILED), "/opt/other") != make_layer(
+        packed(*COMPILED), "/opt/modules"
+    )
 
 
 def test_links_are_kept_and_hard_links_become_files() -> None:
@@ -77,7 +101,10 @@ def test_links_are_kept_and_hard_links_become_files() -> None:
     hard = entry("./hard.ko", type=tarfile.LNKTYPE, linkname="./6.1.0/kmod.ko")
     found = entries(make_layer(packed(*COMPILED, link, hard), "/opt/modules"))
     assert found["opt/modules/link.ko"].linkname == "6.1.0/kmod.ko"
-    assert (found["opt/modules/hard.ko"].isreg(), found["opt/modules/hard.ko"].size) == (True, len(MODULE))
+    assert (found["opt/modules/hard.ko"].isreg(), found["opt/modules/hard.ko"].size) == (
+        True,
+        len(MODULE),
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +117,9 @@ def test_links_are_kept_and_hard_links_become_files() -> None:
         (entry("./hard", type=tarfile.LNKTYPE, linkname="nothing"), "no whole tar file"),
     ],
 )
-def test_what_belongs_into_no_layer_is_refused(wrong: tuple[tarfile.TarInfo, bytes], why: str) -> None:
+def test_what_belongs_into_no_layer_is_refused(
+    wrong: tuple[tarfile.TarInfo, bytes], why: str
+) -> None:
     with pytest.raises(EnablementError, match=why):
         make_layer(packed(*COMPILED, wrong), "/opt/modules")
 

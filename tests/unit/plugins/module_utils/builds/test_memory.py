@@ -7,12 +7,19 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.failures import FAILED, Phase, failure
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.memory import LONGEST_PAUSE_S, Remembered
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.failures import (
+    FAILED,
+    BuildPhase,
+    failure,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.memory import (
+    LONGEST_PAUSE_S,
+    Remembered,
+)
 
 NOW = 1_800_000_000.0
-ELSEWHERE = failure(Phase.BASE, "NotTrusted", "x509")
-MISTAKE = failure(Phase.COMPILE, FAILED, "make")
+ELSEWHERE = failure(BuildPhase.BASE, "NotTrusted", "x509")
+MISTAKE = failure(BuildPhase.COMPILE, FAILED, "make")
 
 
 def pauses(times: int) -> list[int]:
@@ -21,7 +28,11 @@ def pauses(times: int) -> list[int]:
     for _time in range(times):
         memory = memory.after("key", ELSEWHERE, NOW)
         found.append(
-            next(seconds for seconds in range(LONGEST_PAUSE_S + 1) if not memory.forbids("key", NOW + seconds))
+            next(
+                seconds
+                for seconds in range(LONGEST_PAUSE_S + 1)
+                if not memory.forbids("key", NOW + seconds)
+            )
         )
     return found
 
@@ -29,7 +40,10 @@ def pauses(times: int) -> list[int]:
 def test_what_failed_elsewhere_is_tried_again_later_and_later_but_not_later_than_that() -> None:
     assert pauses(10) == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]
     # However often.
-    assert Remembered("key", attempts=10_000).after("key", ELSEWHERE, NOW).retry == "2027-01-15T09:00:00Z"
+    assert (
+        Remembered("key", attempts=10_000).after("key", ELSEWHERE, NOW).retry
+        == "2027-01-15T09:00:00Z"
+    )
 
 
 def test_what_does_not_compile_is_not_tried_again() -> None:
@@ -41,9 +55,15 @@ def test_what_does_not_compile_is_not_tried_again() -> None:
 
 def test_another_build_begins_anew() -> None:
     memory = Remembered().after("key", ELSEWHERE, NOW).after("key", ELSEWHERE, NOW)
-    assert (memory.attempts, memory.retry, memory.forbids("other", NOW)) == (2, "2027-01-15T08:01:00Z", False)
+    assert (memory.attempts, memory.retry, memory.forbids("other", NOW)) == (
+        2,
+        "2027-01-15T08:01:00Z",
+        False,
+    )
     assert memory.after("other", ELSEWHERE, NOW).attempts == 1
-    assert memory.advice == "it is tried again from 2027-01-15T08:01:00Z on, or at once with rebuild"
+    assert (
+        memory.advice == "it is tried again from 2027-01-15T08:01:00Z on, or at once with rebuild"
+    )
 
 
 def test_a_clock_that_was_wrong_holds_up_nothing() -> None:

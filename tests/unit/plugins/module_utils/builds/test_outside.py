@@ -5,30 +5,41 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.failures import Phase
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import Inputs
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Order
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.outside import told
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.failures import BuildPhase
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.inputs import Inputs
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders import BuildOrder
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.outside import (
+    built_elsewhere,
+)
 
-ORDERS = [Order(f"build-{n}", n, f"own.example/driver:{n}", Inputs(n, "amd64", "FROM scratch")) for n in "abcde"]
+ORDERS = [
+    BuildOrder(f"build-{n}", n, f"own.example/driver:{n}", Inputs(n, "amd64", "FROM scratch"))
+    for n in "abcde"
+]
 
 
 def test_each_order_has_its_own_end_and_those_without_a_result_none() -> None:
     items = [{"item": order.to_dict()} for order in ORDERS]
     results = [
         {**items[0], "image": "own.example/driver:a", "changed": True},
-        {**items[1], "msg": "the build failed: make.", "phase": "compile", "reason": "Failed", "log": ["make"]},
+        {
+            **items[1],
+            "msg": "the build failed: make.",
+            "phase": "compile",
+            "reason": "Failed",
+            "log": ["make"],
+        },
         {**items[2], "msg": "Failed to connect\nto the host", "unreachable": True},
         {**items[3], "msg": "MODULE FAILURE", "phase": "odd"},
     ]
-    ends = told(ORDERS, results)
+    ends = built_elsewhere(ORDERS, results)
     assert [built.order.group for built in ends] == ["a", "b", "c", "d"]
     assert ends[0].failure is None
     failed = [built.failure for built in ends[1:] if built.failure]
     assert [(each.phase, each.reason, each.is_held) for each in failed] == [
-        (Phase.COMPILE, "Failed", True),
-        (Phase.START, "Unreachable", False),
-        (Phase.START, "Failed", False),
+        (BuildPhase.COMPILE, "Failed", True),
+        (BuildPhase.START, "Unreachable", False),
+        (BuildPhase.START, "Failed", False),
     ]
     assert (failed[0].text, list(ends[1].log)) == ("the build failed: make", ["make"])
     assert failed[1].text == "the build cannot start: Failed to connect to the host"

@@ -9,19 +9,27 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.inputs import (
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.inputs import (
     INPUTS_LABEL,
     KERNEL_LABEL,
     Inputs,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.model import Found, Source
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.resolve import Search, Wanted
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.errors import WrongArchitecture
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders import (
+    Found,
+    Source,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.resolve import (
+    Search,
+    WantedImage,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.registry_errors import (
+    WrongArchitecture,
+)
 
 INPUTS = Inputs(kernel="6.1.0", arch="amd64", containerfile="FROM scratch\n")
 PREBUILT, TARGET = "vendor.example/driver:1-6.1.0", "own.example/driver:6.1.0-abc"
-WANTED = Wanted("6-1-0-aaaaaa", "6.1.0", "amd64", (PREBUILT,), INPUTS, TARGET)
+WANTED = WantedImage("6-1-0-aaaaaa", "6.1.0", "amd64", (PREBUILT,), INPUTS, TARGET)
 OURS = {KERNEL_LABEL: "6.1.0", INPUTS_LABEL: INPUTS.hash}
 
 
@@ -43,7 +51,11 @@ class Registry:
 def test_a_prebuilt_image_comes_first() -> None:
     registry = Registry({PREBUILT: {}, TARGET: OURS})
     found = Search(WANTED, registry.find).result()
-    assert (found.image, found.source, found.inputs) == ("vendor.example/driver@sha256:1", Source.PREBUILT, "")
+    assert (found.image, found.source, found.inputs) == (
+        "vendor.example/driver@sha256:1",
+        Source.PREBUILT,
+        "",
+    )
     assert registry.asked == [(PREBUILT, "amd64")]
 
 
@@ -74,8 +86,12 @@ def test_then_one_that_was_built_from_the_same() -> None:
         ({"image": "own.example/before@sha256:0", "inputs": INPUTS.hash}, False),
     ],
 )
-def test_what_runs_and_was_made_from_the_same_stays_while_it_is_there(known: dict[str, str], kept: bool) -> None:
-    registry = Registry(dict.fromkeys((TARGET, "own.example/driver@sha256:0", "own.example/before@sha256:0"), OURS))
+def test_what_runs_and_was_made_from_the_same_stays_while_it_is_there(
+    known: dict[str, str], kept: bool
+) -> None:
+    registry = Registry(
+        dict.fromkeys((TARGET, "own.example/driver@sha256:0", "own.example/before@sha256:0"), OURS)
+    )
     found = Search(WANTED, registry.find, known).result()
     assert found.source is Source.BUILT_BEFORE
     assert found.image == (known["image"] if kept else "own.example/driver@sha256:1")
@@ -87,34 +103,55 @@ def test_then_a_build() -> None:
 
 
 def test_else_what_was_tried() -> None:
-    found = Search(replace(WANTED, inputs=None, target="", no_build="it cannot be built"), Registry({}).find).result()
+    found = Search(
+        replace(WANTED, inputs=None, target="", no_build="it cannot be built"), Registry({}).find
+    ).result()
     assert (found.image, found.source) == ("", Source.NONE)
-    assert found.problem == f"no image fits kernel 6.1.0: {PREBUILT} does not exist; it cannot be built"
-    nothing = Search(Wanted("g", "6.1.0", "amd64"), Registry({}).find).result()
-    assert nothing.problem == "no image fits kernel 6.1.0: the recipe names no image and builds none"
+    assert (
+        found.problem
+        == f"no image fits kernel 6.1.0: {PREBUILT} does not exist; it cannot be built"
+    )
+    nothing = Search(WantedImage("g", "6.1.0", "amd64"), Registry({}).find).result()
+    assert (
+        nothing.problem == "no image fits kernel 6.1.0: the recipe names no image and builds none"
+    )
 
 
 def test_a_tag_that_was_moved_to_another_kernels_image_is_not_used() -> None:
-    registry = Registry({PREBUILT: {KERNEL_LABEL: "6.2.0"}, TARGET: {**OURS, KERNEL_LABEL: "6.3.0"}})
+    registry = Registry(
+        {PREBUILT: {KERNEL_LABEL: "6.2.0"}, TARGET: {**OURS, KERNEL_LABEL: "6.3.0"}}
+    )
     found = Search(WANTED, registry.find).result()
     assert found.source is Source.WOULD_BUILD
-    assert found.tried == (f"{PREBUILT} was built for kernel 6.2.0", f"{TARGET} was built for kernel 6.3.0")
+    assert found.tried == (
+        f"{PREBUILT} was built for kernel 6.2.0",
+        f"{TARGET} was built for kernel 6.3.0",
+    )
 
 
 def test_a_vendors_own_labels_tell_its_images_apart_and_what_we_build_need_not_have_them() -> None:
     wanted = replace(WANTED, labels={"version": "1-6.1.0"})
     for labels in ({"version": "1-6.1.0"}, {}, None):
         assert Search(wanted, Registry({PREBUILT: labels}).find).result().source is Source.PREBUILT
-    registry = Registry({PREBUILT: {"version": "1-6.2.0\nnext line"}, TARGET: {**OURS, "version": "9"}})
+    registry = Registry(
+        {PREBUILT: {"version": "1-6.2.0\nnext line"}, TARGET: {**OURS, "version": "9"}}
+    )
     found = Search(wanted, registry.find).result()
     assert found.source is Source.BUILT_BEFORE
-    assert found.tried == (f"{PREBUILT} is another one: its label version is 1-6.2.0 next line, not 1-6.1.0",)
+    assert found.tried == (
+        f"{PREBUILT} is another one: its label version is 1-6.2.0 next line, not 1-6.1.0",
+    )
 
 
 def test_the_recipes_advice_comes_last() -> None:
     search = Search(replace(WANTED, inputs=None, todo="buy one"), Registry({}).find)
-    assert search.result().problem == f"no image fits kernel 6.1.0: {PREBUILT} does not exist; buy one"
-    assert search.no_image("; or wait") == f"no image fits kernel 6.1.0: {PREBUILT} does not exist; or wait; buy one"
+    assert (
+        search.result().problem == f"no image fits kernel 6.1.0: {PREBUILT} does not exist; buy one"
+    )
+    assert (
+        search.no_image("; or wait")
+        == f"no image fits kernel 6.1.0: {PREBUILT} does not exist; or wait; buy one"
+    )
 
 
 def test_an_image_of_other_inputs_is_built_anew() -> None:

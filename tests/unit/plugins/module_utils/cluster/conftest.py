@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An API server in a few lines, on loopback: it says what a test has written down, and remembers what it was asked."""
+"""An API server in a few lines, on loopback: it says what a test has written down, and remembers
+what it was asked."""
 
 from __future__ import annotations
 
@@ -16,9 +17,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.connection import open_connection
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import Transport
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.connection import (
+    open_connection,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.transport import (
+    ApiTransport,
+)
 
 pytest.importorskip("kubernetes")
 
@@ -51,8 +56,8 @@ class Clock:
 class FakeServer:
     """answer: gets each request, returns (status, headers, body).
 
-    body is an object for JSON, bytes, a list of objects for a watch (one chunk each; an item may be CUT, or a function
-    to call in between), or CUT.
+    body is an object for JSON, bytes, a list of objects for a watch (one chunk each; an item may be
+    CUT, or a function to call in between), or CUT.
     """
 
     answer: Callable[[Asked], tuple[int, dict[str, str], Any]]
@@ -67,7 +72,9 @@ class FakeServer:
 
     def client(self, **params: Any) -> Client:
         connection = open_connection({"host": self.url, "api_key": "secret", **params})
-        return Client(Transport(connection, sleep=self.clock.sleep, ticks=lambda: self.clock.now))
+        return Client(
+            ApiTransport(connection, sleep=self.clock.sleep, ticks=lambda: self.clock.now)
+        )
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -119,7 +126,13 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture(autouse=True)
 def _no_ambient_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     """No test may reach a cluster of the person who runs it."""
-    for name in ("KUBECONFIG", "K8S_AUTH_KUBECONFIG", "K8S_AUTH_CONTEXT", "K8S_AUTH_HOST", "K8S_AUTH_API_KEY"):
+    for name in (
+        "KUBECONFIG",
+        "K8S_AUTH_KUBECONFIG",
+        "K8S_AUTH_CONTEXT",
+        "K8S_AUTH_HOST",
+        "K8S_AUTH_API_KEY",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
 
@@ -144,7 +157,9 @@ def serving() -> Iterator[FakeServer]:
     server.daemon_threads = True
     server.fake = fake  # type: ignore[attr-defined]
     fake.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
     thread.start()
     try:
         yield fake

@@ -14,8 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
     AlreadyExists,
     ApiError,
     Conflict,
@@ -27,9 +26,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors
     UnknownKind,
     Unreachable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import builtin
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.transport import PATIENCE_S
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import builtin
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.transport import (
+    PATIENCE_S,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 
 POD = builtin("v1", "Pod")
 CONFIG_MAP = builtin("v1", "ConfigMap")
@@ -39,7 +41,13 @@ CUT = "cut the connection"
 
 
 def status(code: int, reason: str = "", message: str = "", **details: Any) -> dict[str, Any]:
-    return {"kind": "Status", "code": code, "reason": reason, "message": message, "details": details}
+    return {
+        "kind": "Status",
+        "code": code,
+        "reason": reason,
+        "message": message,
+        "details": details,
+    }
 
 
 def item(name: str) -> dict[str, Any]:
@@ -56,8 +64,15 @@ def test_apply_is_server_side_apply_by_our_manager(fake: Any) -> None:
     asked = fake.asked[0]
     assert applied.created
     assert applied.warnings == ('use "b" instead', "old")
-    assert (asked.method, urlsplit(asked.path).path) == ("PATCH", "/api/v1/namespaces/n/configmaps/a")
-    assert query(asked) == {"fieldManager": ["hardware-enablement"], "force": ["true"], "dryRun": ["All"]}
+    assert (asked.method, urlsplit(asked.path).path) == (
+        "PATCH",
+        "/api/v1/namespaces/n/configmaps/a",
+    )
+    assert query(asked) == {
+        "fieldManager": ["hardware-enablement"],
+        "force": ["true"],
+        "dryRun": ["All"],
+    }
     assert asked.headers["Content-Type"] == "application/apply-patch+yaml"
     assert asked.headers["Authorization"] == "Bearer secret"
     assert json.loads(asked.body) == MAP
@@ -66,7 +81,9 @@ def test_apply_is_server_side_apply_by_our_manager(fake: Any) -> None:
 def test_patch_chooses_its_type_by_the_body(fake: Any) -> None:
     client = fake.client()
     client.patch(POD, "p", "n", {"a": 1})
-    client.patch(POD, "p", "n", [{"op": "add", "path": "/status", "value": {}}], subresource="status")
+    client.patch(
+        POD, "p", "n", [{"op": "add", "path": "/status", "value": {}}], subresource="status"
+    )
     assert [asked.headers["Content-Type"] for asked in fake.asked] == [
         "application/merge-patch+json",
         "application/json-patch+json",
@@ -93,17 +110,24 @@ def test_impersonation_sends_one_header_for_each_group(fake: Any) -> None:
         (405, "MethodNotAllowed", ApiError),
     ],
 )
-def test_a_status_becomes_an_error_of_its_kind(fake: Any, code: int, reason: str, kind: type[ApiError]) -> None:
+def test_a_status_becomes_an_error_of_its_kind(
+    fake: Any, code: int, reason: str, kind: type[ApiError]
+) -> None:
     fake.script((code, {}, status(code, reason, "that is how it is")))
     with pytest.raises(ApiError) as caught:
         fake.client().create(MAP)
     assert caught.type is kind
     assert caught.value.reason == reason
-    assert str(caught.value).startswith(f"Cannot create ConfigMap n/a ({fake.url}): that is how it is")
+    assert str(caught.value).startswith(
+        f"Cannot create ConfigMap n/a ({fake.url}): that is how it is"
+    )
 
 
 def test_an_invalid_object_names_its_fields(fake: Any) -> None:
-    causes = [{"field": "spec.x", "message": "field is immutable"}, {"field": "spec.y", "message": "Required value"}]
+    causes = [
+        {"field": "spec.x", "message": "field is immutable"},
+        {"field": "spec.y", "message": "Required value"},
+    ]
     fake.script((422, {}, status(422, "Invalid", "a long preamble", causes=causes)))
     with pytest.raises(Invalid) as caught:
         fake.client().apply(MAP)
@@ -113,7 +137,11 @@ def test_an_invalid_object_names_its_fields(fake: Any) -> None:
 
 @pytest.mark.parametrize(
     ("body", "words"),
-    [(b"<html>\n<body>no</body></html>", "HTTP status 403"), (b"no\n entry", "no entry"), (b"", "HTTP status 403")],
+    [
+        (b"<html>\n<body>no</body></html>", "HTTP status 403"),
+        (b"no\n entry", "no entry"),
+        (b"", "HTTP status 403"),
+    ],
 )
 def test_a_body_that_is_no_status(fake: Any, body: bytes, words: str) -> None:
     fake.script((403, {}, body))
@@ -143,12 +171,23 @@ def test_a_read_is_tried_again(fake: Any, failure: Any) -> None:
     assert len(fake.asked) == 2
 
 
-LOST = [(503, {}, b"later"), (500, {}, b"etcd"), (200, {}, b"<html>please log in</html>"), (0, {}, CUT)]
+LOST = [
+    (503, {}, b"later"),
+    (500, {}, b"etcd"),
+    (200, {}, b"<html>please log in</html>"),
+    (0, {}, CUT),
+]
 # Each way to write, and what its second attempt is answered where the first one was carried out.
 WRITES: dict[str, tuple[Any, Any]] = {
     "apply": (lambda client: client.apply(MAP), (200, {}, MAP)),
-    "patch": (lambda client: client.patch(CONFIG_MAP, "a", "n", {"data": {"x": "1"}}), (200, {}, MAP)),
-    "delete": (lambda client: client.delete(CONFIG_MAP, "a", "n", uid="u"), (404, {}, status(404, "NotFound"))),
+    "patch": (
+        lambda client: client.patch(CONFIG_MAP, "a", "n", {"data": {"x": "1"}}),
+        (200, {}, MAP),
+    ),
+    "delete": (
+        lambda client: client.delete(CONFIG_MAP, "a", "n", uid="u"),
+        (404, {}, status(404, "NotFound")),
+    ),
     "collection": (
         lambda client: client.delete_collection(CONFIG_MAP, namespace="n", labels="a=b"),
         (200, {}, {"kind": "Status", "status": "Success"}),
@@ -159,7 +198,9 @@ WRITES: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("failure", LOST)
 @pytest.mark.parametrize("name", WRITES)
-def test_a_write_whose_answer_was_lost_is_sent_again_and_counts_as_done(fake: Any, name: str, failure: Any) -> None:
+def test_a_write_whose_answer_was_lost_is_sent_again_and_counts_as_done(
+    fake: Any, name: str, failure: Any
+) -> None:
     write, second = WRITES[name]
     fake.script(failure, second, (200, {}, MAP))
     assert write(fake.client()) in (MAP, True, None)
@@ -211,7 +252,12 @@ def test_what_fails_for_long_ends_with_its_reason(fake: Any) -> None:
 def test_an_apply_that_met_another_write_is_sent_again_unless_managers_conflict(fake: Any) -> None:
     fake.script((409, {}, status(409, "Conflict", "modified")), (200, {}, MAP))
     assert fake.client().apply(MAP) == MAP
-    conflict = status(409, "Conflict", "conflict", causes=[{"field": ".data", "message": 'conflict with "kubectl"'}])
+    conflict = status(
+        409,
+        "Conflict",
+        "conflict",
+        causes=[{"field": ".data", "message": 'conflict with "kubectl"'}],
+    )
     fake.script((409, {}, conflict))
     with pytest.raises(Conflict):
         fake.client().apply(MAP, force=False)
@@ -240,7 +286,12 @@ def test_calls_in_parallel_keep_their_order_and_end_early_when_nobody_answers(fa
     names = ["a", "b", "c", "d", "e"]
     found = client.parallel([lambda name=name: client.patch(POD, name, "n", {}) for name in names])
     assert [isinstance(entry, NotFound) for entry in found] == [False, True, False, False, False]
-    assert [entry["metadata"]["name"] for entry in found if isinstance(entry, dict)] == ["a", "c", "d", "e"]
+    assert [entry["metadata"]["name"] for entry in found if isinstance(entry, dict)] == [
+        "a",
+        "c",
+        "d",
+        "e",
+    ]
     fake.asked.clear()
     fake.script((0, {}, CUT))
     found = client.parallel([lambda: client.apply(MAP)] * 40)
@@ -255,7 +306,9 @@ def test_a_list_has_pages_and_its_items_have_kinds(fake: Any) -> None:
     fake.script((200, {}, first), (200, {}, last))
     listing = fake.client().list(POD, namespace="n", labels="a=b,c", fields="x=y", limit=1)
     assert listing.resource_version == "7"
-    assert [(found["kind"], found["apiVersion"], found["metadata"]["name"]) for found in listing.items] == [
+    assert [
+        (found["kind"], found["apiVersion"], found["metadata"]["name"]) for found in listing.items
+    ] == [
         ("Pod", "v1", "a"),
         ("Pod", "v1", "b"),
     ]
@@ -277,14 +330,20 @@ def test_an_expired_continue_token_means_one_list_in_one_piece(fake: Any) -> Non
 
 def test_a_kind_costs_one_request_and_a_second_one_only_with_refresh(fake: Any) -> None:
     served = {
-        "resources": [{"name": "foos", "kind": "Foo", "namespaced": True}, {"name": "foos/status", "kind": "Foo"}]
+        "resources": [
+            {"name": "foos", "kind": "Foo", "namespaced": True},
+            {"name": "foos/status", "kind": "Foo"},
+        ]
     }
     fake.script((404, {}, status(404)), (200, {}, served))
     client = fake.client()
     assert not client.serves("ex.io/v1", "Foo")
     assert not client.serves("ex.io/v1", "Foo")
     assert len(fake.asked) == 1
-    assert client.kind("ex.io/v1", "Foo", refresh=True).path("n", "a") == "/apis/ex.io/v1/namespaces/n/foos/a"
+    assert (
+        client.kind("ex.io/v1", "Foo", refresh=True).path("n", "a")
+        == "/apis/ex.io/v1/namespaces/n/foos/a"
+    )
     with pytest.raises(UnknownKind, match=r"does not serve Bar of ex\.io/v1"):
         client.kind("ex.io/v1", "Bar")
     assert [asked.path for asked in fake.asked] == ["/apis/ex.io/v1"] * 2

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Authentication: whatever kubernetes.core's users know works, and what is wrong is said in one sentence."""
+"""Authentication: whatever kubernetes.core's users know works, and what is wrong is said in one
+sentence."""
 
 from __future__ import annotations
 
@@ -19,10 +20,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster import connection
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import connect
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Unreachable
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster import connection
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+    Unreachable,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
+    EnablementError,
+    InvalidInput,
+)
 
 Write = Callable[..., str]
 
@@ -75,21 +81,34 @@ def test_variables_that_were_set_after_the_import(
     assert fake.asked[0].headers["Authorization"] == "Bearer t"
 
 
-def test_empty_variables_are_no_values(fake: Any, kubeconfig: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_variables_are_no_values(
+    fake: Any, kubeconfig: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("HOST", "API_KEY", "CONTEXT", "SSL_CA_CERT"):
         monkeypatch.setenv(f"K8S_AUTH_{name}", "")
     connect({"kubeconfig": kubeconfig({"token": "t"})}).version()
     assert fake.asked[0].headers["Authorization"] == "Bearer t"
 
 
-# How a task says which cluster it means, with a kubeconfig that leads there and credentials of its own.
+# How a task says which cluster it means, with a kubeconfig that leads there and credentials of its
+# own.
 MEANT: dict[str, Callable[[str, str, Any], dict[str, Any]]] = {
     "kubeconfig": lambda _url, path, _ca: {"kubeconfig": path},
     "kubeconfig and context": lambda _url, path, _ca: {"kubeconfig": path, "context": "x"},
-    "kubeconfig as data": lambda _url, path, _ca: {"kubeconfig": json.loads(Path(path).read_text())},
+    "kubeconfig as data": lambda _url, path, _ca: {
+        "kubeconfig": json.loads(Path(path).read_text())
+    },
     "host and token": lambda url, _path, _ca: {"host": url, "api_key": "mine"},
-    "host, token and CA": lambda url, _path, ca: {"host": url, "api_key": "mine", "ca_cert": str(ca)},
-    "host and password": lambda url, _path, _ca: {"host": url, "username": "me", "password": "mine"},
+    "host, token and CA": lambda url, _path, ca: {
+        "host": url,
+        "api_key": "mine",
+        "ca_cert": str(ca),
+    },
+    "host and password": lambda url, _path, _ca: {
+        "host": url,
+        "username": "me",
+        "password": "mine",
+    },
 }
 AROUND = ("KUBECONFIG", "K8S_AUTH_KUBECONFIG", "K8S_AUTH_CONTEXT", "K8S_AUTH_HOST", "home", "pod")
 
@@ -107,15 +126,28 @@ def around(other: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calla
             home.parent.mkdir()
             home.write_text(file.read_text())
             # The client has looked for it when it was imported.
-            monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(home))
+            monkeypatch.setattr(
+                "kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(home)
+            )
         elif way == "pod":
             for name in ("TOKEN", "CERT"):
-                monkeypatch.setattr(f"kubernetes.config.incluster_config.SERVICE_{name}_FILENAME", str(file))
+                monkeypatch.setattr(
+                    f"kubernetes.config.incluster_config.SERVICE_{name}_FILENAME", str(file)
+                )
             monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
             monkeypatch.setenv("KUBERNETES_SERVICE_PORT", other.url.rpartition(":")[2])
         elif way == "K8S_AUTH_HOST":
-            named = {"HOST": other.url, "API_KEY": "theirs", "USERNAME": "them", "PASSWORD": "theirs"}
-            for name, value in {**named, "SSL_CA_CERT": "/no/such/ca", "CERT_FILE": "/no/cert"}.items():
+            named = {
+                "HOST": other.url,
+                "API_KEY": "theirs",
+                "USERNAME": "them",
+                "PASSWORD": "theirs",
+            }
+            for name, value in {
+                **named,
+                "SSL_CA_CERT": "/no/such/ca",
+                "CERT_FILE": "/no/cert",
+            }.items():
                 monkeypatch.setenv(f"K8S_AUTH_{name}", value)
         else:
             monkeypatch.setenv(way, "theirs" if way == "K8S_AUTH_CONTEXT" else str(file))
@@ -125,7 +157,12 @@ def around(other: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calla
 
 @pytest.mark.parametrize("ways", [*((way,) for way in AROUND), AROUND], ids=" ".join)
 def test_the_cluster_that_a_task_names_wins_over_all_that_are_around(
-    fake: Any, other: Any, kubeconfig: Write, around: Callable[[str], None], tmp_path: Path, ways: tuple[str, ...]
+    fake: Any,
+    other: Any,
+    kubeconfig: Write,
+    around: Callable[[str], None],
+    tmp_path: Path,
+    ways: tuple[str, ...],
 ) -> None:
     path, ca = kubeconfig({"token": "mine"}), tmp_path / "ca"
     ca.touch()
@@ -135,7 +172,9 @@ def test_the_cluster_that_a_task_names_wins_over_all_that_are_around(
         client = connect(meant(fake.url, path, ca))
         client.version()
         assert (client.host, other.asked) == (fake.url, []), name
-        assert fake.asked[-1].headers["Authorization"] in ("Bearer mine", "Basic bWU6bWluZQ=="), name
+        assert fake.asked[-1].headers["Authorization"] in ("Bearer mine", "Basic bWU6bWluZQ=="), (
+            name
+        )
         assert client.context == ("x" if "kubeconfig" in name else ""), name
 
 
@@ -163,7 +202,9 @@ def test_a_context_that_is_given_is_looked_for_in_the_environments_kubeconfig(
     assert client.context == "x"
 
 
-def test_a_host_alone_takes_the_environments_token(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_alone_takes_the_environments_token(
+    fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("K8S_AUTH_API_KEY", "mine")
     connect({"host": fake.url}).version()
     assert fake.asked[0].headers["Authorization"] == "Bearer mine"
@@ -176,14 +217,17 @@ def test_the_cluster_that_is_meant_and_another_one(fake: Any) -> None:
     assert fake.asked[0].path == "/api/v1/namespaces/kube-system"
     fake.script((200, {}, {"kind": "Namespace", "metadata": {"name": "kube-system", "uid": "3-4"}}))
     with pytest.raises(
-        EnablementError, match=r"not the cluster that was meant \(cluster http.*UID 3-4\).* is 1-2; correct"
+        EnablementError,
+        match=r"not the cluster that was meant \(cluster http.*UID 3-4\).* is 1-2; correct",
     ):
         connect({**where, "cluster_uid": "1-2"})
 
 
 def test_a_cluster_that_does_not_say_which_it_is(fake: Any) -> None:
     fake.script((403, {}, {"kind": "Status", "reason": "Forbidden", "code": 403}))
-    with pytest.raises(EnablementError, match=r"cannot be told from others .*UID unknown.*allow this user to get"):
+    with pytest.raises(
+        EnablementError, match=r"cannot be told from others .*UID unknown.*allow this user to get"
+    ):
         connect({"host": fake.url, "api_key": "mine", "cluster_uid": "1-2"})
 
 
@@ -193,7 +237,9 @@ def test_user_and_password(fake: Any) -> None:
     assert fake.asked[0].path == "/version"
 
 
-def test_a_login_plugin_is_asked_again_when_its_token_expires(fake: Any, kubeconfig: Write, tmp_path: Path) -> None:
+def test_a_login_plugin_is_asked_again_when_its_token_expires(
+    fake: Any, kubeconfig: Write, tmp_path: Path
+) -> None:
     program = tmp_path / "login.py"
     program.write_text(
         "import json, pathlib\n"
@@ -204,7 +250,11 @@ def test_a_login_plugin_is_asked_again_when_its_token_expires(fake: Any, kubecon
         "kind = {'apiVersion': 'client.authentication.k8s.io/v1', 'kind': 'ExecCredential'}\n"
         "print(json.dumps({**kind, 'status': status}))\n"
     )
-    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": sys.executable, "args": [str(program)]}
+    plugin = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": sys.executable,
+        "args": [str(program)],
+    }
     client = connect({"kubeconfig": kubeconfig({"exec": {**plugin, "interactiveMode": "Never"}})})
     client.version()
     client.version()
@@ -214,7 +264,11 @@ def test_a_login_plugin_is_asked_again_when_its_token_expires(fake: Any, kubecon
 
 
 def test_a_login_plugin_that_fails(kubeconfig: Write, capfd: pytest.CaptureFixture[str]) -> None:
-    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "/no/such/login", "args": []}
+    plugin = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": "/no/such/login",
+        "args": [],
+    }
     with pytest.raises(InvalidInput, match=r"Cannot log in to the cluster .*/no/such/login"):
         connect({"kubeconfig": kubeconfig({"exec": {**plugin, "interactiveMode": "Never"}})})
     assert capfd.readouterr().err == ""
@@ -229,7 +283,8 @@ def test_nothing_is_left_of_the_connection_before(fake: Any, kubeconfig: Write) 
 
 
 def test_decoded_keys_do_not_outlive_a_forked_worker(kubeconfig: Write, tmp_path: Path) -> None:
-    """Forked workers end by os._exit, which skips atexit, where the kubernetes client would remove its files."""
+    """Forked workers end by os._exit, which skips atexit, where the kubernetes client would remove
+    its files."""
     folder = tmp_path / "tmp"
     folder.mkdir()
     user = {"client-certificate-data": "YQ==", "client-key-data": "Yg=="}
@@ -265,8 +320,12 @@ def test_nothing_is_configured() -> None:
 
 def test_mistakes_in_a_kubeconfig(kubeconfig: Write, tmp_path: Path) -> None:
     path = kubeconfig({"token": "t"})
-    assert "kubeconfig /no/such/file): there is no such file" in sentence({"kubeconfig": "/no/such/file"})
-    assert "context other): Expected object with name other" in sentence({"kubeconfig": path, "context": "other"})
+    assert "kubeconfig /no/such/file): there is no such file" in sentence(
+        {"kubeconfig": "/no/such/file"}
+    )
+    assert "context other): Expected object with name other" in sentence(
+        {"kubeconfig": path, "context": "other"}
+    )
     assert "cannot be read" in sentence({"kubeconfig": str(tmp_path)})
     Path(path).write_text("clusters: [")
     assert "the kubeconfig is not YAML (line" in sentence({"kubeconfig": path})
@@ -283,7 +342,9 @@ def test_mistakes_in_options() -> None:
     assert "topsecret" not in text
 
 
-@pytest.mark.parametrize(("name", "words"), [("kubernetes", "package kubernetes"), ("core", "collection kubernetes.c")])
+@pytest.mark.parametrize(
+    ("name", "words"), [("kubernetes", "package kubernetes"), ("core", "collection kubernetes.c")]
+)
 def test_something_is_not_installed(monkeypatch: pytest.MonkeyPatch, name: str, words: str) -> None:
     monkeypatch.setattr(connection, name, None)
     assert words in sentence({"host": "https://api", "api_key": "x"})
@@ -308,7 +369,10 @@ def tls_server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         .serial_number(1)
         .not_valid_before(now - datetime.timedelta(hours=1))
         .not_valid_after(now + datetime.timedelta(hours=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
+            critical=False,
+        )
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
@@ -332,16 +396,22 @@ def tls_server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(both)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    ).start()
     yield f"https://127.0.0.1:{server.server_address[1]}", ca
     server.shutdown()
     server.server_close()
 
 
-def test_a_certificate_is_verified_unless_the_user_says_otherwise(tls_server: tuple[str, Path]) -> None:
+def test_a_certificate_is_verified_unless_the_user_says_otherwise(
+    tls_server: tuple[str, Path],
+) -> None:
     url, ca = tls_server
     assert connect({"host": url, "api_key": "x", "ca_cert": str(ca)}).version() == {"major": "1"}
-    assert connect({"host": url, "api_key": "x", "validate_certs": False}).version() == {"major": "1"}
+    assert connect({"host": url, "api_key": "x", "validate_certs": False}).version() == {
+        "major": "1"
+    }
     with pytest.raises(Unreachable) as caught:
         connect({"host": url, "api_key": "x"}).version()
     text = str(caught.value)

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Answers that are none of an API server: one sentence on every path, and 500 more of them made by chance."""
+"""Answers that are none of an API server: one sentence on every path, and 500 more of them made by
+chance."""
 
 from __future__ import annotations
 
@@ -14,19 +15,39 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.authorization import access, missing
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.decoding import first_words
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Unreadable
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind, builtin
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.lock import RunLock, read
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.managers import foreign_fields
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.planning import plan
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchHub
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts, quantity
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs import pod_status
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+    Unreadable,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.authorization import (
+    access,
+    missing,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.decoding import (
+    first_words,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import (
+    Kind,
+    builtin,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.lease import (
+    RunLock,
+    read,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.managers import (
+    foreign_fields,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.planning import plan
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.watch import WatchHub
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import (
+    NodeFacts,
+    quantity,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs import pod_status
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
+    ClusterSnapshot,
+)
 
 Obj = dict[str, Any]
 
@@ -43,7 +64,10 @@ TOKEN = "eyJhbGciOiJSUzI1NiIsImtpZCI6IkFCQ0QifQ"
 
 
 def metadata(name: str, namespace: str = "") -> Obj:
-    entry = {"manager": "kubectl", "fieldsV1": {"f:spec": {"f:containers": {'k:{"name":"c"}': {"f:image": {}}}}}}
+    entry = {
+        "manager": "kubectl",
+        "fieldsV1": {"f:spec": {"f:containers": {'k:{"name":"c"}': {"f:image": {}}}}},
+    }
     return {
         "name": name,
         **({"namespace": namespace} if namespace else {}),
@@ -65,7 +89,10 @@ AFFINITY = {
         }
     }
 }
-POD_SPEC = {"affinity": AFFINITY, "containers": [{"name": "c", "resources": {"limits": {"x/gpu": "1"}}}]}
+POD_SPEC = {
+    "affinity": AFFINITY,
+    "containers": [{"name": "c", "resources": {"limits": {"x/gpu": "1"}}}],
+}
 CONTAINER = {
     "name": "c",
     "ready": False,
@@ -80,7 +107,11 @@ OBJECTS: dict[str, Obj] = {
         "metadata": metadata("a"),
         "spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]},
         "status": {
-            "nodeInfo": {"kernelVersion": "6.8", "bootID": "b", "containerRuntimeVersion": "containerd://2.0"},
+            "nodeInfo": {
+                "kernelVersion": "6.8",
+                "bootID": "b",
+                "containerRuntimeVersion": "containerd://2.0",
+            },
             "allocatable": {"x/gpu": "8", "memory": "2Gi"},
             "conditions": CONDITIONS,
         },
@@ -112,7 +143,13 @@ OBJECTS: dict[str, Obj] = {
         },
     },
 }
-STATUS = {"kind": "Status", "code": 404, "reason": "NotFound", "message": "no", "details": {"causes": [{"field": "f"}]}}
+STATUS = {
+    "kind": "Status",
+    "code": 404,
+    "reason": "NotFound",
+    "message": "no",
+    "details": {"causes": [{"field": "f"}]},
+}
 
 
 def watch(client: Client) -> None:
@@ -133,7 +170,7 @@ def read_pod(pod: Obj) -> None:
     if pod.get("kind") == "Pod":
         pod_status.judge(pod)
         pod_status.is_ready(pod)
-        Snapshot().put_pod(pod)
+        ClusterSnapshot().put_pod(pod)
         foreign_fields(pod)
 
 
@@ -144,8 +181,10 @@ def read_nodes(client: Client) -> None:
 
 
 def apply_a_set(client: Client) -> None:
-    for change in plan(client, [OBJECTS["daemonsets"]], live={}, adopt=True, owner="x", recreate=False):
-        Snapshot().put_workload(change.before or OBJECTS["daemonsets"])
+    for change in plan(
+        client, [OBJECTS["daemonsets"]], live={}, adopt=True, owner="x", recreate=False
+    ):
+        ClusterSnapshot().put_workload(change.before or OBJECTS["daemonsets"])
 
 
 CALLS: dict[str, Callable[[Client], Any]] = {
@@ -173,7 +212,10 @@ def right(asked: Any) -> Any:
     path, _mark, query = asked.path.partition("?")
     parts = path.strip("/").split("/")
     if "watch=true" in query:
-        return [{"type": "ADDED", "object": OBJECTS["pods"]}, {"type": "BOOKMARK", "object": OBJECTS["pods"]}]
+        return [
+            {"type": "ADDED", "object": OBJECTS["pods"]},
+            {"type": "BOOKMARK", "object": OBJECTS["pods"]},
+        ]
     if path == "/version":
         return {"major": "1", "minor": "36", "gitVersion": "v1.36.2"}
     if path == "/apis/example.com/v1":
@@ -188,17 +230,36 @@ def right(asked: Any) -> Any:
     return OBJECTS[plural]
 
 
-PAGE = b"<html><head><style>p {}</style></head><body><h1>Log in</h1> " + TOKEN.encode() + b"</body></html>"
+PAGE = (
+    b"<html><head><style>p {}</style></head><body><h1>Log in</h1> "
+    + TOKEN.encode()
+    + b"</body></html>"
+)
 WRONG: dict[str, tuple[int, dict[str, str], bytes, str]] = {
-    "page": (200, {"Content-Type": "text/html; charset=utf-8"}, PAGE, 'HTTP status 200, text/html, "Log in …"'),
-    "type": (200, {"Content-Type": "text/html"}, b'{"kind": "Status", "status": "Success"}', "JSON is due"),
+    "page": (
+        200,
+        {"Content-Type": "text/html; charset=utf-8"},
+        PAGE,
+        'HTTP status 200, text/html, "Log in …"',
+    ),
+    "type": (
+        200,
+        {"Content-Type": "text/html"},
+        b'{"kind": "Status", "status": "Success"}',
+        "JSON is due",
+    ),
     "null": (200, {}, b"null", "it is null, where an object is due"),
     "list": (200, {}, b"[]", "it is a list, where an object is due"),
     "empty": (200, {}, b"", "HTTP status 200): it is empty"),
     "truncated": (200, {}, b'{"metadata": {"name": "a', "its JSON ends early"),
     "nothing": (200, {}, b"{}", "HTTP status 200): "),
     "text in items": (200, {}, b'{"kind": "NodeList", "items": "none"}', ""),
-    "redirect": (302, {"Location": f"https://login.test/?t={TOKEN}"}, b"", "HTTP status 302, it leads to login.test"),
+    "redirect": (
+        302,
+        {"Location": f"https://login.test/?t={TOKEN}"},
+        b"",
+        "HTTP status 302, it leads to login.test",
+    ),
     "not found": (404, {}, b"<html>no such page</html>", 'HTTP status 404, "no such page"'),
 }
 READS = {"get", "list", "metadata", "watch", "plan", "version", "kinds", "logs", "lock of others"}
@@ -236,7 +297,9 @@ def test_a_page_in_the_place_of_a_log(fake: Any) -> None:
 
 def test_first_words_show_no_secret_and_no_json() -> None:
     assert first_words(b'{"data": {"password": "cGFzc3dvcmQ="}}') == ""
-    assert first_words(f"token {TOKEN}\x1b[31m\nno entry".encode()) == '"token … no entry"'.replace("… no", "…[31m no")
+    assert first_words(f"token {TOKEN}\x1b[31m\nno entry".encode()) == '"token … no entry"'.replace(
+        "… no", "…[31m no"
+    )
 
 
 def pick(things: Sequence[Any]) -> Any:
@@ -245,7 +308,8 @@ def pick(things: Sequence[Any]) -> Any:
 
 
 def mutated(value: Any) -> Any:
-    """The value with one thing changed somewhere in it: another type, a missing field, a text that is another one."""
+    """The value with one thing changed somewhere in it: another type, a missing field, a text that
+    is another one."""
     value = copy.deepcopy(value)
     holder, key = pick(list(_places(value)))
     deed = pick(range(8))
@@ -254,7 +318,22 @@ def mutated(value: Any) -> Any:
     elif deed == 1 and isinstance(holder, dict):
         holder[pick(["", "k:{", "\ud800", "x" * 5000])] = holder.pop(key)
     else:
-        others = [None, [], {}, "", "x", 0, -1, 1.5, True, [None], {"a": None}, ["x"], "2026-02-31T00:00:00Z", 10**30]
+        others = [
+            None,
+            [],
+            {},
+            "",
+            "x",
+            0,
+            -1,
+            1.5,
+            True,
+            [None],
+            {"a": None},
+            ["x"],
+            "2026-02-31T00:00:00Z",
+            10**30,
+        ]
         holder[key] = pick(others)
     return value
 
@@ -288,7 +367,8 @@ def one_sentence(text: str) -> bool:
 
 
 def ending(call: Callable[[], Any]) -> str:
-    """The sentence that a call ends with, "" where it has a result; fails where it is no sentence of ours."""
+    """The sentence that a call ends with, "" where it has a result; fails where it is no sentence
+    of ours."""
     try:
         call()
     except EnablementError as error:
@@ -296,7 +376,9 @@ def ending(call: Callable[[], Any]) -> str:
     return ""
 
 
-def test_500_spoiled_answers_end_in_results_or_sentences(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_500_spoiled_answers_end_in_results_or_sentences(
+    fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("time.sleep", fake.clock.sleep)
     fake.answer = lambda asked: spoiled(right(asked))
     names = list(CALLS)
@@ -308,6 +390,8 @@ def test_500_spoiled_answers_end_in_results_or_sentences(fake: Any, monkeypatch:
         sentences.append(ending(partial(CALLS[name], fake.client())))
         assert one_sentence(sentences[-1]), (seed, name, sentences[-1])
         assert len(fake.asked) < 100, (seed, name)
-        writes = [asked for asked in fake.asked if asked.method != "GET" and "dryRun" not in asked.path]
+        writes = [
+            asked for asked in fake.asked if asked.method != "GET" and "dryRun" not in asked.path
+        ]
         assert not writes or name not in READS, (seed, name)
     assert 100 < len(list(filter(None, sentences))) < 400

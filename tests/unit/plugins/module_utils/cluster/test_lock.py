@@ -10,15 +10,18 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
     AlreadyExists,
     Conflict,
     LockHeld,
     NotFound,
     Unreachable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.lock import RunLock, read
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import Kind
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.lease import (
+    RunLock,
+    read,
+)
 
 
 class Leases:
@@ -63,15 +66,21 @@ class Leases:
         self.writes += 1
         return self.lease
 
-    def patch(self, _kind: Kind, _name: str, _namespace: str, body: dict[str, Any]) -> dict[str, Any]:
+    def patch(
+        self, _kind: Kind, _name: str, _namespace: str, body: dict[str, Any]
+    ) -> dict[str, Any]:
         self._before()
         if self.lease is None:
             raise NotFound("gone")
         if body["metadata"]["resourceVersion"] != self.lease["metadata"]["resourceVersion"]:
             raise Conflict("modified")
         self.lease["spec"].update(body["spec"])
-        self.lease["metadata"].setdefault("annotations", {}).update(body["metadata"].get("annotations", {}))
-        self.lease["metadata"]["resourceVersion"] = str(int(body["metadata"]["resourceVersion"]) + 1)
+        self.lease["metadata"].setdefault("annotations", {}).update(
+            body["metadata"].get("annotations", {})
+        )
+        self.lease["metadata"]["resourceVersion"] = str(
+            int(body["metadata"]["resourceVersion"]) + 1
+        )
         self.writes += 1
         return self.lease
 
@@ -137,7 +146,9 @@ def test_the_first_makes_namespace_and_lease(leases: Leases, lock: Any) -> None:
         "renewTime": "2027-01-15T08:00:00.000000Z",
         "leaseTransitions": 0,
     }
-    assert leases.lease["metadata"]["annotations"] == {"hardware-enablement.io/holder-info": "alice@host, job 7"}
+    assert leases.lease["metadata"]["annotations"] == {
+        "hardware-enablement.io/holder-info": "alice@host, job 7"
+    }
 
 
 def test_the_second_is_told_who_since_when_and_what_to_do(lock: Any, moment: Time) -> None:
@@ -151,7 +162,9 @@ def test_the_second_is_told_who_since_when_and_what_to_do(lock: Any, moment: Tim
     assert "run_lock" in text
 
 
-def test_a_dead_holder_is_replaced_when_its_time_is_up(leases: Leases, lock: Any, moment: Time) -> None:
+def test_a_dead_holder_is_replaced_when_its_time_is_up(
+    leases: Leases, lock: Any, moment: Time
+) -> None:
     lock("a").acquire()
     moment.now += 59
     with pytest.raises(LockHeld):
@@ -163,7 +176,9 @@ def test_a_dead_holder_is_replaced_when_its_time_is_up(leases: Leases, lock: Any
     assert leases.lease["spec"]["leaseTransitions"] == 1
 
 
-def test_a_holder_whose_clock_is_ahead_is_judged_by_watching(leases: Leases, lock: Any, moment: Time) -> None:
+def test_a_holder_whose_clock_is_ahead_is_judged_by_watching(
+    leases: Leases, lock: Any, moment: Time
+) -> None:
     lock("a").acquire()
     assert leases.lease is not None
     leases.lease["spec"]["renewTime"] = "2027-01-15T20:00:00.000000Z"
@@ -202,7 +217,9 @@ def test_another_task_of_the_same_run_has_it_at_once_and_writes_only_when_it_is_
     assert leases.lease["spec"]["renewTime"] == "2027-01-15T08:00:20.000000Z"
 
 
-def test_a_lost_lock_is_noticed_and_never_taken_back(leases: Leases, lock: Any, moment: Time) -> None:
+def test_a_lost_lock_is_noticed_and_never_taken_back(
+    leases: Leases, lock: Any, moment: Time
+) -> None:
     mine = lock("a")
     mine.acquire()
     moment.now += 61
@@ -242,12 +259,16 @@ def test_a_renewal_that_fails_is_tried_again_until_the_lease_is_about_to_expire(
     assert leases.writes == 3
     began = moment.now
     leases.silence(600, moment)
-    with pytest.raises(LockHeld, match="could not renew its lock on gpu in time: nobody answers; nothing more was"):
+    with pytest.raises(
+        LockHeld, match="could not renew its lock on gpu in time: nobody answers; nothing more was"
+    ):
         mine.check()
     assert moment.now - began <= 51
 
 
-def test_while_nobody_answers_the_lock_is_asked_about_once_a_second(leases: Leases, lock: Any, moment: Time) -> None:
+def test_while_nobody_answers_the_lock_is_asked_about_once_a_second(
+    leases: Leases, lock: Any, moment: Time
+) -> None:
     mine = lock("a")
     mine.acquire()
     moment.now += 20

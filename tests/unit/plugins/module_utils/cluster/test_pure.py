@@ -10,21 +10,29 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster import labels
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.apply import Change
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.applyset import applyset_id
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import as_stored, contains, overlaid
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.diff import render_diff
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import builtin
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.managers import foreign_fields
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster import labels
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.applyset import (
+    applyset_id,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import (
+    Change,
+    as_stored,
+    contains,
+    overlaid,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.diff import render_diff
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import builtin
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.managers import (
+    foreign_fields,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import (
     ObjectKey,
     key_of,
     redact,
     without_noise,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.ranks import by_rank
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.ranks import by_rank
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 
 
 def daemonset(image: str = "x:1", **metadata: Any) -> dict[str, Any]:
@@ -32,7 +40,11 @@ def daemonset(image: str = "x:1", **metadata: Any) -> dict[str, Any]:
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
         "metadata": {"name": "driver", "namespace": "gpu", **metadata},
-        "spec": {"template": {"spec": {"containers": [{"name": "a", "image": "y"}, {"name": "b", "image": image}]}}},
+        "spec": {
+            "template": {
+                "spec": {"containers": [{"name": "a", "image": "y"}, {"name": "b", "image": image}]}
+            }
+        },
     }
 
 
@@ -96,11 +108,19 @@ def test_secrets_show_that_they_change_but_not_what() -> None:
     [
         ("v1", "Node", "/api/v1/nodes/x"),
         ("v1", "Endpoints", "/api/v1/namespaces/n/endpoints/x"),
-        ("networking.k8s.io/v1", "NetworkPolicy", "/apis/networking.k8s.io/v1/namespaces/n/networkpolicies/x"),
+        (
+            "networking.k8s.io/v1",
+            "NetworkPolicy",
+            "/apis/networking.k8s.io/v1/namespaces/n/networkpolicies/x",
+        ),
         ("networking.k8s.io/v1", "IngressClass", "/apis/networking.k8s.io/v1/ingressclasses/x"),
         ("storage.k8s.io/v1", "StorageClass", "/apis/storage.k8s.io/v1/storageclasses/x"),
         ("scheduling.k8s.io/v1", "PriorityClass", "/apis/scheduling.k8s.io/v1/priorityclasses/x"),
-        ("rbac.authorization.k8s.io/v1", "ClusterRole", "/apis/rbac.authorization.k8s.io/v1/clusterroles/x"),
+        (
+            "rbac.authorization.k8s.io/v1",
+            "ClusterRole",
+            "/apis/rbac.authorization.k8s.io/v1/clusterroles/x",
+        ),
     ],
 )
 def test_paths_of_built_in_kinds(api_version: str, name: str, path: str) -> None:
@@ -121,7 +141,15 @@ def test_group_kinds_and_unknown_kinds() -> None:
 
 
 def test_ranks() -> None:
-    kinds = ["ServiceMonitor", "DaemonSet", "ConfigMap", "CustomResourceDefinition", "Service", "Role", "Namespace"]
+    kinds = [
+        "ServiceMonitor",
+        "DaemonSet",
+        "ConfigMap",
+        "CustomResourceDefinition",
+        "Service",
+        "Role",
+        "Namespace",
+    ]
     kinds.insert(0, "RoleBinding")
     found = by_rank(kinds, str)
     assert [batch for _rank, batch in found] == [
@@ -132,7 +160,9 @@ def test_ranks() -> None:
         ["DaemonSet"],
         ["ServiceMonitor", "Service"],
     ]
-    assert [batch for _rank, batch in by_rank(kinds, str, reverse=True)] == [batch for _rank, batch in reversed(found)]
+    assert [batch for _rank, batch in by_rank(kinds, str, reverse=True)] == [
+        batch for _rank, batch in reversed(found)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +187,12 @@ def test_what_we_set_is_what_is_compared(live: Any, wanted: Any, same: bool) -> 
 
 
 def test_a_secret_is_compared_as_it_is_stored() -> None:
-    secret = {"apiVersion": "v1", "kind": "Secret", "data": {"b": "Yg=="}, "stringData": {"a": "pass"}}
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "data": {"b": "Yg=="},
+        "stringData": {"a": "pass"},
+    }
     assert as_stored(secret)["data"] == {"a": "cGFzcw==", "b": "Yg=="}
     assert "stringData" not in as_stored(secret)
     assert as_stored(daemonset()) == daemonset()
@@ -165,11 +200,17 @@ def test_a_secret_is_compared_as_it_is_stored() -> None:
 
 def test_a_diff_shows_what_differs_under_a_header_for_each_object() -> None:
     key = key_of(daemonset())
-    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "gpu", "uid": "1"}}
+    config = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "c", "namespace": "gpu", "uid": "1"},
+    }
     found = render_diff(
         [
             Change(key, "unchanged", daemonset(), daemonset("x:2")),
-            Change(key, "update", daemonset(uid="1"), daemonset("x:2", labels={"n": "1"}), "adopted"),
+            Change(
+                key, "update", daemonset(uid="1"), daemonset("x:2", labels={"n": "1"}), "adopted"
+            ),
             Change(key_of(config), "create", None, config),
             Change(key_of(config), "delete", config, None),
         ]
@@ -192,16 +233,28 @@ def test_a_diff_shows_what_differs_under_a_header_for_each_object() -> None:
 
 
 def test_a_diff_shows_no_secret() -> None:
-    old = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"a": "cGFzcw=="}}
+    old = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "s"},
+        "data": {"a": "cGFzcw=="},
+    }
     new = {**old, "data": {"a": "b3RoZXI="}}
-    found = render_diff([Change(key_of(old), "update", old, new), Change(key_of(old), "create", None, old)])
+    found = render_diff(
+        [Change(key_of(old), "update", old, new), Change(key_of(old), "create", None, old)]
+    )
     assert "cGFzcw" not in str(found)
     assert "b3RoZXI" not in str(found)
     assert found["before"].splitlines()[1] != found["after"].splitlines()[1]
 
 
 def test_a_diff_hides_what_was_where_a_secret_is_now() -> None:
-    old = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"url": "u:old@h", "b": "1"}}
+    old = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "c"},
+        "data": {"url": "u:old@h", "b": "1"},
+    }
     new = {**old, "data": {"url": "u:new@h", "b": "2"}}
     found = render_diff([Change(key_of(old), "update", old, new)], {"new"})
     assert found["before"].splitlines()[1:] == ["data.url: ********", "data.b: '1'"]
@@ -211,7 +264,10 @@ def test_a_diff_of_lists_without_names() -> None:
     old, new = daemonset(), daemonset()
     old["spec"]["args"], new["spec"]["args"] = ["a", "b"], ["a", "c"]
     key = key_of(old)
-    assert render_diff([Change(key, "update", old, new)])["after"].splitlines()[1] == "spec.args: [a, c]"
+    assert (
+        render_diff([Change(key, "update", old, new)])["after"].splitlines()[1]
+        == "spec.args: [a, c]"
+    )
 
 
 def test_other_managers_are_named_with_the_fields_that_they_alone_set() -> None:
@@ -225,7 +281,9 @@ def test_other_managers_are_named_with_the_fields_that_they_alone_set() -> None:
         {"manager": "somebody", "subresource": "status", "fieldsV1": {"f:status": {}}},
     ]
     obj = daemonset(managedFields=entries)
-    assert foreign_fields(obj) == "kubectl-edit also sets metadata.labels.x, spec.containers[a].args"
+    assert (
+        foreign_fields(obj) == "kubectl-edit also sets metadata.labels.x, spec.containers[a].args"
+    )
     assert foreign_fields(daemonset(managedFields=entries[:1])) == ""
     assert foreign_fields(daemonset()) == ""
 

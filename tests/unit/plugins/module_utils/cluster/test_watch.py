@@ -12,17 +12,29 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster import watch
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Forbidden, Gone, Unreachable
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import builtin
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchEvent, WatchHub
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster import watch
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+    Forbidden,
+    Gone,
+    Unreachable,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import builtin
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.watch import (
+    WatchEvent,
+    WatchHub,
+)
 
 POD = builtin("v1", "Pod")
 CUT = "cut the connection"
 
 
 def pod(name: str, version: int, uid: str = "") -> dict[str, Any]:
-    metadata = {"name": name, "namespace": "n", "uid": uid or f"uid-{name}", "resourceVersion": str(version)}
+    metadata = {
+        "name": name,
+        "namespace": "n",
+        "uid": uid or f"uid-{name}",
+        "resourceVersion": str(version),
+    }
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -39,7 +51,10 @@ def pods(version: int, *items: dict[str, Any]) -> tuple[int, dict[str, str], Any
     return 200, {}, {"metadata": {"resourceVersion": str(version)}, "items": list(items)}
 
 
-GONE = {"type": "ERROR", "object": {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}}
+GONE = {
+    "type": "ERROR",
+    "object": {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"},
+}
 
 
 def gather(hub: WatchHub, count: int, seconds: float = 5.0) -> list[tuple[str, str]]:
@@ -54,9 +69,14 @@ def gather(hub: WatchHub, count: int, seconds: float = 5.0) -> list[tuple[str, s
 def test_a_watch_gives_events_and_bookmarks(fake: Any) -> None:
     bookmark = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "9"}}}
     fake.script((200, {}, [event("ADDED", "a", 2), bookmark]))
-    found = list(fake.client().watch(POD, namespace="n", labels="x", resource_version="1", timeout_s=30))
+    found = list(
+        fake.client().watch(POD, namespace="n", labels="x", resource_version="1", timeout_s=30)
+    )
     assert [entry.type for entry in found] == ["ADDED", "BOOKMARK"]
-    assert "/api/v1/namespaces/n/pods?labelSelector=x&watch=true&allowWatchBookmarks=true" in fake.asked[0].path
+    assert (
+        "/api/v1/namespaces/n/pods?labelSelector=x&watch=true&allowWatchBookmarks=true"
+        in fake.asked[0].path
+    )
     assert "resourceVersion=1&timeoutSeconds=30" in fake.asked[0].path
 
 
@@ -152,7 +172,18 @@ def test_synced_is_true_only_after_everything_was_handed_out(fake: Any) -> None:
 
 
 def test_an_end_that_no_waiting_heals_reaches_the_caller(fake: Any) -> None:
-    fake.script((403, {}, {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "alice cannot list pods"}))
+    fake.script(
+        (
+            403,
+            {},
+            {
+                "kind": "Status",
+                "code": 403,
+                "reason": "Forbidden",
+                "message": "alice cannot list pods",
+            },
+        )
+    )
     hub = WatchHub(fake.client())
     hub.subscribe(POD)
     with pytest.raises(Forbidden, match="alice cannot list pods"):
@@ -167,7 +198,11 @@ def test_an_error_ends_a_subscription_with_a_source_alone(fake: Any) -> None:
 
     def answer(asked: Any) -> tuple[int, dict[str, str], Any]:
         if "/nodes" in asked.path:
-            return 403, {}, {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "alice may not"}
+            return (
+                403,
+                {},
+                {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "alice may not"},
+            )
         if "watch=true" in asked.path:
             return 200, {}, [lambda: hold.wait(20)]
         return pods(1, pod("a", 1))
@@ -185,7 +220,9 @@ def test_an_error_ends_a_subscription_with_a_source_alone(fake: Any) -> None:
         ("pods", "SYNCED"),
         ("nodes", "ERROR"),
     }
-    assert "alice may not" in next(entry.object["message"] for entry in found if entry.type == "ERROR")
+    assert "alice may not" in next(
+        entry.object["message"] for entry in found if entry.type == "ERROR"
+    )
     assert hub.synced
     hub.close()
     hold.set()
@@ -226,18 +263,25 @@ def test_a_watch_that_is_cut_again_and_again_goes_on_and_loses_nothing(
     def answer(asked: Any) -> tuple[int, dict[str, str], Any]:
         nonlocal cuts
         if "watch=true" not in asked.path:
-            return pods(5 if cuts < limit else 6, pod("a", 1), *([pod("b", 6)] if cuts >= limit else []))
+            return pods(
+                5 if cuts < limit else 6, pod("a", 1), *([pod("b", 6)] if cuts >= limit else [])
+            )
         cuts += 1
         if cuts <= limit:
             return CUT_AT_ONCE[name]  # type: ignore[no-any-return]
         since = parse_qs(urlsplit(asked.path).query)["resourceVersion"]
-        return 200, {}, [*([event("ADDED", "b", 6)] if since == ["5"] else []), lambda: hold.wait(20)]
+        return (
+            200,
+            {},
+            [*([event("ADDED", "b", 6)] if since == ["5"] else []), lambda: hold.wait(20)],
+        )
 
     fake.answer = answer
     hub = WatchHub(fake.client(), patience_s=0.1)
     hub.subscribe(POD)
     assert gather(hub, 2) == [("ADDED", "a"), ("ADDED", "b")]
-    # Each time it is waited longer, and there is one request for each pause, with a list where that was asked for.
+    # Each time it is waited longer, and there is one request for each pause, with a list where that
+    # was asked for.
     assert attempts == list(range(3, 3 + limit))
     lists = [asked for asked in fake.asked if "watch=true" not in asked.path]
     assert len(lists) == (1 + limit if name.startswith("gone") else 1)
@@ -256,7 +300,10 @@ def test_close_ends_the_threads(fake: Any) -> None:
     time.sleep(0.3)
     hub.close()
     deadline = time.monotonic() + 3
-    while any(thread.name == "watch-pods" for thread in threading.enumerate()) and time.monotonic() < deadline:
+    while (
+        any(thread.name == "watch-pods" for thread in threading.enumerate())
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.02)
     assert not any(thread.name == "watch-pods" for thread in threading.enumerate())
     hold.set()

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a task ends: its result, one sentence for what a person can mend, and one for what only we can."""
+"""How a task ends: its result, one sentence for what a person can mend, and one for what only we
+can."""
 
 from __future__ import annotations
 
@@ -9,11 +10,16 @@ from typing import Any, NoReturn
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.outcome import masked, outcome_of
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.outcome import (
+    masked,
+    outcome_of,
+)
 
 
-def fails(error: Exception, verbosity: int = 0, secrets: frozenset[str] = frozenset()) -> dict[str, Any]:
+def fails(
+    error: Exception, verbosity: int = 0, secrets: frozenset[str] = frozenset()
+) -> dict[str, Any]:
     def work() -> NoReturn:
         raise error
 
@@ -36,7 +42,11 @@ def test_a_result_is_masked_with_secrets_that_were_learned_on_the_way() -> None:
 def test_our_own_errors_are_their_sentence_and_what_they_bring() -> None:
     error = InvalidInput("no", why="bad hunter2")
     error.result = {"changed": True}
-    assert fails(error, 3, frozenset({"hunter2"})) == {"failed": True, "changed": True, "msg": "no: bad ********."}
+    assert fails(error, 3, frozenset({"hunter2"})) == {
+        "failed": True,
+        "changed": True,
+        "msg": "no: bad ********.",
+    }
 
 
 def test_a_bug_is_one_sentence_with_a_traceback_only_from_vvv_on() -> None:

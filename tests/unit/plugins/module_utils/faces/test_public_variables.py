@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.public_variables import (
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.public_variables import (
     PREFIX,
     VARIABLES,
     refuse_unknown,
@@ -37,7 +37,14 @@ def passed_on() -> list[tuple[str, str, str]]:
 
 
 def test_names_that_are_ours_and_names_of_others() -> None:
-    refuse_unknown(["hardware_enablement_recipe", "hardware_enablement_api_key", "inventory_hostname", "hardware"])
+    refuse_unknown(
+        [
+            "hardware_enablement_recipe",
+            "hardware_enablement_api_key",
+            "inventory_hostname",
+            "hardware",
+        ]
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,7 +77,13 @@ def test_a_wrong_value(name: str, value: Any, said: str) -> None:
 
 
 def test_what_surveys_send() -> None:
-    texts = {"failure_grace": "10", "allow_empty": "no", "options": '{"a": 1}', "timeout": "", "images": None}
+    texts = {
+        "failure_grace": "10",
+        "allow_empty": "no",
+        "options": '{"a": 1}',
+        "timeout": "",
+        "images": None,
+    }
     refuse_wrong({f"{PREFIX}{name}": value for name, value in texts.items()})
 
 

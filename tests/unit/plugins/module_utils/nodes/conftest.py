@@ -16,7 +16,8 @@ MakeNode = Callable[..., dict[str, Any]]
 
 @pytest.fixture(name="make_node")
 def _make_node() -> MakeNode:
-    """make_node(name, kernel=..., labels=...): a ready GPU node; nfd=False leaves NFD's labels away."""
+    """make_node(name, kernel=..., labels=...): a ready GPU node; nfd=False leaves NFD's labels
+    away."""
 
     def make(
         name: str = "n1",
@@ -43,7 +44,12 @@ def _make_node() -> MakeNode:
             }
             if os_version:
                 found[f"{FEATURE}system-os_release.VERSION_ID"] = os_version
-        heartbeat = {"type": "Ready", "status": ready, "reason": "KubeletReady", "message": f"kubelet is {ready}"}
+        heartbeat = {
+            "type": "Ready",
+            "status": ready,
+            "reason": "KubeletReady",
+            "message": f"kubelet is {ready}",
+        }
         return {
             "metadata": {
                 "name": name,
@@ -62,7 +68,11 @@ def _make_node() -> MakeNode:
                 },
                 "conditions": [
                     {"type": "MemoryPressure", "status": "False"},
-                    {**heartbeat, "lastTransitionTime": "2026-01-02T03:05:05Z", "lastHeartbeatTime": "x"},
+                    {
+                        **heartbeat,
+                        "lastTransitionTime": "2026-01-02T03:05:05Z",
+                        "lastHeartbeatTime": "x",
+                    },
                 ],
                 "capacity": {"cpu": "8", **(capacity or {})},
                 "allocatable": {"cpu": "8", **(allocatable or {})},

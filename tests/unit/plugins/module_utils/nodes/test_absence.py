@@ -7,11 +7,18 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.absence import Evidence, explain, similar
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import LabelSet
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.absence import (
+    Evidence,
+    explain,
+    similar,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.selectors import LabelSet
 
 FEATURE = "feature.node.kubernetes.io/"
-GPU: list[LabelSet] = [{f"{FEATURE}pci-0302_10de.present": "true"}, {f"{FEATURE}pci-10de.present": "true"}]
+GPU: list[LabelSet] = [
+    {f"{FEATURE}pci-0302_10de.present": "true"},
+    {f"{FEATURE}pci-10de.present": "true"},
+]
 
 
 def test_without_nfd_it_says_so_and_what_was_looked_for() -> None:
@@ -55,9 +62,14 @@ def test_whether_nfd_runs(evidence: Evidence, said: str, todo: str) -> None:
         ("pci-0302_1002.present=true", "the same class of device, of another vendor", False),
     ],
 )
-def test_similar_labels_are_named_with_what_tells_them_apart(label: str, difference: str, may_be_it: bool) -> None:
+def test_similar_labels_are_named_with_what_tells_them_apart(
+    label: str, difference: str, may_be_it: bool
+) -> None:
     name, _equals, value = label.partition("=")
-    nodes = [{f"{FEATURE}{name}": value}, {f"{FEATURE}{name}": value, "kubernetes.io/hostname": "a"}]
+    nodes = [
+        {f"{FEATURE}{name}": value},
+        {f"{FEATURE}{name}": value, "kubernetes.io/hostname": "a"},
+    ]
     (found,) = similar(GPU, nodes)
     assert (found.label, found.nodes, found.difference) == (f"{FEATURE}{label}", 2, difference)
     assert found.may_be_it == may_be_it
@@ -67,7 +79,9 @@ def test_similar_labels_are_named_with_what_tells_them_apart(label: str, differe
 
 
 def test_a_label_with_a_slip_in_its_name() -> None:
-    (found,) = similar([{f"{FEATURE}cpu-rdt.RDTL3CA": "true"}], [{f"{FEATURE}cpu-rdt.RDTL2CA": "true"}])
+    (found,) = similar(
+        [{f"{FEATURE}cpu-rdt.RDTL3CA": "true"}], [{f"{FEATURE}cpu-rdt.RDTL2CA": "true"}]
+    )
     assert found.difference == f"nearly {FEATURE}cpu-rdt.RDTL3CA"
 
 
@@ -75,7 +89,9 @@ def test_a_selector_of_the_users_own_that_excludes_all() -> None:
     narrowed = [{**labels, "pool": "a"} for labels in GPU]
     text = explain(narrowed, Evidence([{f"{FEATURE}pci-0302_10de.present": "true"}] * 3))
     assert f"{FEATURE}pci-0302_10de.present=true (3 nodes) with pool=a (0 nodes)" in text
-    assert text.endswith("; correct the selector (option node_selector), or label the nodes that are meant")
+    assert text.endswith(
+        "; correct the selector (option node_selector), or label the nodes that are meant"
+    )
 
 
 def test_at_most_three_similar_labels() -> None:

@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery, discover
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import make_id
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.discovery import (
+    Discovery,
+    discover,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import make_id
 
 MakeNode = Callable[..., dict[str, Any]]
 
@@ -49,7 +52,13 @@ def test_ids(kernel: str, stem: str) -> None:
 
 def test_ids_tell_kernel_os_and_arch_apart() -> None:
     kernels = ("6.8.0", "6.8.0+", "6.8-0")
-    ids = {make_id(kernel, os, version, arch) for kernel in kernels for os in "ab" for version in "12" for arch in "xy"}
+    ids = {
+        make_id(kernel, os, version, arch)
+        for kernel in kernels
+        for os in "ab"
+        for version in "12"
+        for arch in "xy"
+    }
 
     assert len(ids) == 24
     assert make_id("6.8.0-60-generic", "ubuntu", "24.04", "amd64") == "6-8-0-60-generic-6c853c"
@@ -57,7 +66,9 @@ def test_ids_tell_kernel_os_and_arch_apart() -> None:
 
 def test_groups_by_label(make_node: MakeNode) -> None:
     first, second = groups_of(
-        make_node("b"), make_node("a"), make_node("c", kernel="5.15.0-1+fips", kernel_label="5.15.0-1_fips")
+        make_node("b"),
+        make_node("a"),
+        make_node("c", kernel="5.15.0-1+fips", kernel_label="5.15.0-1_fips"),
     )
 
     assert (first.nodes, second.nodes) == (("c",), ("a", "b"))
@@ -82,7 +93,8 @@ def test_without_nfd_nodes_are_taken_by_name(make_node: MakeNode) -> None:
 
     assert (group.os_id, group.os_version) == ("ubuntu", "24.04")
     assert group.terms == tuple(
-        {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]} for name in ("a", "b")
+        {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}
+        for name in ("a", "b")
     )
 
 
@@ -100,10 +112,14 @@ def test_a_rolling_distribution_has_no_version(make_node: MakeNode) -> None:
     assert "feature.node.kubernetes.io/system-os_release.VERSION_ID" not in keys
 
 
-def test_a_node_in_transition_is_in_the_group_of_the_kernel_that_it_runs(make_node: MakeNode) -> None:
+def test_a_node_in_transition_is_in_the_group_of_the_kernel_that_it_runs(
+    make_node: MakeNode,
+) -> None:
     moved = make_node("a", kernel="6.8.0-61-generic", kernel_label="6.8.0-60-generic")
     (before,) = groups_of(moved, make_node("b", kernel="6.8.0-61-generic"))
-    (after,) = groups_of(make_node("a", kernel="6.8.0-61-generic"), make_node("b", kernel="6.8.0-61-generic"))
+    (after,) = groups_of(
+        make_node("a", kernel="6.8.0-61-generic"), make_node("b", kernel="6.8.0-61-generic")
+    )
 
     assert before == after
 
@@ -130,7 +146,12 @@ def test_discovery(make_node: MakeNode) -> None:
     assert found.resources == {"nvidia.com/gpu": {"capacity": 8, "allocatable": 6, "nodes": 1}}
     assert found.mixed == {"kernel": True, "os": False, "arch": True}
     assert found.transitions == ({"node": "b", "kernel": "5.15.0-1", "label": "5.14.0-1"},)
-    assert found.nfd == {"present": True, "source": "labels", "newest": "2026-01-02T03:04:05Z", "message": ""}
+    assert found.nfd == {
+        "present": True,
+        "source": "labels",
+        "newest": "2026-01-02T03:04:05Z",
+        "message": "",
+    }
     assert [facts.name for facts in found.facts] == ["a", "b"]
     assert found.group_of == {group.nodes[0]: group.id for group in found.groups}
 
@@ -158,7 +179,13 @@ def test_discovery_with_nfd_on_some_nodes(make_node: MakeNode) -> None:
 def test_no_node_is_a_result(present: bool | None) -> None:
     found = discover([], GPU, ["nvidia.com/gpu"], nodes_total=3, nfd_present=present)
 
-    assert (found.matched, found.groups, found.devices, found.resources, found.transitions) == (0, (), {}, {}, ())
+    assert (found.matched, found.groups, found.devices, found.resources, found.transitions) == (
+        0,
+        (),
+        {},
+        {},
+        (),
+    )
     assert found.mixed == {"kernel": False, "os": False, "arch": False}
     assert found.nfd["present"] is bool(present)
     assert found.nfd["message"].startswith("no node matches")
@@ -183,7 +210,11 @@ def test_the_answer_is_compact(make_node: MakeNode) -> None:
     assert len(json.dumps(discover(nodes, GPU).to_dict())) < 30_000
 
 
-@pytest.mark.parametrize("given", [{}, {"matched": 1}, {"matched": "x", "nodes_total": 1, "groups": []}, {"groups": 5}])
+@pytest.mark.parametrize(
+    "given", [{}, {"matched": 1}, {"matched": "x", "nodes_total": 1, "groups": []}, {"groups": 5}]
+)
 def test_something_else_is_refused(given: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput, match=r"this is not what hardware\.enablement\.nfd_info returns: "):
+    with pytest.raises(
+        InvalidInput, match=r"this is not what hardware\.enablement\.nfd_info returns: "
+    ):
         Discovery.from_dict(given)

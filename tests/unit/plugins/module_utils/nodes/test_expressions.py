@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Label expressions: all of Kubernetes' operators, what two sums have in common, and what none of them selects."""
+"""Label expressions: all of Kubernetes' operators, what two sums have in common, and what none of
+them selects."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.expressions import (
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.expressions import (
     MAX_TERMS,
     OPERATORS,
     Expression,
@@ -41,7 +42,9 @@ VALUES = (None, "a", "b", "3", "7", "x1")
 def test_operators(operator: str, values: tuple[str, ...], holding: set[str | None]) -> None:
     expression = Expression("k", operator, values)
 
-    assert {value for value in VALUES if expression.holds({} if value is None else {"k": value})} == holding
+    assert {
+        value for value in VALUES if expression.holds({} if value is None else {"k": value})
+    } == holding
 
 
 def made(chance: random.Random) -> Expression:
@@ -59,7 +62,10 @@ def sums(seed: int) -> tuple[Terms, Terms]:
     """Two sums of products."""
     chance = random.Random(seed)  # noqa: S311 - any numbers do
     first, second = (
-        tuple(tuple(made(chance) for _term in range(chance.randint(1, 3))) for _sum in range(chance.randint(1, 3)))
+        tuple(
+            tuple(made(chance) for _term in range(chance.randint(1, 3)))
+            for _sum in range(chance.randint(1, 3))
+        )
         for _side in range(2)
     )
     return first, second
@@ -84,14 +90,19 @@ def test_what_is_left_outside_of_pools_with_one_label_is_one_expression() -> Non
 
 
 def test_more_terms_than_are_sent_are_refused() -> None:
-    pools: Terms = tuple(tuple(Expression(f"{pool}-{key}", "Exists") for key in "abc") for pool in range(4))
+    pools: Terms = tuple(
+        tuple(Expression(f"{pool}-{key}", "Exists") for key in "abc") for pool in range(4)
+    )
 
     with pytest.raises(InvalidInput, match=rf"would take 81 terms, and at most {MAX_TERMS}"):
         outside(pools)
 
 
 def test_a_selector_is_one_term() -> None:
-    expressions = [{"key": "gpus", "operator": "Gt", "values": [4]}, {"key": "old", "operator": "DoesNotExist"}]
+    expressions = [
+        {"key": "gpus", "operator": "Gt", "values": [4]},
+        {"key": "old", "operator": "DoesNotExist"},
+    ]
 
     assert parse_selector({"matchLabels": {"zone": "a"}, "matchExpressions": expressions}) == (
         Expression("zone", "In", ("a",)),
@@ -105,7 +116,10 @@ def test_a_selector_is_one_term() -> None:
     [
         ("zone", "an expression is a mapping"),
         ({"key": "a b", "operator": "Exists"}, "'a b' is not the name of a label"),
-        ({"key": "a", "operator": "in", "values": ["x"]}, "operator 'in' of a is none of In, NotIn"),
+        (
+            {"key": "a", "operator": "in", "values": ["x"]},
+            "operator 'in' of a is none of In, NotIn",
+        ),
         ({"key": "a", "operator": "In"}, "needs at least one value"),
         ({"key": "a", "operator": "In", "values": ["x y"]}, "'x y' is not a value of label a"),
         ({"key": "a", "operator": "In", "values": [True]}, "is not a value of label a"),

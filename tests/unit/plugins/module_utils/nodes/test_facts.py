@@ -10,18 +10,34 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts, quantity
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.selectors import label_selector, matches
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.system import label_form, os_of
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import (
+    NodeFacts,
+    quantity,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.selectors import (
+    label_selector,
+    matches,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.system import (
+    label_form,
+    os_of,
+)
 
 MakeNode = Callable[..., dict[str, Any]]
 
 
 def test_a_node(make_node: MakeNode) -> None:
     taint = {"key": "nvidia.com/gpu", "effect": "NoSchedule"}
-    facts = NodeFacts.from_object(make_node(spec={"taints": [taint]}, capacity={"nvidia.com/gpu": "8"}))
+    facts = NodeFacts.from_object(
+        make_node(spec={"taints": [taint]}, capacity={"nvidia.com/gpu": "8"})
+    )
 
-    assert (facts.name, facts.uid, facts.boot_id, facts.annotations) == ("n1", "uid-n1", "boot-1", {"a": "b"})
+    assert (facts.name, facts.uid, facts.boot_id, facts.annotations) == (
+        "n1",
+        "uid-n1",
+        "boot-1",
+        {"a": "b"},
+    )
     assert (facts.kernel, facts.kernel_label, facts.kernel_as_label) == ("6.8.0-60-generic",) * 3
     assert (facts.os_id, facts.os_version, facts.arch) == ("ubuntu", "24.04", "amd64")
     assert (facts.ready, facts.ready_message, facts.schedulable) == (True, "", True)
@@ -36,14 +52,24 @@ def test_a_node(make_node: MakeNode) -> None:
 def test_an_empty_node() -> None:
     facts = NodeFacts.from_object({"metadata": {"name": "bare"}})
 
-    assert (facts.name, facts.kernel, facts.kernel_label, facts.os_id, facts.arch) == ("bare", "", None, "", "")
+    assert (facts.name, facts.kernel, facts.kernel_label, facts.os_id, facts.arch) == (
+        "bare",
+        "",
+        None,
+        "",
+        "",
+    )
     assert (facts.ready, facts.ready_since, facts.created) == (False, None, None)
 
 
 def test_a_node_that_is_not_ready(make_node: MakeNode) -> None:
     facts = NodeFacts.from_object(make_node(ready="Unknown", spec={"unschedulable": True}))
 
-    assert (facts.ready, facts.ready_message, facts.schedulable) == (False, "kubelet is Unknown", False)
+    assert (facts.ready, facts.ready_message, facts.schedulable) == (
+        False,
+        "kubelet is Unknown",
+        False,
+    )
 
 
 def test_a_heartbeat_changes_nothing(make_node: MakeNode) -> None:
@@ -63,12 +89,21 @@ def test_a_heartbeat_changes_nothing(make_node: MakeNode) -> None:
     ],
 )
 def test_transitions(make_node: MakeNode, kernel: str, label: str, in_transition: bool) -> None:
-    assert NodeFacts.from_object(make_node(kernel=kernel, kernel_label=label)).in_transition is in_transition
+    assert (
+        NodeFacts.from_object(make_node(kernel=kernel, kernel_label=label)).in_transition
+        is in_transition
+    )
 
 
 def test_after_a_reboot_the_labels_are_old_and_the_kubelet_knows(make_node: MakeNode) -> None:
     image = "Red Hat Enterprise Linux CoreOS 417.94.202501010000-0"
-    node = make_node(kernel="5.14.0-570", kernel_label="5.14.0-427", os_id="rhcos", os_version="4.16", image=image)
+    node = make_node(
+        kernel="5.14.0-570",
+        kernel_label="5.14.0-427",
+        os_id="rhcos",
+        os_version="4.16",
+        image=image,
+    )
 
     assert NodeFacts.from_object(node).os_version == "4.17"
 

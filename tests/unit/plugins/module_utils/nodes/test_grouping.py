@@ -1,8 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Groups by kernel, runtime, preinstalled driver and pool: who belongs where, what it is called, which terms select
-it."""
+"""Groups by kernel, runtime, preinstalled driver and pool: who belongs where, what it is called,
+which terms select it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,22 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.discovery import Discovery, discover
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import (
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.discovery import (
+    Discovery,
+    discover,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import (
     EVERY_FACT,
     Grouping,
     runtime_value,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import FACETS, make_id, normal
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.pools import parse_pools
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import (
+    FACETS,
+    make_id,
+    normal,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.pools import parse_pools
 
 MakeNode = Callable[..., dict[str, Any]]
 Nodes = list[dict[str, Any]]
@@ -36,8 +43,12 @@ POOLS = parse_pools(
         {"name": "h100", "selector": {"matchLabels": {"model": "h100"}}},
     ]
 )
-PUBLISHED = {facet: f"hardware-enablement.io/toy.node-{facet}" for facet in ("kernel", "os")} | {"runtime": RUNTIME}
-GROUPING = Grouping(finest=EVERY_FACT, pools=POOLS, preinstalled=({"driver": "host"},), published=PUBLISHED)
+PUBLISHED = {facet: f"hardware-enablement.io/toy.node-{facet}" for facet in ("kernel", "os")} | {
+    "runtime": RUNTIME
+}
+GROUPING = Grouping(
+    finest=EVERY_FACT, pools=POOLS, preinstalled=({"driver": "host"},), published=PUBLISHED
+)
 
 
 @pytest.fixture(name="nodes")
@@ -67,7 +78,11 @@ def test_facts_of_the_runtime_and_of_rhcos(make_node: MakeNode) -> None:
     facts = NodeFacts.from_object(node)
 
     assert (facts.runtime, facts.runtime_major) == ("cri-o", "1")
-    assert (facts.os_id, facts.os_version, facts.os_build) == ("rhcos", "4.16", "416.94.202410211619-0")
+    assert (facts.os_id, facts.os_version, facts.os_build) == (
+        "rhcos",
+        "4.16",
+        "416.94.202410211619-0",
+    )
 
 
 def test_facets_have_an_order_and_kernel_includes_two() -> None:
@@ -102,8 +117,14 @@ def test_ids_are_labels_and_what_is_as_usual_is_no_part_of_them(nodes: Nodes) ->
     assert all(re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?", name) for name in ids.values())
     assert len(set(ids.values())) == len(ids)
     # As it was before there were other groups than kernels: names of DaemonSets are made of it.
-    assert ids["6.8.0-60-generic"] == KERNEL_ID == make_id("6.8.0-60-generic", "ubuntu", "24.04", "amd64")
-    assert {group.id for group in found.coarse(("kernel", "driver")) if "plain" in group.nodes} == {KERNEL_ID}
+    assert (
+        ids["6.8.0-60-generic"]
+        == KERNEL_ID
+        == make_id("6.8.0-60-generic", "ubuntu", "24.04", "amd64")
+    )
+    assert {group.id for group in found.coarse(("kernel", "driver")) if "plain" in group.nodes} == {
+        KERNEL_ID
+    }
     assert ids["others"] == "default"
     assert ids["6.8.0-60-generic, pool a100"].startswith("a100-6-8-0-60-generic-")
     assert ids["containerd 1"].startswith("containerd-1-")
@@ -130,7 +151,9 @@ def chosen(terms: tuple[Any, ...], node: dict[str, Any], labels: dict[str, str])
 
 
 @pytest.mark.parametrize("per", [*((facet,) for facet in FACETS), FACETS])
-def test_the_terms_of_each_group_select_its_nodes_and_no_other(nodes: Nodes, per: tuple[str, ...]) -> None:
+def test_the_terms_of_each_group_select_its_nodes_and_no_other(
+    nodes: Nodes, per: tuple[str, ...]
+) -> None:
     found = discover(nodes, GPU, grouping=GROUPING)
     for group in found.coarse(per):
         for node in nodes:
@@ -141,7 +164,9 @@ def test_the_terms_of_each_group_select_its_nodes_and_no_other(nodes: Nodes, per
 
 
 @pytest.mark.parametrize("per", [*((facet,) for facet in FACETS), FACETS])
-def test_without_labels_of_nfd_our_own_select_the_same_nodes(nodes: Nodes, per: tuple[str, ...]) -> None:
+def test_without_labels_of_nfd_our_own_select_the_same_nodes(
+    nodes: Nodes, per: tuple[str, ...]
+) -> None:
     other = copy.deepcopy(nodes[0])
     other["metadata"]["name"] = "other"
     other["status"]["nodeInfo"] |= {"kernelVersion": "6.11.0", "osImage": "Debian GNU/Linux 12"}
@@ -149,10 +174,17 @@ def test_without_labels_of_nfd_our_own_select_the_same_nodes(nodes: Nodes, per: 
     for group in found.coarse(per):
         for node in nodes:
             facts = NodeFacts.from_object(node)
-            kept = {name: value for name, value in facts.labels.items() if not name.startswith("feature.node")}
+            kept = {
+                name: value
+                for name, value in facts.labels.items()
+                if not name.startswith("feature.node")
+            }
             assert not chosen(group.held, node, kept)
             ours = kept | GROUPING.facts_of(facts)
-            assert chosen(group.held, node, ours) is (facts.name in group.nodes), (group.title, facts.name)
+            assert chosen(group.held, node, ours) is (facts.name in group.nodes), (
+                group.title,
+                facts.name,
+            )
 
 
 def test_a_node_that_joins_changes_no_term(nodes: Nodes, make_node: MakeNode) -> None:
@@ -161,10 +193,14 @@ def test_a_node_that_joins_changes_no_term(nodes: Nodes, make_node: MakeNode) ->
     joined["status"]["nodeInfo"]["containerRuntimeVersion"] = "containerd://1.7.25"
     after = discover([*nodes, joined], GPU, grouping=GROUPING)
 
-    assert [group.terms for group in before.node_groups] == [group.terms for group in after.node_groups]
+    assert [group.terms for group in before.node_groups] == [
+        group.terms for group in after.node_groups
+    ]
 
 
-def test_only_what_is_selected_by_labels_of_nfd_is_taken_by_name_without_them(make_node: MakeNode) -> None:
+def test_only_what_is_selected_by_labels_of_nfd_is_taken_by_name_without_them(
+    make_node: MakeNode,
+) -> None:
     found = discover([make_node("a", nfd=False)], GPU, grouping=Grouping(finest=EVERY_FACT))
 
     assert "matchFields" in found.coarse(("kernel",))[0].terms[0]

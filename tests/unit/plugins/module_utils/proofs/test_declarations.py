@@ -13,12 +13,18 @@ from types import ModuleType
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs import pod_status, watching
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.declaration import Scope, keys_of
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.reasons import Reason
-from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import Key, Record
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs import (
+    pod_status,
+    watching,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.catalog import KINDS
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.declaration import (
+    Scope,
+    keys_of,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.reasons import Reason
+from ansible_collections.hardware.enablement.plugins.module_utils._schema.shapes import Key, Record
 
 NAMES = sorted(KINDS)
 
@@ -35,8 +41,14 @@ def read_in(module: ModuleType) -> set[str]:
 
 def raised_in(module: ModuleType) -> set[str]:
     """The reasons of the verdicts that a module makes itself."""
-    calls = [node for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.Call)]
-    verdicts = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Verdict"]
+    calls = [
+        node
+        for node in ast.walk(ast.parse(inspect.getsource(module)))
+        if isinstance(node, ast.Call)
+    ]
+    verdicts = [
+        call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Verdict"
+    ]
     reasons = [call.args[1] for call in verdicts if len(call.args) > 1]
     return {reason.value for reason in reasons if isinstance(reason, ast.Constant)}
 
@@ -83,12 +95,22 @@ def test_every_setting_has_a_text(name: str) -> None:
     [
         (Proof("rollout"), Scope.STATE),
         (Proof("logs", {"match": "x"}), Scope.NODE),
-        (Proof("logs", {"match": "x", "api_version": "v1", "kind": "Pod", "name": "p"}), Scope.CLUSTER),
+        (
+            Proof("logs", {"match": "x", "api_version": "v1", "kind": "Pod", "name": "p"}),
+            Scope.CLUSTER,
+        ),
         (Proof("resource", {"api_version": "v1", "kind": "ConfigMap", "name": "c"}), Scope.CLUSTER),
-        (Proof("resource", {"api_version": "v1", "kind": "ConfigMap", "name": "c", "scope": "node"}), Scope.NODE),
         (
             Proof(
-                "resource", {"api_version": "v1", "kind": "ConfigMap", "name": "{{ node }}"}, render=lambda _g, _n: {}
+                "resource", {"api_version": "v1", "kind": "ConfigMap", "name": "c", "scope": "node"}
+            ),
+            Scope.NODE,
+        ),
+        (
+            Proof(
+                "resource",
+                {"api_version": "v1", "kind": "ConfigMap", "name": "{{ node }}"},
+                render=lambda _g, _n: {},
             ),
             Scope.NODE,
         ),

@@ -9,16 +9,29 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import Answer, ReadLogs
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.evaluation import Look
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Watched
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Outcome, Verdict
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.catalog import KINDS
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.evaluation import (
+    Observation,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.feeds import Watched
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.queries import (
+    QueryResult,
+    ReadLogs,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
+    ClusterSnapshot,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.verdict import (
+    Outcome,
+    Verdict,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
-from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import GROUP, NOW
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import (
+    GROUP,
+    NOW,
+)
 
 FPGA = "acme.example/fpga"
 JOB = ObjectKey("batch/v1", "Job", "demo", "setup")
@@ -30,15 +43,17 @@ SERVER = {"api_version": "apps/v1", "kind": "Deployment", "name": "server", "mat
 class Bench:
     """One proof of one state, looked at on a node (or the cluster)."""
 
-    def __init__(self, kind: str, spec: dict[str, Any] | None = None, workloads: tuple[ObjectKey, ...] = ()) -> None:
+    def __init__(
+        self, kind: str, spec: dict[str, Any] | None = None, workloads: tuple[ObjectKey, ...] = ()
+    ) -> None:
         self.proof = Proof(kind, spec or {})
         self.plan = world.plan("state", proofs=(self.proof,), deployed=False, workloads=workloads)
-        self.snapshot = Snapshot(pods_known=True)
+        self.snapshot = ClusterSnapshot(pods_known=True)
         self.wants: list[Any] = []
 
-    def look(self, on_node: bool = True, after: float = 0.0, **node: Any) -> Verdict:
+    def observation(self, on_node: bool = True, after: float = 0.0, **node: Any) -> Verdict:
         kind = KINDS[self.proof.kind]
-        look = Look(
+        observation = Observation(
             plan=self.plan,
             index=0,
             settings=kind.settings_of(self.proof),
@@ -52,8 +67,8 @@ class Bench:
             runnable_since=NOW,
             slots={},
         )
-        verdict = kind.evaluate(look)
-        self.wants = look.wants
+        verdict = kind.evaluate(observation)
+        self.wants = observation.wants
         return verdict
 
 
@@ -72,7 +87,7 @@ class Bench:
 )
 def test_allocatable(spec: dict[str, int], offered: int, reason: str) -> None:
     bench = Bench("allocatable", {"resource": FPGA, **spec})
-    assert bench.look(allocatable={FPGA: str(offered)}).reason == reason
+    assert bench.observation(allocatable={FPGA: str(offered)}).reason == reason
 
 
 def job(*conditions: dict[str, str], **status: Any) -> dict[str, Any]:
@@ -86,31 +101,40 @@ def job(*conditions: dict[str, str], **status: Any) -> dict[str, Any]:
 
 def test_a_job_is_ready_when_it_is_complete() -> None:
     bench = Bench("rollout", workloads=(JOB,))
-    assert bench.look().reason == "NotApplied"
+    assert bench.observation().reason == "NotApplied"
     bench.snapshot.put_workload(job(failed=1))
-    assert bench.look(on_node=False) == Verdict(
+    assert bench.observation(on_node=False) == Verdict(
         Outcome.PENDING, "Progressing", "Job demo/setup is not complete yet, 1 of its pods failed"
     )
     bench.snapshot.put_workload(job({"type": "Complete", "status": "True"}))
-    assert bench.look().passed
-    assert bench.look(on_node=False).passed
+    assert bench.observation().passed
+    assert bench.observation(on_node=False).passed
 
 
 def test_a_job_that_gave_up_fails_at_once_with_its_reason_and_last_line() -> None:
     bench = Bench("rollout", workloads=(JOB,))
     bench.snapshot.put_workload(
-        job({"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "limit reached"})
+        job(
+            {
+                "type": "Failed",
+                "status": "True",
+                "reason": "BackoffLimitExceeded",
+                "message": "limit reached",
+            }
+        )
     )
-    assert bench.look().message == "Job demo/setup failed: BackoffLimitExceeded: limit reached"
+    assert (
+        bench.observation().message == "Job demo/setup failed: BackoffLimitExceeded: limit reached"
+    )
     failed = world.pod("state", ready=False, exit_code=2)
     failed["metadata"]["ownerReferences"] = [{"uid": "uid-setup"}]
     failed["status"]["phase"] = "Failed"
     bench.snapshot.put_pod(failed)
-    bench.look()
+    bench.observation()
     (question,) = bench.wants
-    bench.snapshot.answers[question] = Answer("starting\nno licence\n", NOW)
+    bench.snapshot.answers[question] = QueryResult("starting\nno licence\n", NOW)
 
-    verdict = bench.look()
+    verdict = bench.observation()
 
     assert (verdict.outcome, verdict.reason, verdict.heals) == (Outcome.TROUBLE, "JobFailed", False)
     assert verdict.message.endswith("limit reached: no licence")
@@ -122,7 +146,10 @@ def test_a_job_whose_pod_cannot_start_is_in_trouble() -> None:
     pod = world.pod("state", ready=False, waiting={"reason": "ImagePullBackOff"})
     pod["metadata"]["ownerReferences"] = [{"uid": "uid-setup"}]
     bench.snapshot.put_pod(pod)
-    assert (bench.look().outcome, bench.look().reason) == (Outcome.TROUBLE, "ImagePullBackOff")
+    assert (bench.observation().outcome, bench.observation().reason) == (
+        Outcome.TROUBLE,
+        "ImagePullBackOff",
+    )
 
 
 def deployment(available: int) -> dict[str, Any]:
@@ -139,28 +166,35 @@ def test_a_deployment_whose_newest_pod_crashes_is_in_trouble() -> None:
     key = ObjectKey("apps/v1", "Deployment", "demo", "server")
     bench = Bench("rollout", workloads=(key,))
     bench.snapshot.put_workload(deployment(available=0))
-    assert bench.look(on_node=False).reason == "Progressing"
-    pod = world.pod("state", ready=False, waiting={"reason": "CrashLoopBackOff"}, restarts=2, exit_code=3)
+    assert bench.observation(on_node=False).reason == "Progressing"
+    pod = world.pod(
+        "state", ready=False, waiting={"reason": "CrashLoopBackOff"}, restarts=2, exit_code=3
+    )
     pod["metadata"]["labels"]["app"] = "server"
     pod["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
     bench.snapshot.put_pod(pod)
-    assert (bench.look(on_node=False).outcome, bench.wants) == (
+    assert (bench.observation(on_node=False).outcome, bench.wants) == (
         Outcome.TROUBLE,
         [ReadLogs("demo", "state-n1", "pod-state-n1", "main", 20, True)],
     )
     newer = world.pod("state", node_name="n2", ready=False)
-    newer["metadata"] |= {"labels": pod["metadata"]["labels"], "creationTimestamp": "2026-01-02T00:00:00Z"}
+    newer["metadata"] |= {
+        "labels": pod["metadata"]["labels"],
+        "creationTimestamp": "2026-01-02T00:00:00Z",
+    }
     bench.snapshot.put_pod(newer)
-    assert bench.look(on_node=False).reason == "Progressing"
+    assert bench.observation(on_node=False).reason == "Progressing"
     bench.snapshot.put_workload(deployment(available=1))
-    assert bench.look(on_node=False).passed
+    assert bench.observation(on_node=False).passed
 
 
 def test_the_value_of_a_secret_is_not_told() -> None:
-    bench = Bench("resource", {**CONFIG, "kind": "Secret", "field": {"path": "data.key", "equals": "YQ=="}})
+    bench = Bench(
+        "resource", {**CONFIG, "kind": "Secret", "field": {"path": "data.key", "equals": "YQ=="}}
+    )
     secret = {"metadata": {"name": "settings"}, "data": {"key": "c2VjcmV0"}}
     bench.snapshot.feed(Watched("v1", "Secret", "demo")).put_all([secret])
-    verdict = bench.look()
+    verdict = bench.observation()
     assert verdict.reason == "FieldDiffers"
     assert "c2VjcmV0" not in verdict.message
 
@@ -176,24 +210,28 @@ def test_the_value_of_a_secret_is_not_told() -> None:
         (16, "16", False),
     ],
 )
-def test_a_text_stands_for_the_number_that_it_writes(equals: object, value: object, passed: bool) -> None:
+def test_a_text_stands_for_the_number_that_it_writes(
+    equals: object, value: object, passed: bool
+) -> None:
     bench = Bench("resource", {**CONFIG, "field": {"path": "status.functions", "equals": equals}})
-    bench.snapshot.feed(CONFIG_MAPS).put_all([{"metadata": {"name": "settings"}, "status": {"functions": value}}])
-    assert bench.look().passed is passed
+    bench.snapshot.feed(CONFIG_MAPS).put_all(
+        [{"metadata": {"name": "settings"}, "status": {"functions": value}}]
+    )
+    assert bench.observation().passed is passed
 
 
 def test_a_resource_is_read_from_what_is_watched() -> None:
     bench = Bench("resource", {**CONFIG, "field": {"path": "data.mode", "equals": "fast"}})
     feed = bench.snapshot.feed(CONFIG_MAPS)
-    assert bench.look().reason == "Reading"
+    assert bench.observation().reason == "Reading"
     feed.put_all([])
-    assert bench.look().reason == "NotFound"
+    assert bench.observation().reason == "NotFound"
     feed.put({"metadata": {"name": "settings"}, "data": {"mode": "slow"}})
-    assert bench.look().reason == "FieldDiffers"
+    assert bench.observation().reason == "FieldDiffers"
     feed.put({"metadata": {"name": "settings"}, "data": {"mode": "fast"}})
-    assert bench.look().passed
+    assert bench.observation().passed
     feed.fail("forbidden")
-    assert bench.look().reason == "Unreadable"
+    assert bench.observation().reason == "Unreadable"
     assert bench.wants == []
 
 
@@ -202,22 +240,27 @@ def test_what_was_seen_stays_valid_while_all_is_told_again() -> None:
     feed = bench.snapshot.feed(CONFIG_MAPS)
     feed.put_all([{"metadata": {"name": "settings"}}])
     feed.begin()
-    assert bench.look().passed
+    assert bench.observation().passed
     feed.end()
-    assert bench.look().reason == "NotFound"
+    assert bench.observation().reason == "NotFound"
 
 
 def test_a_change_concerns_those_who_looked_at_the_object() -> None:
     bench = Bench("resource", CONFIG)
     feed = bench.snapshot.feed(CONFIG_MAPS)
-    bench.look(name="n1")
-    bench.look(on_node=False)
+    bench.observation(name="n1")
+    bench.observation(on_node=False)
     assert feed.put({"metadata": {"name": "settings"}}) == {"n1", ""}
     assert feed.put({"metadata": {"name": "another"}}) == set()
 
 
 def server_pod(name: str, node: str = "n1", phase: str = "Running") -> dict[str, Any]:
-    metadata = {"name": name, "namespace": "demo", "uid": f"uid-{name}", "labels": {"app": "server"}}
+    metadata = {
+        "name": name,
+        "namespace": "demo",
+        "uid": f"uid-{name}",
+        "labels": {"app": "server"},
+    }
     return {"metadata": metadata, "spec": {"nodeName": node}, "status": {"phase": phase}}
 
 
@@ -227,7 +270,10 @@ def log_of(name: str, tail: int = 50) -> ReadLogs:
 
 def server_bench(**spec: Any) -> Bench:
     bench = Bench("logs", {**SERVER, **spec})
-    server = {"metadata": {"name": "server"}, "spec": {"selector": {"matchLabels": {"app": "server"}}}}
+    server = {
+        "metadata": {"name": "server"},
+        "spec": {"selector": {"matchLabels": {"app": "server"}}},
+    }
     bench.snapshot.feed(Watched("apps/v1", "Deployment", "demo")).put_all([server])
     bench.snapshot.feed(Watched("v1", "Pod", "demo")).put_all(
         [server_pod("a"), server_pod("b", node="n2"), server_pod("old", phase="Failed")]
@@ -237,36 +283,45 @@ def server_bench(**spec: Any) -> Bench:
 
 def test_the_logs_of_a_deployment() -> None:
     bench = server_bench()
-    assert bench.look(on_node=False).reason == "ReadingLogs"
+    assert bench.observation(on_node=False).reason == "ReadingLogs"
     assert bench.wants == [log_of("a")]
-    bench.snapshot.answers |= {log_of("a"): Answer("ready", NOW), log_of("b"): Answer("starting", NOW)}
-    assert bench.look(on_node=False).reason == "LogMismatch"
-    bench.snapshot.answers[log_of("b")] = Answer("ready", NOW)
-    assert bench.look(on_node=False).passed
+    bench.snapshot.answers |= {
+        log_of("a"): QueryResult("ready", NOW),
+        log_of("b"): QueryResult("starting", NOW),
+    }
+    assert bench.observation(on_node=False).reason == "LogMismatch"
+    bench.snapshot.answers[log_of("b")] = QueryResult("ready", NOW)
+    assert bench.observation(on_node=False).passed
 
 
 def test_the_logs_of_a_node_are_those_of_its_own_pods() -> None:
     bench = server_bench(scope="node")
-    bench.snapshot.answers[log_of("b")] = Answer("ready", NOW)
-    assert bench.look(name="n2").passed
-    assert bench.look(name="n1").reason == "ReadingLogs"
-    assert bench.look(name="n3").reason == "NoPod"
+    bench.snapshot.answers[log_of("b")] = QueryResult("ready", NOW)
+    assert bench.observation(name="n2").passed
+    assert bench.observation(name="n1").reason == "ReadingLogs"
+    assert bench.observation(name="n3").reason == "NoPod"
 
 
 def test_an_old_answer_stays_valid_while_the_next_is_read() -> None:
     bench = server_bench()
-    bench.snapshot.answers |= {log_of("a"): Answer("ready", NOW), log_of("b"): Answer("ready", NOW)}
-    assert bench.look(on_node=False, after=60).passed
+    bench.snapshot.answers |= {
+        log_of("a"): QueryResult("ready", NOW),
+        log_of("b"): QueryResult("ready", NOW),
+    }
+    assert bench.observation(on_node=False, after=60).passed
     assert bench.wants == [log_of("a"), log_of("b")]
 
 
 def test_without_its_deployment_there_are_no_logs() -> None:
     bench = server_bench(name="other")
-    assert bench.look(on_node=False).reason == "NotFound"
+    assert bench.observation(on_node=False).reason == "NotFound"
 
 
 def test_pods_that_may_not_be_listed_are_no_missing_pods() -> None:
     bench = server_bench()
     bench.snapshot.feed(Watched("v1", "Pod", "demo")).fail("forbidden")
-    verdict = bench.look(on_node=False)
-    assert (verdict.outcome, verdict.message) == (Outcome.BLOCKED, "the pods in demo cannot be read: forbidden")
+    verdict = bench.observation(on_node=False)
+    assert (verdict.outcome, verdict.message) == (
+        Outcome.BLOCKED,
+        "the pods in demo cannot be read: forbidden",
+    )

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import judge, seconds
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Outcome
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.pod_status import (
+    judge,
+    seconds,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.verdict import Outcome
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"
@@ -24,7 +27,11 @@ def running(began: str, unready_since: str) -> dict[str, Any]:
 
 def test_a_pod_that_was_ready_and_runs_on_is_trouble_since_then() -> None:
     verdict = judge(running(began=EARLY, unready_since=LATE))
-    assert (verdict.outcome, verdict.reason, verdict.since) == (Outcome.TROUBLE, "NoLongerReady", seconds(LATE))
+    assert (verdict.outcome, verdict.reason, verdict.since) == (
+        Outcome.TROUBLE,
+        "NoLongerReady",
+        seconds(LATE),
+    )
     assert "container main runs but is no longer ready" in verdict.message
 
 
@@ -39,14 +46,21 @@ def test_what_the_scheduler_says_about_preemption_is_left_out() -> None:
     tail = "no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful."
     unschedulable = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
     for more in (tail, "preemption: not eligible"):
-        pod["status"] = {"phase": "Pending", "conditions": [{**unschedulable, "message": text + more}]}
+        pod["status"] = {
+            "phase": "Pending",
+            "conditions": [{**unschedulable, "message": text + more}],
+        }
         assert judge(pod).message.endswith("1 node(s) had untolerated taint {a: b}")
 
 
 def test_a_pod_that_is_going_is_replaced_however_it_ends() -> None:
     for status in (
         {"phase": "Failed"},
-        {"containerStatuses": [{"name": "main", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]},
+        {
+            "containerStatuses": [
+                {"name": "main", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
+            ]
+        },
     ):
         pod = world.pod("daemon", ready=False)
         pod["status"] = status

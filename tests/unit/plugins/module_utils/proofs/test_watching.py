@@ -9,11 +9,17 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.watching import pods_of
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.watching import pods_of
 
 
 def pod(name: str, labels: dict[str, str], owner: str = "") -> dict[str, Any]:
-    return {"metadata": {"name": name, "labels": labels, "ownerReferences": [{"uid": owner}] if owner else []}}
+    return {
+        "metadata": {
+            "name": name,
+            "labels": labels,
+            "ownerReferences": [{"uid": owner}] if owner else [],
+        }
+    }
 
 
 PODS = [
@@ -33,15 +39,36 @@ PODS = [
                 "spec": {
                     "selector": {
                         "matchLabels": {"app": "server"},
-                        "matchExpressions": [{"key": "tier", "operator": "NotIn", "values": ["back"]}],
+                        "matchExpressions": [
+                            {"key": "tier", "operator": "NotIn", "values": ["back"]}
+                        ],
                     }
                 }
             },
             ["a"],
         ),
-        ({"spec": {"selector": {"matchExpressions": [{"key": "tier", "operator": "DoesNotExist"}]}}}, ["b"]),
-        ({"spec": {"selector": {"matchExpressions": [{"key": "tier", "operator": "Exists"}]}}}, ["a", "c"]),
-        ({"spec": {"selector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["client"]}]}}}, ["b"]),
+        (
+            {
+                "spec": {
+                    "selector": {"matchExpressions": [{"key": "tier", "operator": "DoesNotExist"}]}
+                }
+            },
+            ["b"],
+        ),
+        (
+            {"spec": {"selector": {"matchExpressions": [{"key": "tier", "operator": "Exists"}]}}},
+            ["a", "c"],
+        ),
+        (
+            {
+                "spec": {
+                    "selector": {
+                        "matchExpressions": [{"key": "app", "operator": "In", "values": ["client"]}]
+                    }
+                }
+            },
+            ["b"],
+        ),
         ({"status": {"selector": "app=server,tier==front"}}, ["a"]),
         ({"status": {"selector": "app in (server)"}}, ["b"]),
         ({}, ["b"]),

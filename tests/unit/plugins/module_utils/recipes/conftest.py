@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+    RenderFacts,
+)
 
 LABEL = "feature.node.kubernetes.io/kernel-version.full"
 
@@ -60,7 +62,9 @@ states:
       - rollout: {}
     disabled_validate:
       - workload: {pod: validation/check.yaml.j2}
-""".replace("  image:\n    role", "  build:\n    role").replace("requires: [image]", "requires: [build]")
+""".replace("  image:\n    role", "  build:\n    role").replace(
+    "requires: [image]", "requires: [build]"
+)
 
 DRIVER = """\
 apiVersion: apps/v1
@@ -165,7 +169,9 @@ class Group:
     @property
     def terms(self) -> list[dict[str, Any]]:
         """A selection by label."""
-        return [{"matchExpressions": [{"key": LABEL, "operator": "In", "values": [self.kernel_label]}]}]
+        return [
+            {"matchExpressions": [{"key": LABEL, "operator": "In", "values": [self.kernel_label]}]}
+        ]
 
 
 OLD, NEW = Group("5-15-0-1-aaaaaa", "5.15.0-1+fips"), Group("6-8-0-2-bbbbbb", "6.8.0-2-generic")
@@ -201,7 +207,7 @@ def _facts_for() -> MakeFacts:
             "namespace": recipe.namespace,
             "options": resolve(recipe, given),
             "groups": (OLD, NEW),
-            "part_of": "applyset-toy",
+            "applyset_id": "applyset-toy",
         }
         return RenderFacts(**{**fields, **others})
 

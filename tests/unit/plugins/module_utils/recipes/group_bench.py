@@ -10,18 +10,28 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import EVERY_FACT, Grouping
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.pools import parse_pools
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.instances import as_instance
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import of_pool, resolve
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import (
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import (
+    EVERY_FACT,
+    Grouping,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.pools import parse_pools
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.instances import (
+    as_instance,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import (
+    of_pool,
+    resolve,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     check_recipe,
     render_state,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+    RenderFacts,
 )
 
 RECIPE = """\
@@ -114,10 +124,17 @@ def node(name: str, runtime: str = "containerd://2.1.4", **labels: str) -> NodeF
         **labels,
     }
     info = {**kernel, "containerRuntimeVersion": runtime}
-    return NodeFacts.from_object({"metadata": {"name": name, "labels": found}, "status": {"nodeInfo": info}})
+    return NodeFacts.from_object(
+        {"metadata": {"name": name, "labels": found}, "status": {"nodeInfo": info}}
+    )
 
 
-NODES = (node("plain"), node("pooled", model="new"), node("host", driver="host"), node("crio", "cri-o://1.34.1"))
+NODES = (
+    node("plain"),
+    node("pooled", model="new"),
+    node("host", driver="host"),
+    node("crio", "cri-o://1.34.1"),
+)
 
 
 class Bench:
@@ -135,22 +152,34 @@ class Bench:
     ) -> None:
         self.recipe = as_instance(load(FILES if files is None else files, "toys/toy"), instance)
         selector = {"matchLabels": {"model": "new"}}
-        pools = () if pool is None else parse_pools([{"name": "new", "selector": selector, "options": dict(pool)}])
-        self.grouping = Grouping(EVERY_FACT, pools, self.recipe.preinstalled_driver, {"runtime": "runtime"})
+        pools = (
+            ()
+            if pool is None
+            else parse_pools([{"name": "new", "selector": selector, "options": dict(pool)}])
+        )
+        self.grouping = Grouping(
+            EVERY_FACT, pools, self.recipe.preinstalled_driver, {"runtime": "runtime"}
+        )
         self.groups = self.grouping.groups(nodes)
         self.facts = RenderFacts(
             namespace="toy",
             options=resolve(self.recipe, given),
             groups=self.groups,
-            part_of="",
+            applyset_id="",
             coarse=self._coarse,  # type: ignore[arg-type]
-            pool_options={each.name: of_pool(self.recipe, each.name, given, each.options) for each in pools},
+            pool_options={
+                each.name: of_pool(self.recipe, each.name, given, each.options) for each in pools
+            },
             cluster=cluster or {"platform": "kubernetes"},
             driver_toolkits=driver_toolkits or {},
         )
 
     def _coarse(self, group: NodeGroup, per: Sequence[str]) -> NodeGroup:
-        return next(each for each in self.grouping.coarse(self.groups, per) if set(group.nodes) <= set(each.nodes))
+        return next(
+            each
+            for each in self.grouping.coarse(self.groups, per)
+            if set(group.nodes) <= set(each.nodes)
+        )
 
     def of(self, name: str) -> NodeGroup:
         """The finest group of a node."""
@@ -164,7 +193,9 @@ class Bench:
     def images(self, state: str) -> dict[str, str]:
         """Name of a DaemonSet -> image."""
         found = self.made(state).items()
-        return {name: obj["spec"]["template"]["spec"]["containers"][0]["image"] for name, obj in found}
+        return {
+            name: obj["spec"]["template"]["spec"]["containers"][0]["image"] for name, obj in found
+        }
 
     def refusal(self) -> str:
         """What is said of all states together."""

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.documents import parse
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.documents import parse
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,14 @@ def test_aliases_are_copies() -> None:
             "this value cannot be read as python/object:os.system (file, line 1); put it in quotes if it is text.",
         ),
         ("a: !mine [1]\n", "the YAML tag !mine is not supported (file, line 1); write plain data."),
-        ("a: !!int x\n", "this value cannot be read as int (file, line 1); put it in quotes if it is text."),
-        ("a: 1.0e+999\n", "this value cannot be read as float (file, line 1); put it in quotes if it is text."),
+        (
+            "a: !!int x\n",
+            "this value cannot be read as int (file, line 1); put it in quotes if it is text.",
+        ),
+        (
+            "a: 1.0e+999\n",
+            "this value cannot be read as float (file, line 1); put it in quotes if it is text.",
+        ),
     ],
 )
 def test_what_is_refused(text: str, message: str) -> None:
@@ -84,9 +90,13 @@ def test_what_is_refused(text: str, message: str) -> None:
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("text", ["a: [1,\n", "a: b: c\n", "\ta: 1\n", "a: *nowhere\n", "a: {{ x }}\n"])
+@pytest.mark.parametrize(
+    "text", ["a: [1,\n", "a: b: c\n", "\ta: 1\n", "a: *nowhere\n", "a: {{ x }}\n"]
+)
 def test_syntax_errors_name_the_line(text: str) -> None:
-    with pytest.raises(InvalidInput, match=r"^(this is not YAML|the key .* is not text) \(file, line \d+\)"):
+    with pytest.raises(
+        InvalidInput, match=r"^(this is not YAML|the key .* is not text) \(file, line \d+\)"
+    ):
         parse(text, "file")
 
 

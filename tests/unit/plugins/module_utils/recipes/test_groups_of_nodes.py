@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import (
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     check_recipe,
     render_pod,
     render_state,
@@ -51,7 +51,10 @@ def test_a_preinstalled_driver_is_proven_beside_nodes_that_get_one() -> None:
     state = render_state(bench.recipe, "driver", bench.facts)
     host = bench.of("host").id
 
-    kinds = {group: [state.proofs[index].kind for index in counted] for group, counted in state.proofs_on.items()}
+    kinds = {
+        group: [state.proofs[index].kind for index in counted]
+        for group, counted in state.proofs_on.items()
+    }
     assert kinds.pop(host) == ["workload"]
     assert set(map(tuple, kinds.values())) == {("rollout",)}
     assert state.enabled
@@ -66,7 +69,10 @@ def test_a_daemonset_that_is_made_once_keeps_off_nodes_where_the_state_is_off() 
 
     affinity = helper["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
     terms = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
-    assert all({"key": "driver", "operator": "NotIn", "values": ["host"]} in term["matchExpressions"] for term in terms)
+    assert all(
+        {"key": "driver", "operator": "NotIn", "values": ["host"]} in term["matchExpressions"]
+        for term in terms
+    )
 
 
 def test_switched_off_everywhere_by_its_option() -> None:
@@ -77,7 +83,9 @@ def test_switched_off_everywhere_by_its_option() -> None:
 
 def test_without_nodes_the_options_say_whether_a_state_is_on() -> None:
     assert render_state(Bench().recipe, "driver", Bench(nodes=()).facts).enabled
-    assert not render_state(Bench().recipe, "driver", Bench(nodes=(), given={"deploy": False}).facts).enabled
+    assert not render_state(
+        Bench().recipe, "driver", Bench(nodes=(), given={"deploy": False}).facts
+    ).enabled
 
 
 def test_proofs_and_validation_pods_go_by_the_nodes_pool_and_facts() -> None:
@@ -129,7 +137,11 @@ def test_proofs_and_validation_pods_go_by_the_nodes_pool_and_facts() -> None:
             "state hook cannot use the image of state build (toys/toy): that is made per kernel, and state hook per",
         ),
         (
-            changed("recipe.yml", "{{ options.deploy and not preinstalled_driver }}", "{{ options.mode }}"),
+            changed(
+                "recipe.yml",
+                "{{ options.deploy and not preinstalled_driver }}",
+                "{{ options.mode }}",
+            ),
             None,
             "(toys/toy/recipe.yml, states.driver.enabled): its template gives 'slow', and neither true nor false",
         ),
@@ -140,7 +152,14 @@ def test_what_cannot_follow_groups_is_refused(files: Obj, pool: Obj | None, said
 
 
 def test_an_option_that_nothing_made_once_reads_may_differ() -> None:
-    bench = Bench(pool={"mode": "fast", "version": "2", "deploy": False, "tolerations": [{"operator": "Exists"}]})
+    bench = Bench(
+        pool={
+            "mode": "fast",
+            "version": "2",
+            "deploy": False,
+            "tolerations": [{"operator": "Exists"}],
+        }
+    )
     check_recipe(bench.recipe, bench.facts)
 
 
@@ -151,7 +170,9 @@ def test_a_pool_does_not_say_which_nodes_there_are(name: str) -> None:
 
 
 def test_a_wrong_option_of_a_pool_is_named_with_the_pool() -> None:
-    with pytest.raises(InvalidInput, match=r"\(pool new\): .*found versoin, did you mean version\?"):
+    with pytest.raises(
+        InvalidInput, match=r"\(pool new\): .*found versoin, did you mean version\?"
+    ):
         Bench(pool={"versoin": "2"})
 
 
@@ -162,7 +183,10 @@ def test_an_instance_has_a_name_of_its_own() -> None:
     assert list(second.made("report", "ConfigMap")) == ["toy-toy-b"]
     gates = str(second.made("hook"))
     assert "hardware-enablement.io/toy-b.driver" in gates
-    with pytest.raises(InvalidInput, match="recipe toy cannot be enabled as 'Toy_B': the name of an instance is a DNS"):
+    with pytest.raises(
+        InvalidInput,
+        match="recipe toy cannot be enabled as 'Toy_B': the name of an instance is a DNS",
+    ):
         Bench(instance="Toy_B")
 
 
@@ -214,7 +238,10 @@ def test_facts_of_the_cluster_and_of_rhcos() -> None:
 @pytest.mark.parametrize(
     ("cluster", "said"),
     [
-        ({"openshift_version": "4.16\nx: y"}, "cluster.openshift_version of the cluster is not used"),
+        (
+            {"openshift_version": "4.16\nx: y"},
+            "cluster.openshift_version of the cluster is not used",
+        ),
         ({"proxy": {"http": "http://x\ty"}}, "cluster.proxy.http of the cluster is not used"),
         ({"trusted_ca": "{{ x }}"}, "cluster.trusted_ca of the cluster is not used"),
     ],

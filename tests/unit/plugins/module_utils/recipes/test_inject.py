@@ -11,22 +11,40 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes import affinity
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderFacts, builtin_scope
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.inject import Context, inject
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import render_state
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes import affinity
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.inject import (
+    Context,
+    inject,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
+    render_state,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+    RenderFacts,
+    builtin_scope,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
+    STANDARD_OPTIONS,
+)
 
 MakeFacts = Callable[..., RenderFacts]
 
-HERE = {"key": "feature.node.kubernetes.io/pci-0302_10de.present", "operator": "In", "values": ["true"]}
+HERE = {
+    "key": "feature.node.kubernetes.io/pci-0302_10de.present",
+    "operator": "In",
+    "values": ["true"],
+}
 TOY = {"key": "toy.io/here", "operator": "Exists"}
 GATE = {"key": "hardware-enablement.io/toy-gpu.driver", "operator": "Exists"}
 ENABLED = {"key": "hardware-enablement.io/toy-gpu.node-kernel", "operator": "Exists"}
 LOST = [
-    {"key": "feature.node.kubernetes.io/pci-0302_10de.present", "operator": "NotIn", "values": ["true"]},
+    {
+        "key": "feature.node.kubernetes.io/pci-0302_10de.present",
+        "operator": "NotIn",
+        "values": ["true"],
+    },
     {"key": "toy.io/here", "operator": "DoesNotExist"},
 ]
 
@@ -38,7 +56,7 @@ def context(**changes: Any) -> Context:
         recipe="toy-gpu",
         state="one",
         group="",
-        part_of="applyset-toy",
+        applyset_id="applyset-toy",
         namespace="toy",
         namespaced=builtin_scope,
         options={**defaults, **changes.pop("options", {})},
@@ -77,7 +95,11 @@ def terms_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_ownership_and_namespace() -> None:
-    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "labels": {"mine": "1"}}}
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "a", "labels": {"mine": "1"}},
+    }
 
     assert inject(manifest, context(group="g1"))["metadata"] == {
         "name": "a",
@@ -113,7 +135,7 @@ def test_namespaces(api_version: str, kind: str, given: str | None, namespace: s
 
 
 def test_no_group_and_no_applyset_mean_no_label() -> None:
-    labels = inject(workload("Deployment"), context(part_of=""))["metadata"]["labels"]
+    labels = inject(workload("Deployment"), context(applyset_id=""))["metadata"]["labels"]
 
     assert labels.keys() == {
         "app.kubernetes.io/managed-by",
@@ -123,18 +145,30 @@ def test_no_group_and_no_applyset_mean_no_label() -> None:
 
 
 @pytest.mark.parametrize("kind", ["DaemonSet", "Deployment"])
-def test_only_a_daemonset_keeps_to_the_hardware_where_the_state_is_placed_anywhere(kind: str) -> None:
+def test_only_a_daemonset_keeps_to_the_hardware_where_the_state_is_placed_anywhere(
+    kind: str,
+) -> None:
     spec = pod_spec(inject(workload(kind), replace(context(), anywhere=True)))
     assert ("affinity" in spec) == ("tolerations" in spec) == (kind == "DaemonSet")
 
 
-@pytest.mark.parametrize("kind", ["DaemonSet", "Deployment", "StatefulSet", "ReplicaSet", "Job", "CronJob", "Pod"])
+@pytest.mark.parametrize(
+    "kind", ["DaemonSet", "Deployment", "StatefulSet", "ReplicaSet", "Job", "CronJob", "Pod"]
+)
 def test_pods_of_all_kinds(kind: str) -> None:
-    options = {"image_pull_secrets": ["one"], "env": {"one": {"A": 1}}, "proxy": {"https": "http://p:1"}}
+    options = {
+        "image_pull_secrets": ["one"],
+        "env": {"one": {"A": 1}},
+        "proxy": {"https": "http://p:1"},
+    }
 
     found = inject(workload(kind), context(options=options, group="g1"))
 
-    template = found["spec"]["jobTemplate"]["spec"]["template"] if kind == "CronJob" else found["spec"].get("template")
+    template = (
+        found["spec"]["jobTemplate"]["spec"]["template"]
+        if kind == "CronJob"
+        else found["spec"].get("template")
+    )
     labels = (template or found)["metadata"]["labels"]
     assert labels["hardware-enablement.io/state"] == "one"
     assert labels["hardware-enablement.io/recipe"] == "toy-gpu"
@@ -155,7 +189,12 @@ def test_pods_of_all_kinds(kind: str) -> None:
 
 
 def test_a_kind_of_the_same_name_in_another_group_is_left_alone() -> None:
-    manifest = {"apiVersion": "other.io/v1", "kind": "DaemonSet", "metadata": {"name": "x"}, "spec": {"a": 1}}
+    manifest = {
+        "apiVersion": "other.io/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "x"},
+        "spec": {"a": 1},
+    }
 
     assert inject(manifest, context())["spec"] == {"a": 1}
 
@@ -176,11 +215,16 @@ def test_priority_pull_secrets_and_tolerations_of_the_template_stay() -> None:
     assert spec["tolerations"] == [*own["tolerations"], {"key": "t"}]
     plain = pod_spec(inject(workload("DaemonSet"), context()))
     assert plain["priorityClassName"] == "system-node-critical"
-    assert "priorityClassName" not in pod_spec(inject(workload("DaemonSet"), context(options={"priority_class": ""})))
+    assert "priorityClassName" not in pod_spec(
+        inject(workload("DaemonSet"), context(options={"priority_class": ""}))
+    )
 
 
 def test_proxy_and_environment(recipe: Recipe, facts_for: MakeFacts) -> None:
-    given = {"proxy": {"http": "http://p:1", "no": ".svc"}, "env": {"plugin": {"MODE": "mine", "NEW": True}}}
+    given = {
+        "proxy": {"http": "http://p:1", "no": ".svc"},
+        "env": {"plugin": {"MODE": "mine", "NEW": True}},
+    }
 
     (item,) = render_state(recipe, "plugin", facts_for(recipe, given)).objects
     spec = pod_spec(item.manifest)
@@ -189,7 +233,12 @@ def test_proxy_and_environment(recipe: Recipe, facts_for: MakeFacts) -> None:
     def env(container: dict[str, Any]) -> dict[str, str]:
         return {entry["name"]: entry["value"] for entry in container["env"]}
 
-    proxy = {"HTTP_PROXY": "http://p:1", "http_proxy": "http://p:1", "NO_PROXY": ".svc", "no_proxy": ".svc"}
+    proxy = {
+        "HTTP_PROXY": "http://p:1",
+        "http_proxy": "http://p:1",
+        "NO_PROXY": ".svc",
+        "no_proxy": ".svc",
+    }
     assert env(spec["initContainers"][0]) == proxy
     assert env(first) == {**proxy, "NO_PROXY": "kept", "MODE": "mine", "NEW": "true"}
     assert env(second) == {**proxy, "MODE": "mine", "NEW": "true"}
@@ -202,7 +251,10 @@ def test_resources_are_those_of_the_first_container(recipe: Recipe, facts_for: M
     (item,) = render_state(recipe, "plugin", facts_for(recipe, given)).objects
     first, second = pod_spec(item.manifest)["containers"]
 
-    assert first["resources"] == {"requests": {"cpu": "1", "memory": "16Mi"}, "limits": {"memory": "1Gi"}}
+    assert first["resources"] == {
+        "requests": {"cpu": "1", "memory": "16Mi"},
+        "limits": {"memory": "1Gi"},
+    }
     assert "resources" not in second
 
 
@@ -225,7 +277,10 @@ class TestAffinity:
             {"matchExpressions": [TOY, GATE]},
             {"matchExpressions": [ENABLED, *LOST, GATE]},
         ]
-        assert terms_of(pod_spec(driver)) == [{"matchExpressions": [HERE, kernel]}, {"matchExpressions": [TOY, kernel]}]
+        assert terms_of(pod_spec(driver)) == [
+            {"matchExpressions": [HERE, kernel]},
+            {"matchExpressions": [TOY, kernel]},
+        ]
 
     def test_node_selector(self, recipe: Recipe, facts_for: MakeFacts) -> None:
         facts = facts_for(recipe, {"node_selector": {"pool": "a"}})
@@ -241,25 +296,31 @@ class TestAffinity:
 
     def test_on_a_node_that_lost_all_labels_of_the_hardware_only_daemonsets_stay(self) -> None:
         ours = {"matchExpressions": [ENABLED]}
-        given = context(label_sets=({"a": "1", "z": "x"}, {"b": None, "z": "x"}), chosen={"z": "x"}, held=[ours])
+        given = context(
+            label_sets=({"a": "1", "z": "x"}, {"b": None, "z": "x"}), chosen={"z": "x"}, held=[ours]
+        )
 
         stays = terms_of(pod_spec(inject(workload("DaemonSet", {"containers": []}), given)))
         goes = terms_of(pod_spec(inject(workload("Deployment", {"containers": []}), given)))
 
-        lost = [{"key": "a", "operator": "NotIn", "values": ["1"]}, {"key": "b", "operator": "DoesNotExist"}]
+        lost = [
+            {"key": "a", "operator": "NotIn", "values": ["1"]},
+            {"key": "b", "operator": "DoesNotExist"},
+        ]
         zone = {"key": "z", "operator": "In", "values": ["x"]}
         assert stays == [*goes, {"matchExpressions": [zone, ENABLED, *lost]}]
 
     def test_nodes_by_name_are_not_asked_for_hardware_again(self) -> None:
         name = {"key": "metadata.name", "operator": "In", "values": ["n1"]}
 
-        assert affinity.hardware_terms([{"a": "1"}, {"b": None}], [{"matchFields": [name]}], ["gate"]) == [
-            {"matchExpressions": [{"key": "gate", "operator": "Exists"}], "matchFields": [name]}
-        ]
+        assert affinity.hardware_terms(
+            [{"a": "1"}, {"b": None}], [{"matchFields": [name]}], ["gate"]
+        ) == [{"matchExpressions": [{"key": "gate", "operator": "Exists"}], "matchFields": [name]}]
 
     def test_the_templates_own_affinity_holds_too(self) -> None:
         zones = [
-            {"matchExpressions": [{"key": "zone", "operator": "In", "values": [zone]}]} for zone in ("east", "west")
+            {"matchExpressions": [{"key": "zone", "operator": "In", "values": [zone]}]}
+            for zone in ("east", "west")
         ]
         own = {
             "podAntiAffinity": {"kept": True},
@@ -275,13 +336,19 @@ class TestAffinity:
         a = {"key": "a", "operator": "In", "values": ["1"]}
         b = {"key": "b", "operator": "Exists"}
         assert terms_of(spec) == [
-            {"matchExpressions": [*zone["matchExpressions"], other]} for zone in zones for other in (a, b)
+            {"matchExpressions": [*zone["matchExpressions"], other]}
+            for zone in zones
+            for other in (a, b)
         ]
         assert spec["affinity"]["podAntiAffinity"] == {"kept": True}
-        assert spec["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"] == ["kept"]
+        assert spec["affinity"]["nodeAffinity"][
+            "preferredDuringSchedulingIgnoredDuringExecution"
+        ] == ["kept"]
 
 
-def test_the_users_namespace_is_used_everywhere(files: dict[str, str], facts_for: MakeFacts) -> None:
+def test_the_users_namespace_is_used_everywhere(
+    files: dict[str, str], facts_for: MakeFacts
+) -> None:
     recipe = load(files, "toy")
 
     state = render_state(recipe, "driver", facts_for(recipe, namespace="elsewhere"))

@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import FACETS
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.catalog import KINDS
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.kinds.workload import Settings
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe, Rival
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import FACETS
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.catalog import KINDS
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.kinds.workload import (
+    WorkloadSettings,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
+    Recipe,
+    Rival,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
+    STANDARD_OPTIONS,
+)
 
 
 def problems_of(files: dict[str, str]) -> str:
@@ -23,7 +30,9 @@ def problems_of(files: dict[str, str]) -> str:
     text = str(caught.value)
     assert text.startswith("the recipe cannot be used: ")
     assert text.endswith("; correct it and run again.")
-    problems = text.removeprefix("the recipe cannot be used: ").removesuffix("; correct it and run again.")
+    problems = text.removeprefix("the recipe cannot be used: ").removesuffix(
+        "; correct it and run again."
+    )
     assert problems.startswith("toy/recipe.yml")
     return problems.replace("toy/recipe.yml, ", "")
 
@@ -47,7 +56,7 @@ def test_a_good_recipe(recipe: Recipe) -> None:
 def test_proofs_have_their_defaults(recipe: Recipe) -> None:
     rollout, workload = recipe.states["plugin"].validate
     assert (rollout.kind, rollout.spec) == ("rollout", {})
-    assert KINDS["workload"].settings_of(workload) == Settings(
+    assert KINDS["workload"].settings_of(workload) == WorkloadSettings(
         pod="validation/check.yaml.j2",
         resource="toy.io/gpu",
         sampling="all",
@@ -57,7 +66,9 @@ def test_proofs_have_their_defaults(recipe: Recipe) -> None:
 
 
 def test_standard_options_are_there_and_may_get_another_default(files: dict[str, str]) -> None:
-    files["recipe.yml"] = files["recipe.yml"].replace("options:\n", "options:\n  priority_class: {default: ''}\n")
+    files["recipe.yml"] = files["recipe.yml"].replace(
+        "options:\n", "options:\n  priority_class: {default: ''}\n"
+    )
 
     options = load(files, "toy").options
 
@@ -321,7 +332,9 @@ def test_one_mistake(files: dict[str, str], old: str, new: str, said: str) -> No
         ),
         (
             "metrics: {port: 9400, series: [up], enabled: driver_enabledd}",
-            ("metrics.enabled: expected an option of type bool, found driver_enabledd, did you mean driver_enabled?"),
+            (
+                "metrics.enabled: expected an option of type bool, found driver_enabledd, did you mean driver_enabled?"
+            ),
         ),
         (
             "rollout: {enabled: version}",
@@ -330,7 +343,9 @@ def test_one_mistake(files: dict[str, str], old: str, new: str, said: str) -> No
     ],
 )
 def test_a_mistake_in_a_proof(files: dict[str, str], proof: str, said: str) -> None:
-    files["recipe.yml"] = files["recipe.yml"].replace("      - rollout: {}\n", f"      - {proof}\n", 1)
+    files["recipe.yml"] = files["recipe.yml"].replace(
+        "      - rollout: {}\n", f"      - {proof}\n", 1
+    )
 
     assert problems_of(files).startswith(f"states.plugin.validate[0].{said}")
 
@@ -351,7 +366,9 @@ def test_a_mistake_in_a_proof(files: dict[str, str], proof: str, said: str) -> N
     ],
 )
 def test_good_proofs(files: dict[str, str], proof: str) -> None:
-    files["recipe.yml"] = files["recipe.yml"].replace("      - rollout: {}\n", f"      - {proof}\n", 1)
+    files["recipe.yml"] = files["recipe.yml"].replace(
+        "      - rollout: {}\n", f"      - {proof}\n", 1
+    )
 
     assert load(files, "toy").states["plugin"].validate[0].kind == proof.partition(":")[0]
 
@@ -367,7 +384,9 @@ def test_all_mistakes_are_said_at_once_but_not_more_than_ten(files: dict[str, st
 
 
 def test_rivals(files: dict[str, str]) -> None:
-    files["recipe.yml"] += "rivals:\n  - {api_version: apps/v1, kind: Deployment, name: other-operator}\n"
+    files["recipe.yml"] += (
+        "rivals:\n  - {api_version: apps/v1, kind: Deployment, name: other-operator}\n"
+    )
     files["recipe.yml"] += "  - {api_version: v1, kind: Pod, labels: {app: other, theirs: null}}\n"
     files["recipe.yml"] += "  - {api_version: example.com/v1, kind: OtherPolicy}\n"
 
@@ -386,7 +405,10 @@ def test_rivals(files: dict[str, str]) -> None:
             "rivals[0]: expected name or labels, since every cluster has objects of this kind, found neither",
         ),
         ("{kind: Pod, name: a}", "rivals[0].api_version: expected a value, found nothing"),
-        ("{api_version: v1, kind: Pod, label: {a: b}}", "rivals[0]: expected only known keys, found label"),
+        (
+            "{api_version: v1, kind: Pod, label: {a: b}}",
+            "rivals[0]: expected only known keys, found label",
+        ),
     ],
 )
 def test_rivals_that_cannot_be_found(files: dict[str, str], rival: str, said: str) -> None:
@@ -404,8 +426,18 @@ def test_not_one_mapping(files: dict[str, str], text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["selector: []", "states: 5", "options: [a]", "states: {a: 1}", "states: {a: {requires: 1, assets: [{}, 5]}}"]
-    + ["selector: {any_of: [{}]}", "states: {a: {validate: [1, {a: 1, b: 2}], image: {}}}", "options: {a: b, env: 1}"],
+    [
+        "selector: []",
+        "states: 5",
+        "options: [a]",
+        "states: {a: 1}",
+        "states: {a: {requires: 1, assets: [{}, 5]}}",
+    ]
+    + [
+        "selector: {any_of: [{}]}",
+        "states: {a: {validate: [1, {a: 1, b: 2}], image: {}}}",
+        "options: {a: b, env: 1}",
+    ],
 )
 def test_wrong_shapes_of_all_kinds_end_in_words(files: dict[str, str], text: str) -> None:
     files["recipe.yml"] = text
@@ -417,7 +449,10 @@ def test_a_folder_without_recipe() -> None:
     with pytest.raises(InvalidInput) as caught:
         load({"README.md": ""}, "somewhere")
 
-    assert str(caught.value) == "somewhere is no recipe: it holds no recipe.yml; name a recipe's folder."
+    assert (
+        str(caught.value)
+        == "somewhere is no recipe: it holds no recipe.yml; name a recipe's folder."
+    )
 
 
 @pytest.mark.parametrize(
@@ -436,12 +471,17 @@ def test_a_folder_without_recipe() -> None:
             "compile.into: expected an absolute path in the image, found 'opt'",
         ),
         ("{output: out, into: /opt}", "compile.command: expected a value, found nothing"),
-        ('{command: "a\\nb", output: out, into: /opt}', "compile.command: expected a shell command on one line"),
+        (
+            '{command: "a\\nb", output: out, into: /opt}',
+            "compile.command: expected a shell command on one line",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_compile_step(files: dict[str, str], compile_: str, said: str) -> None:
     build = f"{{repository: r.example/x, containerfile: recipe.yml, compile: {compile_}}}"
     old = "    per: kernel\n    image"
     assert old in files["recipe.yml"]
-    files["recipe.yml"] = files["recipe.yml"].replace(old, f"    per: kernel\n    build: {build}\n    image", 1)
+    files["recipe.yml"] = files["recipe.yml"].replace(
+        old, f"    per: kernel\n    build: {build}\n    image", 1
+    )
     assert f"states.build.build.{said}" in problems_of(files)

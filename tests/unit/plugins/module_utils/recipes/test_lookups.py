@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.lookups import is_looked_up, settled
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.lookups import (
+    is_looked_up,
+    settled,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
 
 NAMED = '    image: "registry.io/driver:{{ options.version }}-{{ kernel.tag }}"\n'
 PROVEN = f"{NAMED}    validate: [image: {{}}]\n"
@@ -20,7 +23,11 @@ PROVEN = f"{NAMED}    validate: [image: {{}}]\n"
 
 def state_of(files: dict[str, str], added: str, **options: Any) -> Any:
     """The state that names images, with more keys, under these options."""
-    changed = {**files, "recipe.yml": files["recipe.yml"].replace(NAMED, PROVEN + added), "build/Containerfile": "\n"}
+    changed = {
+        **files,
+        "recipe.yml": files["recipe.yml"].replace(NAMED, PROVEN + added),
+        "build/Containerfile": "\n",
+    }
     recipe = load(changed, "toy")
     return settled(recipe, resolve(recipe, options)).states["build"]
 
@@ -30,11 +37,16 @@ def state_of(files: dict[str, str], added: str, **options: Any) -> Any:
     [
         ("", "never"),
         ("    lookup: node\n", "node"),
-        ("    build: {repository: registry.io/own, containerfile: build/Containerfile}\n", "controller"),
+        (
+            "    build: {repository: registry.io/own, containerfile: build/Containerfile}\n",
+            "controller",
+        ),
         ("    lookup: \"{{ 'imagestream' if options.mode == 'fast' else 'never' }}\"\n", "never"),
     ],
 )
-def test_only_what_is_looked_up_has_an_image_to_prove(files: dict[str, str], added: str, lookup: str) -> None:
+def test_only_what_is_looked_up_has_an_image_to_prove(
+    files: dict[str, str], added: str, lookup: str
+) -> None:
     state = state_of(files, added)
     assert state.lookup == lookup
     assert is_looked_up(state) is (lookup != "never")
@@ -42,13 +54,16 @@ def test_only_what_is_looked_up_has_an_image_to_prove(files: dict[str, str], add
 
 
 def test_an_option_turns_look_ups_on(files: dict[str, str]) -> None:
-    state = state_of(files, "    lookup: \"{{ 'node' if options.mode == 'fast' else 'never' }}\"\n", mode="fast")
+    state = state_of(
+        files, "    lookup: \"{{ 'node' if options.mode == 'fast' else 'never' }}\"\n", mode="fast"
+    )
     assert (state.lookup, len(state.validate)) == ("node", 1)
 
 
 def test_what_a_template_gives_is_looked_at(files: dict[str, str]) -> None:
     with pytest.raises(
-        InvalidInput, match=r"cannot look its images up \(toy/recipe.yml, states.build.lookup\): 'slow'"
+        InvalidInput,
+        match=r"cannot look its images up \(toy/recipe.yml, states.build.lookup\): 'slow'",
     ):
         state_of(files, '    lookup: "{{ options.mode }}"\n')
 
@@ -75,5 +90,8 @@ def test_mistakes(files: dict[str, str], added: str, said: str) -> None:
 
 def test_a_state_without_images_says_nothing_of_them(files: dict[str, str]) -> None:
     files["recipe.yml"] = files["recipe.yml"].replace(NAMED, "    no_image: buy one\n")
-    with pytest.raises(InvalidInput, match=r"states\.build\.no_image: expected image or build with it, found neither"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"states\.build\.no_image: expected image or build with it, found neither",
+    ):
         load(files, "toy")

@@ -11,16 +11,28 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Option, Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve, secret_texts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.requirements import (
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import (
+    resolve,
+    secret_texts,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
+    Option,
+    Recipe,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+    RenderFacts,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.requirements import (
     node_label_sets,
     required_states,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.switches import enabled_states
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
+    STANDARD_OPTIONS,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.switches import (
+    enabled_states,
+)
 
 MakeFacts = Callable[..., RenderFacts]
 
@@ -85,7 +97,10 @@ def test_conversions(recipe: Recipe, name: str, given: object, value: object) ->
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"versoin": 1}, "expected only options that the recipe has, found versoin, did you mean version?"),
+        (
+            {"versoin": 1},
+            "expected only options that the recipe has, found versoin, did you mean version?",
+        ),
         ({"driver_enabled": "perhaps"}, "driver_enabled: expected true or false, found 'perhaps'"),
         ({"driver_enabled": 2}, "driver_enabled: expected true or false, found the number 2"),
         ({"replicas": "5.5"}, "replicas: expected a whole number, found '5.5'"),
@@ -94,18 +109,33 @@ def test_conversions(recipe: Recipe, name: str, given: object, value: object) ->
         ({"version": {"a": 1}}, "version: expected text (in quotes), found a mapping"),
         ({"mode": "medium"}, "mode: expected one of slow, fast, found 'medium'"),
         ({"ports": "[1,"}, "ports: expected a list, or one written as JSON, found '[1,'"),
-        ({"ports": [1, "x"]}, "ports: expected a whole number as item 2, which is 'x', found a list"),
+        (
+            {"ports": [1, "x"]},
+            "ports: expected a whole number as item 2, which is 'x', found a list",
+        ),
         ({"env": "[]"}, "env: expected a mapping, found '[]'"),
-        ({"env": {"drvier": {}}}, "env: expected names of states, found drvier, did you mean driver?"),
+        (
+            {"env": {"drvier": {}}},
+            "env: expected names of states, found drvier, did you mean driver?",
+        ),
         ({"env": {"driver": {"A": [1]}}}, "env.driver.A: expected text (in quotes), found a list"),
         ({"resources": {"driver": "1"}}, "resources.driver: expected a mapping, found '1'"),
-        ({"proxy": {"htps": "x"}}, "proxy: expected only the keys http, https and no, found htps, did you mean https?"),
+        (
+            {"proxy": {"htps": "x"}},
+            "proxy: expected only the keys http, https and no, found htps, did you mean https?",
+        ),
         (
             {"proxy": {"https": "http://me:s3cret@proxy.test:1"}},
             "proxy.https: expected no name and password, which pods and the record would show, found them",
         ),
-        ({"node_selector": {"a": None}}, "node_selector.a: expected text (in quotes), found nothing"),
-        ({"password": {"secret": "s3cret"}}, "password: expected str, found something else (not shown)"),
+        (
+            {"node_selector": {"a": None}},
+            "node_selector.a: expected text (in quotes), found nothing",
+        ),
+        (
+            {"password": {"secret": "s3cret"}},
+            "password: expected str, found something else (not shown)",
+        ),
     ],
 )
 def test_what_is_refused(recipe: Recipe, given: dict[str, Any], text: str) -> None:
@@ -140,7 +170,9 @@ def test_enabled_and_required_states(recipe: Recipe, facts_for: MakeFacts) -> No
     assert required_states(recipe, off, "plugin") == ("driver",)  # proven while disabled
 
 
-def test_a_disabled_state_without_proof_stands_in_nobodys_way(recipe: Recipe, facts_for: MakeFacts) -> None:
+def test_a_disabled_state_without_proof_stands_in_nobodys_way(
+    recipe: Recipe, facts_for: MakeFacts
+) -> None:
     states = dict(recipe.states)
     states["driver"] = replace(states["driver"], disabled_validate=())
     states["build"] = replace(states["build"], validate=states["driver"].validate)
@@ -158,29 +190,37 @@ def test_node_label_sets(recipe: Recipe) -> None:
         {here: "true", "pool": "a"},
         {"toy.io/here": None, "pool": "a"},
     )
-    assert node_label_sets(recipe, resolve(recipe, {"node_selector": {"toy.io/here": 7, here: False}})) == (
-        {"toy.io/here": "7", here: "false"},
-    )
+    assert node_label_sets(
+        recipe, resolve(recipe, {"node_selector": {"toy.io/here": 7, here: False}})
+    ) == ({"toy.io/here": "7", here: "false"},)
 
 
 def test_node_label_sets_that_leave_no_node(recipe: Recipe) -> None:
     here = "feature.node.kubernetes.io/pci-0302_10de.present"
     narrow = replace(recipe, selector=({here: "true"},))
 
-    with pytest.raises(InvalidInput, match="option node_selector leaves no node: it contradicts the selector"):
+    with pytest.raises(
+        InvalidInput, match="option node_selector leaves no node: it contradicts the selector"
+    ):
         node_label_sets(narrow, resolve(narrow, {"node_selector": {here: "false"}}))
 
 
 def test_node_label_sets_of_the_users_own(recipe: Recipe) -> None:
     own = [{"rmd": "true"}, {"toy.io/by-hand": None, "size": 7}]
 
-    assert node_label_sets(recipe, resolve(recipe, {"hardware_labels": own, "node_selector": {"pool": "a"}})) == (
+    assert node_label_sets(
+        recipe, resolve(recipe, {"hardware_labels": own, "node_selector": {"pool": "a"}})
+    ) == (
         {"rmd": "true", "pool": "a"},
         {"toy.io/by-hand": None, "size": "7", "pool": "a"},
     )
     with pytest.raises(InvalidInput, match="it contradicts the option hardware_labels"):
-        node_label_sets(recipe, resolve(recipe, {"hardware_labels": own[:1], "node_selector": {"rmd": "no"}}))
-    with pytest.raises(InvalidInput, match="hardware_labels would take every node: one of its label sets is empty"):
+        node_label_sets(
+            recipe, resolve(recipe, {"hardware_labels": own[:1], "node_selector": {"rmd": "no"}})
+        )
+    with pytest.raises(
+        InvalidInput, match="hardware_labels would take every node: one of its label sets is empty"
+    ):
         node_label_sets(recipe, resolve(recipe, {"hardware_labels": [*own, {}]}))
 
 

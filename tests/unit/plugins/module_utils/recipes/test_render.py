@@ -13,15 +13,17 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import (
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     check_recipe,
     render_images,
     render_pod,
     render_state,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+    RenderFacts,
 )
 
 MakeFacts = Callable[..., RenderFacts]
@@ -45,10 +47,15 @@ metadata:
 
 def named(state: Any) -> list[tuple[str, str, str]]:
     """(kind, name, group) of a rendered state's objects."""
-    return [(item.manifest["kind"], item.manifest["metadata"]["name"], item.group) for item in state.objects]
+    return [
+        (item.manifest["kind"], item.manifest["metadata"]["name"], item.group)
+        for item in state.objects
+    ]
 
 
-def refusal(files: dict[str, str], facts_for: MakeFacts, given: dict[str, Any] | None = None) -> str:
+def refusal(
+    files: dict[str, str], facts_for: MakeFacts, given: dict[str, Any] | None = None
+) -> str:
     """What is said when this recipe is checked."""
     recipe = load(files, "toy")
     with pytest.raises(InvalidInput) as caught:
@@ -68,8 +75,14 @@ def test_a_per_kernel_state(recipe: Recipe, facts_for: MakeFacts) -> None:
         "toys/toy-gpu/driver/account.yaml.j2",
         "toys/toy-gpu/driver/daemonset.yaml.j2",
     ]
-    images = [item.manifest["spec"]["template"]["spec"]["containers"][0]["image"] for item in state.objects[1:]]
-    assert images == ["registry.io/driver:1.0-5.15.0-1_fips-8980bb", "registry.io/driver:1.0-6.8.0-2-generic"]
+    images = [
+        item.manifest["spec"]["template"]["spec"]["containers"][0]["image"]
+        for item in state.objects[1:]
+    ]
+    assert images == [
+        "registry.io/driver:1.0-5.15.0-1_fips-8980bb",
+        "registry.io/driver:1.0-6.8.0-2-generic",
+    ]
     assert [(skipped.source, skipped.reason) for skipped in state.skipped] == [
         (
             "toys/toy-gpu/driver/scc.yaml.j2",
@@ -112,11 +125,18 @@ def test_images(recipe: Recipe, facts_for: MakeFacts) -> None:
     }
     assert render_images(recipe, "driver", facts) == {}
     driver = render_state(recipe, "driver", facts).objects[2].manifest
-    assert driver["spec"]["template"]["spec"]["containers"][0]["image"] == "mirror.io/built@sha256:0123"
+    assert (
+        driver["spec"]["template"]["spec"]["containers"][0]["image"]
+        == "mirror.io/built@sha256:0123"
+    )
 
 
-def test_the_image_is_also_there_under_its_states_name(files: dict[str, str], facts_for: MakeFacts) -> None:
-    files["driver/daemonset.yaml.j2"] = files["driver/daemonset.yaml.j2"].replace("{{ image", "{{ build.image")
+def test_the_image_is_also_there_under_its_states_name(
+    files: dict[str, str], facts_for: MakeFacts
+) -> None:
+    files["driver/daemonset.yaml.j2"] = files["driver/daemonset.yaml.j2"].replace(
+        "{{ image", "{{ build.image"
+    )
     recipe = load(files, "toy")
 
     assert len(render_state(recipe, "driver", facts_for(recipe)).objects) == 3
@@ -132,7 +152,9 @@ def test_proofs_are_filled_in(files: dict[str, str], facts_for: MakeFacts) -> No
     assert state.proofs[0].spec == {"resource": "toy.io/fast", "at_least": 2}
 
 
-def test_a_proof_that_is_turned_off_counts_for_nothing(files: dict[str, str], facts_for: MakeFacts) -> None:
+def test_a_proof_that_is_turned_off_counts_for_nothing(
+    files: dict[str, str], facts_for: MakeFacts
+) -> None:
     proof = "      - rollout: {}\n"
     files["recipe.yml"] = files["recipe.yml"].replace(
         proof, f"{proof}      - metrics: {{port: 1, series: [up], enabled: driver_enabled}}\n", 1
@@ -149,7 +171,9 @@ def test_a_proof_that_is_turned_off_counts_for_nothing(files: dict[str, str], fa
     assert all(off.hashes[group] != on.hashes[group] for group in on.hashes)
 
 
-def test_proofs_are_checked_again_when_filled_in(files: dict[str, str], facts_for: MakeFacts) -> None:
+def test_proofs_are_checked_again_when_filled_in(
+    files: dict[str, str], facts_for: MakeFacts
+) -> None:
     proof = "      - allocatable: {resource: '{{ options.mode }}'}\n"
     files["recipe.yml"] = files["recipe.yml"].replace("      - rollout: {}\n", proof, 1)
 
@@ -159,11 +183,12 @@ def test_proofs_are_checked_again_when_filled_in(files: dict[str, str], facts_fo
     )
 
 
-def test_a_proof_may_differ_between_groups_and_nodes(files: dict[str, str], facts_for: MakeFacts) -> None:
+def test_a_proof_may_differ_between_groups_and_nodes(
+    files: dict[str, str], facts_for: MakeFacts
+) -> None:
     name = "{{ recipe }}-{{ kernel.major }}-{{ node }}"
-    proof = (
-        f"      - resource: {{api_version: v1, kind: ConfigMap, name: '{name}', namespace: '{{{{ namespace }}}}'}}\n"
-    )
+    place = f"name: '{name}', namespace: '{{{{ namespace }}}}'"
+    proof = f"      - resource: {{api_version: v1, kind: ConfigMap, {place}}}\n"
     files["recipe.yml"] = files["recipe.yml"].replace("      - rollout: {}\n", proof, 1)
     recipe = load(files, "toy")
 
@@ -182,7 +207,9 @@ def test_a_proof_may_differ_between_groups_and_nodes(files: dict[str, str], fact
     assert not render_state(recipe, "driver", facts).proofs[0].varies
 
 
-def test_what_differs_between_nodes_is_not_about_the_cluster(files: dict[str, str], facts_for: MakeFacts) -> None:
+def test_what_differs_between_nodes_is_not_about_the_cluster(
+    files: dict[str, str], facts_for: MakeFacts
+) -> None:
     proof = "      - resource: {api_version: v1, kind: Node, name: '{{ node }}', scope: cluster}\n"
     files["recipe.yml"] = files["recipe.yml"].replace("      - rollout: {}\n", proof, 1)
 
@@ -215,14 +242,18 @@ def test_a_crd_tells_the_scope_of_its_kind(files: dict[str, str], facts_for: Mak
     assert (toy["kind"], toy["metadata"]["namespace"]) == ("Toy", "toy")
 
 
-def test_a_kind_that_is_served_by_now_makes_no_proof_stale(files: dict[str, str], facts_for: MakeFacts) -> None:
+def test_a_kind_that_is_served_by_now_makes_no_proof_stale(
+    files: dict[str, str], facts_for: MakeFacts
+) -> None:
     files["plugin/toy.yaml.j2"] = "apiVersion: toy.io/v1\nkind: Toy\nmetadata: {name: bear}\n"
     recipe = load(files, "toy")
     early, late = (
         render_state(
             recipe,
             "plugin",
-            facts_for(recipe, namespaced=lambda _api, kind, found=found: found if kind == "Toy" else True),
+            facts_for(
+                recipe, namespaced=lambda _api, kind, found=found: found if kind == "Toy" else True
+            ),
         )
         for found in (None, True)
     )
@@ -260,7 +291,11 @@ def test_a_validation_pod(recipe: Recipe, facts_for: MakeFacts, groups: tuple[An
                 "nodeAffinity": {
                     "requiredDuringSchedulingIgnoredDuringExecution": {
                         "nodeSelectorTerms": [
-                            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]}
+                            {
+                                "matchFields": [
+                                    {"key": "metadata.name", "operator": "In", "values": ["node-1"]}
+                                ]
+                            }
                         ]
                     }
                 }
@@ -277,16 +312,25 @@ def test_a_validation_pod(recipe: Recipe, facts_for: MakeFacts, groups: tuple[An
             "tolerations": [
                 {"effect": "NoSchedule", "key": "toy.io/gpu", "operator": "Exists"},
                 {"operator": "Exists"},
-                {"effect": "NoSchedule", "key": "node.kubernetes.io/unschedulable", "operator": "Exists"},
+                {
+                    "effect": "NoSchedule",
+                    "key": "node.kubernetes.io/unschedulable",
+                    "operator": "Exists",
+                },
             ],
         },
     }
 
 
 def test_rendering_is_deterministic(files: dict[str, str], facts_for: MakeFacts) -> None:
-    """Whatever the order of files, groups, options and API answers, the result is the same, byte for byte."""
+    """Whatever the order of files, groups, options and API answers, the result is the same, byte
+    for byte."""
     chance = random.Random(5)  # noqa: S311 - shuffles, no secrets
-    given = {"mode": "fast", "env": {"plugin": {"B": "1", "A": "2"}}, "proxy": {"no": "a", "http": "b"}}
+    given = {
+        "mode": "fast",
+        "env": {"plugin": {"B": "1", "A": "2"}},
+        "proxy": {"no": "a", "http": "b"},
+    }
     results = set()
     for _round in range(20):
         names = list(files)
@@ -301,7 +345,11 @@ def test_rendering_is_deterministic(files: dict[str, str], facts_for: MakeFacts)
         results.add(
             json.dumps(
                 [
-                    [name, dict(state.hashes), [(item.manifest, item.group, item.source) for item in state.objects]]
+                    [
+                        name,
+                        dict(state.hashes),
+                        [(item.manifest, item.group, item.source) for item in state.objects],
+                    ]
                     for name, state in states.items()
                 ]
             )
@@ -325,12 +373,16 @@ def test_rendering_leaves_its_input_alone(recipe: Recipe, facts_for: MakeFacts) 
 class TestHashes:
     """What makes a proof run again, and what does not."""
 
-    def test_they_do_not_depend_on_other_groups_or_on_nodes(self, recipe: Recipe, facts_for: MakeFacts) -> None:
+    def test_they_do_not_depend_on_other_groups_or_on_nodes(
+        self, recipe: Recipe, facts_for: MakeFacts
+    ) -> None:
         both = facts_for(recipe)
         for state in recipe.states:
             together = render_state(recipe, state, both).hashes
             for group in both.groups:
-                named_terms = ({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]},)
+                named_terms = (
+                    {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]},
+                )
                 moved = _Moved(group, named_terms)
                 alone = render_state(recipe, state, replace(both, groups=(moved,))).hashes
                 assert alone == {"": together[""], group.id: together[group.id]}
@@ -347,12 +399,16 @@ class TestHashes:
             ({"priority_class": ""}, {"driver", "plugin"}),
         ],
     )
-    def test_options(self, recipe: Recipe, facts_for: MakeFacts, given: dict[str, Any], changed: set[str]) -> None:
+    def test_options(
+        self, recipe: Recipe, facts_for: MakeFacts, given: dict[str, Any], changed: set[str]
+    ) -> None:
         group = "6-8-0-2-bbbbbb"
         before = check_recipe(recipe, facts_for(recipe))
         after = check_recipe(recipe, facts_for(recipe, given))
 
-        assert {name for name in before if before[name].hashes[group] != after[name].hashes[group]} == changed
+        assert {
+            name for name in before if before[name].hashes[group] != after[name].hashes[group]
+        } == changed
 
     @pytest.mark.parametrize(
         ("file", "old", "new"),
@@ -394,7 +450,10 @@ class _Moved:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("kind: ConfigMap\nmetadata: {name: a}\n", "document 1): expected apiVersion, found nothing"),
+        (
+            "kind: ConfigMap\nmetadata: {name: a}\n",
+            "document 1): expected apiVersion, found nothing",
+        ),
         (
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n\n---\napiVersion: v1\nkind:\n",
             "document 2): expected kind, found nothing",
@@ -405,7 +464,10 @@ class _Moved:
             "document 1): expected metadata.name as text, found nothing",
         ),
         ("- a\n", "document 1): expected a mapping, found a list"),
-        ("apiVersion: v1\nkind: List\nitems: [5]\n", "document 1, item 1): expected a mapping, found the number 5"),
+        (
+            "apiVersion: v1\nkind: List\nitems: [5]\n",
+            "document 1, item 1): expected a mapping, found the number 5",
+        ),
         (
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {on: yes}}\n",
             "(as rendered), line 3); put it in quotes",
@@ -423,13 +485,22 @@ class _Moved:
             "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, namespace: b}\n",
             "Namespace a must not have a namespace (toy/plugin/more.yaml.j2): a Namespace belongs to the whole cluster",
         ),
-        ("apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a}\n", "DaemonSet a has no pod template (toy/plugin/"),
+        (
+            "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a}\n",
+            "DaemonSet a has no pod template (toy/plugin/",
+        ),
         (
             "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: plugin}\nspec: {template: {spec: {}}}\n",
             "DaemonSet plugin is made twice (state plugin): once by toy/plugin/daemonset.yaml.j2, once by toy",
         ),
-        ("{{ kernel.raw }}", "more.yaml.j2, line 1): there is no kernel, since state plugin is not made per kernel"),
-        ("{{ options.versoin }}", "(toy/plugin/more.yaml.j2, line 1): options has no versoin, did you mean version?"),
+        (
+            "{{ kernel.raw }}",
+            "more.yaml.j2, line 1): there is no kernel, since state plugin is not made per kernel",
+        ),
+        (
+            "{{ options.versoin }}",
+            "(toy/plugin/more.yaml.j2, line 1): options has no versoin, did you mean version?",
+        ),
     ],
 )
 def test_bad_objects(files: dict[str, str], facts_for: MakeFacts, text: str, said: str) -> None:
@@ -448,7 +519,9 @@ def test_an_object_in_two_states(files: dict[str, str], facts_for: MakeFacts) ->
 
 
 def test_one_name_for_all_kernels(files: dict[str, str], facts_for: MakeFacts) -> None:
-    files["driver/daemonset.yaml.j2"] = files["driver/daemonset.yaml.j2"].replace("driver-{{ group.id }}", "driver")
+    files["driver/daemonset.yaml.j2"] = files["driver/daemonset.yaml.j2"].replace(
+        "driver-{{ group.id }}", "driver"
+    )
 
     assert refusal(files, facts_for) == (
         "DaemonSet driver would be the same object for every group of nodes (toy/driver/daemonset.yaml.j2): its file"
@@ -458,7 +531,9 @@ def test_one_name_for_all_kernels(files: dict[str, str], facts_for: MakeFacts) -
 
 
 def test_a_running_state_needs_a_proof(files: dict[str, str], facts_for: MakeFacts) -> None:
-    head, _validate, _tail = files["recipe.yml"].partition("    validate:\n      - rollout: {}\n      - workload")
+    head, _validate, _tail = files["recipe.yml"].partition(
+        "    validate:\n      - rollout: {}\n      - workload"
+    )
     build = files["recipe.yml"].partition("  build:\n")[2]
     files["recipe.yml"] = f"{head}  build:\n{build}"
 
@@ -468,7 +543,9 @@ def test_a_running_state_needs_a_proof(files: dict[str, str], facts_for: MakeFac
     )
 
 
-def test_per_kernel_templates_are_tried_even_without_nodes(files: dict[str, str], facts_for: MakeFacts) -> None:
+def test_per_kernel_templates_are_tried_even_without_nodes(
+    files: dict[str, str], facts_for: MakeFacts
+) -> None:
     files["driver/daemonset.yaml.j2"] += "{{ kernel.rwa }}"
     recipe = load(files, "toy")
 
@@ -492,7 +569,9 @@ def test_facts_that_cannot_be_true(
 ) -> None:
     facts = facts_for(recipe, groups=(replace(groups[0], **{field: value}),))
 
-    with pytest.raises(InvalidInput, match=r"of group 5-15-0-1-aaaaaa is not used: .* does not look like one"):
+    with pytest.raises(
+        InvalidInput, match=r"of group 5-15-0-1-aaaaaa is not used: .* does not look like one"
+    ):
         render_state(recipe, "driver", facts)
 
 
@@ -509,25 +588,39 @@ def test_an_image_that_is_none(recipe: Recipe, facts_for: MakeFacts) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("apiVersion: v1\nkind: ConfigMap\n", "a workload proof needs a Pod (toy/validation/check.yaml.j2): its file"),
-        ("", "a workload proof needs one Pod (toy/validation/check.yaml.j2): its file holds 0 objects"),
+        (
+            "apiVersion: v1\nkind: ConfigMap\n",
+            "a workload proof needs a Pod (toy/validation/check.yaml.j2): its file",
+        ),
+        (
+            "",
+            "a workload proof needs one Pod (toy/validation/check.yaml.j2): its file holds 0 objects",
+        ),
     ],
 )
-def test_bad_validation_pods(files: dict[str, str], facts_for: MakeFacts, text: str, said: str) -> None:
+def test_bad_validation_pods(
+    files: dict[str, str], facts_for: MakeFacts, text: str, said: str
+) -> None:
     files["validation/check.yaml.j2"] = text
 
     assert refusal(files, facts_for).startswith(said)
 
 
 def test_an_unknown_state(recipe: Recipe, facts_for: MakeFacts) -> None:
-    with pytest.raises(InvalidInput, match=r"^recipe toy-gpu has no state drvier, did you mean driver\?"):
+    with pytest.raises(
+        InvalidInput, match=r"^recipe toy-gpu has no state drvier, did you mean driver\?"
+    ):
         render_state(recipe, "drvier", facts_for(recipe))
 
 
 @pytest.mark.parametrize(
     ("right", "wrong", "words"),
     [
-        ("  name: plugin\n", "  name: plugin\n  labels: none\n", "expected a mapping as metadata.labels, found"),
+        (
+            "  name: plugin\n",
+            "  name: plugin\n  labels: none\n",
+            "expected a mapping as metadata.labels, found",
+        ),
         (
             "    metadata:\n      labels: {app: plugin}\n",
             "    metadata: none\n",

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""500 recipes, templates and options with a mistake made by chance: each ends soon, in objects or in one sentence."""
+"""500 recipes, templates and options with a mistake made by chance: each ends soon, in objects or
+in one sentence."""
 
 from __future__ import annotations
 
@@ -15,12 +16,18 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
-from ansible_collections.hardware.enablement.plugins.module_utils.faces.bundle import read_bundle
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import check_recipe
-from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.conftest import FILES
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
+    read_bundle,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
+    check_recipe,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.conftest import (
+    FILES,
+)
 
 REPO = Path(__file__).resolve().parents[5]
 VALUES = [
@@ -42,14 +49,26 @@ VALUES = [
     "{{ x }}",
 ]
 TEXTS = [
-    *("{{", "{%", "{{ nothing }}", "{{ options.nothing }}", "{{ options }}", "{{ 1 / 0 }}", "{{ options.__class__ }}"),
+    *(
+        "{{",
+        "{%",
+        "{{ nothing }}",
+        "{{ options.nothing }}",
+        "{{ options }}",
+        "{{ 1 / 0 }}",
+        "{{ options.__class__ }}",
+    ),
     *(
         "{% for i in range(1000000000) %}x{% endfor %}",
         "{{ 'x' * 10 ** 12 }}",
         "{{ 10 ** 10 ** 10 }}",
         "{{ [[]] | sum }}",
     ),
-    *("{% include 'recipe.yml' %}", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "{% set x = [] %}{{ x[0] }}"),
+    *(
+        "{% include 'recipe.yml' %}",
+        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+        "{% set x = [] %}{{ x[0] }}",
+    ),
     *(
         "\t",
         "\x00",
@@ -63,7 +82,18 @@ TEXTS = [
         "\u2028",
         "...",
     ),
-    *("[" * 2000, "{a: " * 500, "x" * 100_000, "1e999999", "0x", "? ", "<<: *labels", "2026-02-31", "'", '"'),
+    *(
+        "[" * 2000,
+        "{a: " * 500,
+        "x" * 100_000,
+        "1e999999",
+        "0x",
+        "? ",
+        "<<: *labels",
+        "2026-02-31",
+        "'",
+        '"',
+    ),
 ]
 
 
@@ -102,7 +132,13 @@ def damaged(text: str) -> str:
     """The text with something put in, taken out or exchanged."""
     at = pick(range(len(text) + 1))
     until = at + pick([0, 1, 2, 8, len(text)])
-    return pick([text[:at] + pick(TEXTS) + text[at:], text[:at] + text[until:], text[:at] + pick(TEXTS) + text[until:]])
+    return pick(
+        [
+            text[:at] + pick(TEXTS) + text[at:],
+            text[:at] + text[until:],
+            text[:at] + pick(TEXTS) + text[until:],
+        ]
+    )
 
 
 @contextmanager
@@ -128,18 +164,25 @@ def spoil(files: dict[str, str], options: dict[str, Any]) -> None:
         files["recipe.yml"] = damaged(files["recipe.yml"])
     elif deed == 1:
         # YAML's own writer refuses nothing of what is put in.
-        files["recipe.yml"] = yaml.dump(changed(yaml.safe_load(files["recipe.yml"])), allow_unicode=True)
-    elif deed == 2:
-        options[pick([*options, "nothing", "", "image_pull_secrets", "resources", "env", "node_selector"])] = pick(
-            VALUES + TEXTS
+        files["recipe.yml"] = yaml.dump(
+            changed(yaml.safe_load(files["recipe.yml"])), allow_unicode=True
         )
+    elif deed == 2:
+        options[
+            pick(
+                [*options, "nothing", "", "image_pull_secrets", "resources", "env", "node_selector"]
+            )
+        ] = pick(VALUES + TEXTS)
     else:
         name = pick(sorted(name for name in files if name != "recipe.yml"))
         files[name] = damaged(files[name])
 
 
 def test_500_spoiled_recipes_end_in_objects_or_sentences(facts_for: Callable[..., Any]) -> None:
-    bundles = [FILES, *(read_bundle(REPO / name) for name in ("tests/recipes/nic-like", "recipes/simple-kmod"))]
+    bundles = [
+        FILES,
+        *(read_bundle(REPO / name) for name in ("tests/recipes/nic-like", "recipes/simple-kmod")),
+    ]
     recipes = [load(bundle, "x") for bundle in bundles]
     sentences = []
     for seed in range(500):
@@ -155,7 +198,9 @@ def test_500_spoiled_recipes_end_in_objects_or_sentences(facts_for: Callable[...
     assert 200 < len(list(filter(None, sentences))) < 490
 
 
-def ending(files: Mapping[str, str], options: Mapping[str, Any], facts_for: Callable[..., Any]) -> str:
+def ending(
+    files: Mapping[str, str], options: Mapping[str, Any], facts_for: Callable[..., Any]
+) -> str:
     """The sentence that these end with, "" where they become objects."""
     try:
         recipe: Recipe = load(files, "x")

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A standard option does something: to pods, to the choice of nodes, or in the templates of recipes."""
+"""A standard option does something: to pods, to the choice of nodes, or in the templates of
+recipes."""
 
 from __future__ import annotations
 
@@ -9,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes import inject, requirements
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes import (
+    inject,
+    requirements,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import STANDARD
 
 REPO = Path(__file__).resolve().parents[5]
 
@@ -18,7 +22,9 @@ REPO = Path(__file__).resolve().parents[5]
 @pytest.mark.parametrize("name", STANDARD)
 def test_every_standard_option_is_read(name: str) -> None:
     entry = STANDARD[name]
-    code = "".join(Path(str(module.__file__)).read_text(encoding="utf-8") for module in (inject, requirements))
+    code = "".join(
+        Path(str(module.__file__)).read_text(encoding="utf-8") for module in (inject, requirements)
+    )
     templates = "".join(file.read_text(encoding="utf-8") for file in REPO.glob("recipes/**/*.j2"))
     in_code, in_templates = f'options["{name}"]' in code, f"options.{name}" in templates
     assert entry.in_pods or entry.in_daemonsets or in_code or in_templates

@@ -12,10 +12,16 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.templating import Facts, Templates
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templating import (
+    Facts,
+    Templates,
+)
 
-OPTIONS = Facts("options", {"word": "fast", "items": [1, 2], "flag": True, "nested": {"keys": "kept"}, "null": None})
+OPTIONS = Facts(
+    "options",
+    {"word": "fast", "items": [1, 2], "flag": True, "nested": {"keys": "kept"}, "null": None},
+)
 
 
 def render(text: str, files: Mapping[str, str] | None = None, **variables: Any) -> str:
@@ -73,31 +79,52 @@ def test_what_templates_give(text: str, result: str | None) -> None:
     [
         ("{{ options.wrod }}", "line 1): options has no wrod, did you mean word?;"),
         ("{{ options.wrod | default('x') }}", "line 1): options has no wrod, did you mean word?;"),
-        ("{{ options['wrod'] | default('x') }}", "line 1): options has no wrod, did you mean word?;"),
+        (
+            "{{ options['wrod'] | default('x') }}",
+            "line 1): options has no wrod, did you mean word?;",
+        ),
         ("{{ options.wrod | to_json }}", "line 1): options has no wrod, did you mean word?;"),
         ("{{ opions | to_json }}", "line 1): there is no variable opions, did you mean options?;"),
         ("{{ options.nested.foo | quote }}", "line 1): the mapping has no foo (known: keys);"),
         ("\n\n{{ opions.word }}", "line 3): there is no variable opions, did you mean options?;"),
         ("{{ options.nested.foo.bar }}", "line 1): the mapping has no foo (known: keys);"),
         ("{{ 'x' | sha265 }}", "line 1): there is no filter sha265, did you mean sha256?;"),
-        ("{% if options.word %}\n{{ 'x' | shout }}\n{% endif %}", "there is no filter shout, did you mean sort?;"),
+        (
+            "{% if options.word %}\n{{ 'x' | shout }}\n{% endif %}",
+            "there is no filter shout, did you mean sort?;",
+        ),
         ("a\n{% if %}\n", "line 2): Expected an expression, got 'end of statement block';"),
         ("a\n\n{% for x in y %}\n", "line 3): Unexpected end of template."),
-        ("{{ options.null }}", "line 1): the value is null; give it one, or write | default(..., true);"),
-        ("{{ options.nested }}", "line 1): the value is a mapping; write | to_json, or pick a part of it;"),
+        (
+            "{{ options.null }}",
+            "line 1): the value is null; give it one, or write | default(..., true);",
+        ),
+        (
+            "{{ options.nested }}",
+            "line 1): the value is a mapping; write | to_json, or pick a part of it;",
+        ),
         ("{{ options.get }}", "line 1): the value is no data but "),
         ("{{ 1 / 0 }}", "line 1): division by zero;"),
         ("{{ 'x' + 1 }}", "line 1): can only concatenate str"),
         ("{{ 5 | dictsort }}", "line 1): 'int' object has no attribute 'items';"),
         ("{{ 'a' | regex_replace('((') }}", "line 1): '((' is no regular expression"),
-        ("{% include 'other.j2' %}", "line 1): there is no file other.j2 in the recipe (known: dir/file.j2);"),
-        ("{% include 'dir/fil.j2' %}", "there is no file dir/fil.j2 in the recipe, did you mean dir/file.j2?;"),
+        (
+            "{% include 'other.j2' %}",
+            "line 1): there is no file other.j2 in the recipe (known: dir/file.j2);",
+        ),
+        (
+            "{% include 'dir/fil.j2' %}",
+            "there is no file dir/fil.j2 in the recipe, did you mean dir/file.j2?;",
+        ),
         ("{% include '../../etc/passwd' %}", "there is no file ../../etc/passwd in the recipe"),
         ("{% include 'dir/file.j2' %}", "maximum recursion depth exceeded"),
         ("{{ lipsum() }}", "there is no variable lipsum"),
         ("{{ cycler('a') }}", "there is no variable cycler"),
         ("{{ ''.__class__ }}", "access to attribute '__class__' of 'str' object is unsafe"),
-        ("{{ options.items.append(3) }}", "access to attribute 'append' of 'list' object is unsafe"),
+        (
+            "{{ options.items.append(3) }}",
+            "access to attribute 'append' of 'list' object is unsafe",
+        ),
         ("{{ range(10000000) | list | to_json }}", "Range too big"),
         ("{{ lookup('env', 'HOME') }}", "there is no variable lookup"),
     ],
@@ -154,18 +181,28 @@ EVIL = [
 
 @pytest.mark.parametrize("value", EVIL)
 def test_values_cannot_change_the_yaml_around_them(value: str) -> None:
-    for text in ("key: {{ v }}", 'key: "{{ v }}"', "key: '{{ v }}'", "key: {{ v | lower }}", "key: {{ v ~ '' }}"):
+    for text in (
+        "key: {{ v }}",
+        'key: "{{ v }}"',
+        "key: '{{ v }}'",
+        "key: {{ v | lower }}",
+        "key: {{ v ~ '' }}",
+    ):
         assert "write | to_json" in refusal(text, v=value)
 
 
-@pytest.mark.parametrize("value", [*EVIL, "", "plain", "*", "&a", "!t", "{a", "[", "%", "@", "yes", "1", "~", "é"])
+@pytest.mark.parametrize(
+    "value", [*EVIL, "", "plain", "*", "&a", "!t", "{a", "[", "%", "@", "yes", "1", "~", "é"]
+)
 def test_values_come_through_unharmed_as_json(value: str) -> None:
     assert yaml.safe_load(render("key: {{ v | to_json }}", v=value)) == {"key": value}
     assert json.loads(render("{{ v | to_json }}", v=value)) == value
     assert json.loads(render("{{ v | quote }}", v=value)) == value
 
 
-@pytest.mark.parametrize("value", ["a\nb: c", "x\n\n\ny", "--- \n...", '"', "a\r\nb", "\nfirst", "tail\n"])
+@pytest.mark.parametrize(
+    "value", ["a\nb: c", "x\n\n\ny", "--- \n...", '"', "a\r\nb", "\nfirst", "tail\n"]
+)
 def test_values_stay_inside_a_block_of_text(value: str) -> None:
     text = "data:\n  file: |2\n    {{ v | indent(4) }}\nafter: 1\n"
 

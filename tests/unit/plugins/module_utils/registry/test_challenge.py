@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.challenge import (
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.challenge import (
     Challenge,
     best,
     is_safe_realm,
@@ -17,7 +17,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils.registry.chall
     union,
 )
 
-HUB = Challenge("bearer", "https://auth.docker.io/token", "registry.docker.io", ("repository:a/b:pull",))
+HUB = Challenge(
+    "bearer", "https://auth.docker.io/token", "registry.docker.io", ("repository:a/b:pull",)
+)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,15 @@ HUB = Challenge("bearer", "https://auth.docker.io/token", "registry.docker.io", 
         (r'Basic realm="say \"x\""', [Challenge("basic", 'say "x"')]),
         (
             'Bearer realm="https://r/t",scope="repository:a:pull repository:b:pull,push",error="invalid_token"',
-            [Challenge("bearer", "https://r/t", "", ("repository:a:pull", "repository:b:pull,push"), "invalid_token")],
+            [
+                Challenge(
+                    "bearer",
+                    "https://r/t",
+                    "",
+                    ("repository:a:pull", "repository:b:pull,push"),
+                    "invalid_token",
+                )
+            ],
         ),
         ('Bearer realm="unfinished', [Challenge("bearer")]),
     ],

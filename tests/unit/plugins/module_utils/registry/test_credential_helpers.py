@@ -13,11 +13,18 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.builds.registry_policy import read_config
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.account import Credentials
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Keyring
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.registry_policy import (
+    read_config,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
+    EnablementError,
+    InvalidInput,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.account import (
+    Credentials,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_names import parse
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.keyring import Keyring
 
 # Knows every registry of example.com by its own name, and writes down who was asked for.
 SCRIPT = """#!/bin/sh
@@ -54,7 +61,9 @@ def ring(folder: Path, secrets: set[str] | None = None, **config: Any) -> Keyrin
 def test_a_helper_of_the_host_then_entries_then_the_store(helpers: Path) -> None:
     auth = base64.b64encode(b"me:mine").decode()
     auths = {"a.example.com": {"auth": auth}, "b.example.com": {"auth": auth}}
-    keyring = ring(helpers, auths=auths, credHelpers={"a.example.com": "named"}, credsStore="stored")
+    keyring = ring(
+        helpers, auths=auths, credHelpers={"a.example.com": "named"}, credsStore="stored"
+    )
     found = {host: keyring.find(parse(f"{host}.example.com/x")) for host in "abc"}
     assert found == {
         "a": Credentials("a.example.com", "secret-of-named"),
@@ -68,9 +77,14 @@ def test_each_host_is_asked_for_once_and_what_is_learnt_is_a_secret(helpers: Pat
     secrets: set[str] = set()
     keyring = ring(helpers, secrets, credsStore="stored")
     for _time in range(2):
-        assert keyring.find(parse("token.example.com:5000/x")) == Credentials("", identity_token="refresh")
+        assert keyring.find(parse("token.example.com:5000/x")) == Credentials(
+            "", identity_token="refresh"
+        )
         keyring.find(parse("a.example.com/x"))
-    assert (helpers / "asked").read_text().splitlines() == ["get token.example.com:5000", "get a.example.com"]
+    assert (helpers / "asked").read_text().splitlines() == [
+        "get token.example.com:5000",
+        "get a.example.com",
+    ]
     assert {"refresh", "secret-of-stored"} <= secrets
 
 
@@ -78,12 +92,22 @@ def test_each_host_is_asked_for_once_and_what_is_learnt_is_a_secret(helpers: Pat
     ("host", "helper", "why"),
     [
         ("down.test", "stored", "docker-credential-stored says: the keychain is locked"),
-        ("broken.test", "stored", "docker-credential-stored does not answer with Username and Secret"),
-        ("a.test", "absent", "docker-credential-absent is missing on the machine that runs Ansible"),
+        (
+            "broken.test",
+            "stored",
+            "docker-credential-stored does not answer with Username and Secret",
+        ),
+        (
+            "a.test",
+            "absent",
+            "docker-credential-absent is missing on the machine that runs Ansible",
+        ),
         ("a.test", "../stored", "is no name of a credential helper"),
     ],
 )
-def test_a_helper_that_does_not_help_is_told_in_one_sentence(helpers: Path, host: str, helper: str, why: str) -> None:
+def test_a_helper_that_does_not_help_is_told_in_one_sentence(
+    helpers: Path, host: str, helper: str, why: str
+) -> None:
     with pytest.raises(EnablementError) as caught:
         ring(helpers, credHelpers={host: helper}).find(parse(f"{host}/x"))
     assert f"Cannot get the credentials for {host}" in str(caught.value)
@@ -92,12 +116,16 @@ def test_a_helper_that_does_not_help_is_told_in_one_sentence(helpers: Path, host
 
 
 def test_helpers_that_a_pull_secret_names_are_never_run(helpers: Path) -> None:
-    text = json.dumps({"auths": {}, "credsStore": "stored", "credHelpers": {"a.example.com": "named"}})
+    text = json.dumps(
+        {"auths": {}, "credsStore": "stored", "credHelpers": {"a.example.com": "named"}}
+    )
     assert Keyring.from_configs([text]).find(parse("a.example.com/x")) is None
     assert not (helpers / "asked").exists()
 
 
-@pytest.mark.parametrize(("text", "why"), [(None, "No such file"), ("s3cret", "not JSON"), ("[]", "not a mapping")])
+@pytest.mark.parametrize(
+    ("text", "why"), [(None, "No such file"), ("s3cret", "not JSON"), ("[]", "not a mapping")]
+)
 def test_a_configuration_that_cannot_be_read(tmp_path: Path, text: str | None, why: str) -> None:
     if text is not None:
         (tmp_path / "config.json").write_text(text)

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.account import Credentials
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Keyring
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.account import (
+    Credentials,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_names import parse
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.keyring import Keyring
 
 
 def encoded(text: str) -> str:
@@ -27,7 +29,9 @@ def entry(name: str) -> dict[str, str]:
 
 def ring(**names: str) -> Keyring:
     """A keyring whose keys are given as name=key; the account is called as the name."""
-    return Keyring.from_configs([json.dumps({"auths": {key: entry(name) for name, key in names.items()}})])
+    return Keyring.from_configs(
+        [json.dumps({"auths": {key: entry(name) for name, key in names.items()}})]
+    )
 
 
 def who(keyring: Keyring, image: str) -> str | None:
@@ -91,8 +95,14 @@ def test_of_equal_keys_the_first_one_counts() -> None:
     [
         ({"auth": encoded("me:pass:word")}, Credentials("me", "pass:word")),
         ({"auth": encoded("me:pass\0\0")}, Credentials("me", "pass")),
-        ({"username": "me", "password": "pass", "email": "me@example.com"}, Credentials("me", "pass")),
-        ({"username": "you", "password": "other", "auth": encoded("me:pass")}, Credentials("me", "pass")),
+        (
+            {"username": "me", "password": "pass", "email": "me@example.com"},
+            Credentials("me", "pass"),
+        ),
+        (
+            {"username": "you", "password": "other", "auth": encoded("me:pass")},
+            Credentials("me", "pass"),
+        ),
         ({"auth": encoded("me:"), "identitytoken": "token"}, Credentials("me", "", "token")),
         ({"identitytoken": "token"}, Credentials("", "", "token")),
         ({}, None),
@@ -100,14 +110,18 @@ def test_of_equal_keys_the_first_one_counts() -> None:
     ],
 )
 @pytest.mark.parametrize("old", [False, True], ids=["dockerconfigjson", "dockercfg"])
-def test_all_ways_to_write_an_entry(written: dict[str, str], expected: Credentials | None, old: bool) -> None:
+def test_all_ways_to_write_an_entry(
+    written: dict[str, str], expected: Credentials | None, old: bool
+) -> None:
     document: dict[str, Any] = {"quay.io": written}
     keyring = Keyring.from_configs([json.dumps(document if old else {"auths": document})])
     assert keyring.find(parse("quay.io/a")) == expected
 
 
 def test_other_settings_are_no_entries() -> None:
-    text = json.dumps({"credsStore": "desktop", "HttpHeaders": {"User-Agent": "x"}, "auths": {"quay.io": {}}})
+    text = json.dumps(
+        {"credsStore": "desktop", "HttpHeaders": {"User-Agent": "x"}, "auths": {"quay.io": {}}}
+    )
     assert Keyring.from_configs([text, "{}"]).find(parse("quay.io/a")) is None
 
 
@@ -119,7 +133,10 @@ def test_other_settings_are_no_entries() -> None:
         ('{"auths": ["topsecret"]}', '"auths" is not a mapping'),
         ('{"auths": {"quay.io": "topsecret"}}', r"entry quay\.io is not a mapping"),
         ('{"auths": {"quay.io": {"auth": "topsecret!"}}}', r"entry quay\.io is not base64"),
-        (json.dumps({"auths": {"quay.io": {"auth": encoded("topsecret")}}}), "not username:password"),
+        (
+            json.dumps({"auths": {"quay.io": {"auth": encoded("topsecret")}}}),
+            "not username:password",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_not_shown(text: str, why: str) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.manifests import (
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_manifests import (
     DOCKER_LIST,
     DOCKER_MANIFEST,
     OCI_INDEX,
@@ -133,12 +133,17 @@ def test_labels() -> None:
 
 
 def test_a_configuration_with_one_layer_more() -> None:
-    made = json.loads(config_with_layer(CONFIG, LAYER, {"both": "2", "new": "2"}, "2026-11-21T12:00:00Z"))
+    made = json.loads(
+        config_with_layer(CONFIG, LAYER, {"both": "2", "new": "2"}, "2026-11-21T12:00:00Z")
+    )
     assert made["architecture"] == "arm64"
     assert made["created"] == "2026-11-21T12:00:00Z"
     assert made["config"] == {"Env": ["A=b"], "Labels": {"old": "1", "both": "2", "new": "2"}}
     assert made["rootfs"]["diff_ids"] == ["sha256:1", digest_of(b"a tar file")]
-    assert [entry.get("created_by") for entry in made["history"]] == ["somebody", "hardware.enablement"]
+    assert [entry.get("created_by") for entry in made["history"]] == [
+        "somebody",
+        "hardware.enablement",
+    ]
     assert labels_of(CONFIG) == {"old": "1", "both": "1"}
 
 
@@ -155,10 +160,19 @@ def test_a_layer_that_is_no_tar_gz(layer: bytes) -> None:
         (DOCKER_MANIFEST, "application/vnd.docker.image.rootfs.diff.tar.gzip"),
     ],
 )
-def test_a_manifest_with_one_layer_more_is_of_the_same_family(media_type: str, layer_type: str) -> None:
+def test_a_manifest_with_one_layer_more_is_of_the_same_family(
+    media_type: str, layer_type: str
+) -> None:
     old = {"mediaType": "x/layer", "digest": A, "size": 1}
     config = {"mediaType": "x/config", "digest": B, "size": 2}
-    base = read({"mediaType": media_type, "config": config, "layers": [old], "annotations": {"of": "the base"}})
+    base = read(
+        {
+            "mediaType": media_type,
+            "config": config,
+            "layers": [old],
+            "annotations": {"of": "the base"},
+        }
+    )
     assert base
     made = manifest_with_layer(base, b"{}", LAYER)
     assert json.loads(made.body) == {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.proxies import Proxies
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.proxies import Proxies
 
 PROXY = "http://proxy.test:3128"
 
@@ -57,7 +57,11 @@ def test_a_proxy_without_a_scheme() -> None:
 
 
 def test_the_environment_counts_only_where_nothing_is_given() -> None:
-    environment = {"https_proxy": "http://lower", "HTTPS_PROXY": "http://upper", "HTTP_PROXY": "http://plain"}
+    environment = {
+        "https_proxy": "http://lower",
+        "HTTPS_PROXY": "http://upper",
+        "HTTP_PROXY": "http://plain",
+    }
     proxies = Proxies().completed(environment)
     assert (proxies.http, proxies.https, proxies.exceptions) == ("http://plain", "http://lower", "")
     assert Proxies(https="", exceptions="x").completed(environment).https == ""

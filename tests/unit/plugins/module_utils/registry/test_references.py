@@ -1,14 +1,18 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""References are read as container runtimes read them, and written so that they are read the same again."""
+"""References are read as container runtimes read them, and written so that they are read the same
+again."""
 
 from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import Reference, parse
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_names import (
+    Reference,
+    parse,
+)
 
 DIGEST = f"sha256:{'0a' * 32}"
 
@@ -24,7 +28,10 @@ DIGEST = f"sha256:{'0a' * 32}"
         ("registry-1.docker.io/a/b:1", "docker.io/a/b:1"),
         ("localhost/a:1", "localhost/a:1"),
         ("localhost:5000/a", "localhost:5000/a:latest"),
-        ("registry.test:5000/gpu/driver:6.8.0-60-generic", "registry.test:5000/gpu/driver:6.8.0-60-generic"),
+        (
+            "registry.test:5000/gpu/driver:6.8.0-60-generic",
+            "registry.test:5000/gpu/driver:6.8.0-60-generic",
+        ),
         ("Registry/a:1", "Registry/a:1"),
         ("[::1]:5000/a/b:c", "[::1]:5000/a/b:c"),
         ("nvcr.io/nvidia/driver:550.54.14-rhel9.4", "nvcr.io/nvidia/driver:550.54.14-rhel9.4"),

@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import json
 
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.account import Credentials
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.keyring import Keyring
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.policy import Mirror, Policy, Trust
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.references import parse
-from ansible_collections.hardware.enablement.plugins.module_utils.registry.registries_conf import (
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.account import (
+    Credentials,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_names import parse
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.keyring import Keyring
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.policy import (
+    RegistryMirror,
+    RegistryPolicy,
+    Trust,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.registries_conf import (
     authfile,
     authorities,
     certificates,
@@ -47,26 +53,35 @@ insecure = true
 
 def test_the_configuration() -> None:
     mirrors = [
-        Mirror("quay.io/team", ["m.test:5000/q"]),
-        Mirror("quay.io/team", ["h.test/"], source=False, pulls="digest"),
-        Mirror("*.example.com", ["m.test:5000/e"]),
+        RegistryMirror("quay.io/team", ["m.test:5000/q"]),
+        RegistryMirror("quay.io/team", ["h.test/"], source=False, pulls="digest"),
+        RegistryMirror("*.example.com", ["m.test:5000/e"]),
     ]
-    assert registries_conf(Policy(mirrors=mirrors, trusts=[Trust("h.test", plain_http=True)])) == CONF
+    assert (
+        registries_conf(RegistryPolicy(mirrors=mirrors, trusts=[Trust("h.test", plain_http=True)]))
+        == CONF
+    )
 
 
 def test_each_registry_has_its_own_authorities_where_they_can_be_told_apart() -> None:
     first, second = Trust("m.test:5000", ca="OWN"), Trust("m.test:5000", ca="of the cluster")
-    policy = Policy(ca="ALL", trusts=[first, second, Trust("h.test", verify=False)])
+    policy = RegistryPolicy(ca="ALL", trusts=[first, second, Trust("h.test", verify=False)])
     assert certificates(policy) == {"m.test:5000/ca.crt": "OWN"}
     assert authorities(policy) == "ALL\nOWN"
-    assert authorities(Policy()) == ""
+    assert authorities(RegistryPolicy()) == ""
 
 
 def test_a_build_gets_the_credentials_that_it_needs() -> None:
-    account = {name: Credentials(name, f"secret-of-{name}") for name in ("named", "mirror", "stranger")}
+    account = {
+        name: Credentials(name, f"secret-of-{name}") for name in ("named", "mirror", "stranger")
+    }
     named = Keyring([("r.test", account["named"])])
-    everything = named.before(Keyring([("m.test", account["mirror"]), ("s.test", account["stranger"])]))
-    policy = Policy(keyring=everything, for_builds=named, mirrors=[Mirror("quay.io", ["m.test"])])
+    everything = named.before(
+        Keyring([("m.test", account["mirror"]), ("s.test", account["stranger"])])
+    )
+    policy = RegistryPolicy(
+        keyring=everything, for_builds=named, mirrors=[RegistryMirror("quay.io", ["m.test"])]
+    )
     auths = json.loads(authfile(policy, [parse("quay.io/base:1")]))["auths"]
     assert auths == {"r.test": account["named"].entry, "m.test/base": account["mirror"].entry}
-    assert authfile(Policy(), [parse("quay.io/base:1")]) == ""
+    assert authfile(RegistryPolicy(), [parse("quay.io/base:1")]) == ""

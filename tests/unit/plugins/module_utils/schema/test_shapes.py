@@ -10,9 +10,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.schema.problems import Problems
-from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes import (
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._schema.problems import Problems
+from ansible_collections.hardware.enablement.plugins.module_utils._schema.shapes import (
     Anything,
     Either,
     Flag,
@@ -31,7 +31,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils.schema.shapes 
 
 WORD = Text("a word", "[a-z]+", longest=5, reserved=("taken",))
 PERSON = Record(
-    {"name": Key(WORD, required=True), "age": Key(Integer(0, 150)), "of": Key(WORD), "by": Key(WORD)},
+    {
+        "name": Key(WORD, required=True),
+        "age": Key(Integer(0, 150)),
+        "of": Key(WORD),
+        "by": Key(WORD),
+    },
     removed={"years": "age instead"},
     together={"of": ("by",)},
 )
@@ -56,7 +61,11 @@ GOOD: list[tuple[Shape, Any]] = [
 BAD: list[tuple[Shape, Any, str]] = [
     (WORD, 7, "expected a word, found the number 7 (put it in quotes)"),
     (WORD, "Word", "expected a word, found 'Word'"),
-    (WORD, "words!", "expected a word, found 'words!'; f: expected at most 5 characters, found 6 in 'words!'"),
+    (
+        WORD,
+        "words!",
+        "expected a word, found 'words!'; f: expected at most 5 characters, found 6 in 'words!'",
+    ),
     (WORD, "taken", "expected a name that is not taken, found 'taken'"),
     (Text(), "", "expected text, found ''"),
     (Regex(), "", "expected a regular expression, found ''"),
@@ -72,13 +81,25 @@ BAD: list[tuple[Shape, Any, str]] = [
     ),
     (Items(WORD, minimum=1), [], "expected a list of at least 1, found an empty list"),
     (MapOf(Flag(), WORD), {"A": True}, "A: expected a word, found 'A'"),
-    (MapOf(Flag(), minimum=1), {}, "expected a mapping with at least 1 keys, found an empty mapping"),
+    (
+        MapOf(Flag(), minimum=1),
+        {},
+        "expected a mapping with at least 1 keys, found an empty mapping",
+    ),
     (PERSON, {}, "name: expected a value, found nothing"),
     (PERSON, {"name": "ann", "agee": 7}, "expected only known keys, found agee, did you mean age?"),
     (PERSON, {"name": "ann", "years": 7}, "years: expected age instead, found the number 7"),
     (PERSON, {"name": "ann", "of": "a"}, "by: expected a value, since there is of, found nothing"),
-    (Tagged("kind", {"person": PERSON}), {"persona": {}}, "expected a kind, found persona, did you mean person?"),
-    (Tagged("kind", {"person": PERSON}), {}, "expected a mapping with one key, the kind, found an empty mapping"),
+    (
+        Tagged("kind", {"person": PERSON}),
+        {"persona": {}},
+        "expected a kind, found persona, did you mean person?",
+    ),
+    (
+        Tagged("kind", {"person": PERSON}),
+        {},
+        "expected a mapping with one key, the kind, found an empty mapping",
+    ),
 ]
 
 
@@ -113,7 +134,9 @@ def test_what_json_schema_cannot_say_is_checked() -> None:
     assert said(Regex(), "((").startswith("expected a regular expression, found '((' (missing )")
     apart = Record({"one": Key(Flag()), "other": Key(Flag())}, apart=(("one", "other"),))
     assert said(apart, {"one": True, "other": True}) == "expected one of one and other, found both"
-    assert said(apart, {"one": True, "other": None}) == "other: expected true or false, found nothing"
+    assert (
+        said(apart, {"one": True, "other": None}) == "other: expected true or false, found nothing"
+    )
 
 
 def test_texts_and_defaults_are_told() -> None:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes and validation pods behind the scripted API server: lists, watches, patches, and what it refuses."""
+"""Nodes and validation pods behind the scripted API server: lists, watches, patches, and what it
+refuses."""
 
 from __future__ import annotations
 
@@ -12,7 +13,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import Asked, FakeServer
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    Asked,
+    FakeServer,
+)
 
 Obj = dict[str, Any]
 Answer = tuple[int, dict[str, str], Any]
@@ -22,7 +26,13 @@ KINDS = {"nodes": "Node", "pods": "Pod", "daemonsets": "DaemonSet"}
 
 def refusal(code: int, reason: str, message: str = "no, says a webhook") -> Answer:
     """An answer of the API server that says no."""
-    body = {"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message}
+    body = {
+        "kind": "Status",
+        "status": "Failure",
+        "code": code,
+        "reason": reason,
+        "message": message,
+    }
     return code, {}, body
 
 
@@ -39,10 +49,11 @@ class _Stream(list[Any]):
 
 
 class ScriptedCluster:
-    """objects: by plural and name. refuse: gets each request, returns an answer instead of the usual one, or None.
+    """objects: by plural and name. refuse: gets each request, returns an answer instead of the
+    usual one, or None.
 
-    patched: (node, patch) as they came. on_watch: called when the watch of nodes has begun. start_pod: gets each pod
-    that is created.
+    patched: (node, patch) as they came. on_watch: called when the watch of nodes has begun.
+    start_pod: gets each pod that is created.
     """
 
     def __init__(self, fake: FakeServer, *nodes: Obj) -> None:
@@ -72,7 +83,11 @@ class ScriptedCluster:
     def labels(self, node: str) -> dict[str, str]:
         """The labels of ours that a node carries, without the domain."""
         found = self.objects["nodes"][node]["metadata"]["labels"]
-        return {name.partition("/")[2]: value for name, value in found.items() if name.startswith("hardware-en")}
+        return {
+            name.partition("/")[2]: value
+            for name, value in found.items()
+            if name.startswith("hardware-en")
+        }
 
     def _tell(self, plural: str, kind: str, obj: Obj) -> None:
         self._version += 1
@@ -105,7 +120,15 @@ class ScriptedCluster:
     def _get(self, plural: str, name: str, _asked: Asked) -> Answer:
         if not name:
             found = list(self.objects[plural].values())
-            return 200, {}, {"kind": "List", "metadata": {"resourceVersion": str(self._version)}, "items": found}
+            return (
+                200,
+                {},
+                {
+                    "kind": "List",
+                    "metadata": {"resourceVersion": str(self._version)},
+                    "items": found,
+                },
+            )
         one = self.objects[plural].get(name)
         return (200, {}, one) if one else refusal(404, "NotFound", "it is gone")
 

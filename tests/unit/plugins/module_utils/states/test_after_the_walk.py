@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What comes after the walk, clean-up and record, costs no result where the API server refuses it, and is said."""
+"""What comes after the walk, clean-up and record, costs no result where the API server refuses it,
+and is said."""
 
 from __future__ import annotations
 
@@ -11,13 +12,16 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
-from ansible_collections.hardware.enablement.plugins.module_utils.states import validate
-from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils.states.desired import Desired
-from ansible_collections.hardware.enablement.plugins.module_utils.states.guard import Guard
-from ansible_collections.hardware.enablement.plugins.module_utils.states.strays import Strays
-from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import FakeServer, fake
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
+from ansible_collections.hardware.enablement.plugins.module_utils._states import validate
+from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._states.desired import Desired
+from ansible_collections.hardware.enablement.plugins.module_utils._states.guard import Guard
+from ansible_collections.hardware.enablement.plugins.module_utils._states.strays import Strays
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    FakeServer,
+    fake,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
     Obj,
@@ -60,7 +64,9 @@ def prove(fake: FakeServer, nodes: list[Obj], rivals: Sequence[str] = (), **para
         rival_plugins=list(rivals),
         plans=[plan_of(OFFERS)],
         plans_with=lambda _more: [plan_of(OFFERS)],
-        prepared=SimpleNamespace(recipe=recipe, selector=SELECTOR, namespace="demo", grouping=grouping),
+        prepared=SimpleNamespace(
+            recipe=recipe, selector=SELECTOR, namespace="demo", grouping=grouping
+        ),
         discovery=SimpleNamespace(
             grouping=grouping,
             groups=groups,
@@ -82,7 +88,12 @@ def prove(fake: FakeServer, nodes: list[Obj], rivals: Sequence[str] = (), **para
         **params,
     }
     return validate.prove(
-        cast(Desired, desired), cast(Any, [state]), given, RunContext(), cast(Guard, Held()), later=None
+        cast(Desired, desired),
+        cast(Any, [state]),
+        given,
+        RunContext(),
+        cast(Guard, Held()),
+        later=None,
     )
 
 
@@ -90,7 +101,9 @@ def test_a_refused_clean_up_is_said_and_costs_no_result(fake: FakeServer) -> Non
     node = gpu_node("n1", READY)
     cluster = ScriptedCluster(fake, node)
     cluster.put("pods", world.validator("validate-plugin-1", "plugin"))
-    cluster.refuse = lambda asked: refusal(403, "Forbidden", "no deletions") if asked.method == "DELETE" else None
+    cluster.refuse = lambda asked: (
+        refusal(403, "Forbidden", "no deletions") if asked.method == "DELETE" else None
+    )
     result = prove(fake, [node])
     assert (result["phase"], result["nodes_ready"], result.get("failed")) == ("ready", 1, None)
     [said] = result["unfinished"]
@@ -99,7 +112,9 @@ def test_a_refused_clean_up_is_said_and_costs_no_result(fake: FakeServer) -> Non
     assert len([asked for asked in fake.asked if asked.method == "DELETE"]) == 2
 
 
-def test_a_record_that_cannot_be_written_fails_the_run_and_keeps_its_results(fake: FakeServer) -> None:
+def test_a_record_that_cannot_be_written_fails_the_run_and_keeps_its_results(
+    fake: FakeServer,
+) -> None:
     node = gpu_node("n1", READY)
     ScriptedCluster(fake, node).refuse = lambda asked: (
         refusal(403, "Forbidden", "no records") if "specialresources" in asked.path else None
@@ -109,11 +124,18 @@ def test_a_record_that_cannot_be_written_fails_the_run_and_keeps_its_results(fak
     assert "no records" in result["msg"]
 
 
-def test_pods_of_nodes_that_left_are_removed_and_failed_ones_of_others_keep_their_logs(fake: FakeServer) -> None:
+def test_pods_of_nodes_that_left_are_removed_and_failed_ones_of_others_keep_their_logs(
+    fake: FakeServer,
+) -> None:
     node = gpu_node("n1", READY)
     cluster = ScriptedCluster(fake, node)
     # d was for a node that has left, and another one has its name and is proven.
-    pods = (("a", "n1", "Failed"), ("b", "gone", "Running"), ("c", "gone", "Pending"), ("d", "n1", "Running"))
+    pods = (
+        ("a", "n1", "Failed"),
+        ("b", "gone", "Running"),
+        ("c", "gone", "Pending"),
+        ("d", "n1", "Running"),
+    )
     for name, place, phase in pods:
         cluster.put("pods", world.validator(name, "plugin", place, phase))
     prove(fake, [node])
@@ -123,7 +145,9 @@ def test_pods_of_nodes_that_left_are_removed_and_failed_ones_of_others_keep_thei
 def test_a_node_that_left_is_named_and_counts_nowhere(fake: FakeServer) -> None:
     nodes = [gpu_node("n1", READY), gpu_node("n2", WAITING)]
     cluster = ScriptedCluster(fake, *nodes)
-    cluster.on_watch = lambda: cluster.remove("nodes", "n2") if "n2" in cluster.objects["nodes"] else None
+    cluster.on_watch = lambda: (
+        cluster.remove("nodes", "n2") if "n2" in cluster.objects["nodes"] else None
+    )
     result = prove(fake, nodes)
     assert (result["nodes_total"], result["nodes_ready"], result["left"]) == (1, 1, ["n2"])
     assert [(group["ready"], group["total"]) for group in result["states"][0]["groups"]] == [(1, 1)]
@@ -132,7 +156,9 @@ def test_a_node_that_left_is_named_and_counts_nowhere(fake: FakeServer) -> None:
 
 
 @pytest.mark.parametrize(("on_regress", "gate"), [("keep", "degraded"), ("withdraw", None)])
-def test_on_regress_decides_about_the_gate(fake: FakeServer, on_regress: str, gate: str | None) -> None:
+def test_on_regress_decides_about_the_gate(
+    fake: FakeServer, on_regress: str, gate: str | None
+) -> None:
     node = gpu_node("n1", WAITING, labels={"hardware-enablement.io/demo.plugin": "ready"})
     cluster = ScriptedCluster(fake, node)
     assert prove(fake, [node], on_regress=on_regress)["failed"]
@@ -146,4 +172,6 @@ def test_a_device_plugin_beside_ours_is_named(fake: FakeServer) -> None:
     assert result["message"].endswith(
         "; example.com/gpu is served by another device plugin, too: DaemonSet theirs/plugin"
     )
-    assert any("! DaemonSet theirs/plugin serves the same resource" in line for line in result["table"])
+    assert any(
+        "! DaemonSet theirs/plugin serves the same resource" in line for line in result["table"]
+    )

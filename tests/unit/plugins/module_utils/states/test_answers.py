@@ -8,9 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import Unreachable
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import ReadLogs, ReadMetrics
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import WORKERS, Answers
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+    Unreachable,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.queries import (
+    ReadLogs,
+    ReadMetrics,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.answers import (
+    WORKERS,
+    Answers,
+)
 
 
 class Pods:
@@ -42,7 +50,7 @@ class Pods:
         return pod
 
 
-def asks(count: int) -> list[ReadMetrics]:
+def queries(count: int) -> list[ReadMetrics]:
     return [ReadMetrics("n", f"p{number:03}", "uid", 9400, "/metrics") for number in range(count)]
 
 
@@ -51,11 +59,11 @@ def fetch(answers: Answers, wanted: Sequence[Any]) -> dict[Any, Any]:
 
 
 def test_where_no_pod_answers_only_one_round_is_asked() -> None:
-    wanted = asks(1000)
-    pods = Pods({ask.pod for ask in wanted})
+    wanted = queries(1000)
+    pods = Pods({query.pod for query in wanted})
     log = ReadLogs("n", "other", "uid", None, 5)
 
-    found = fetch(Answers(pods, lambda _ask: {}), [*wanted, log])  # type: ignore[arg-type]
+    found = fetch(Answers(pods, lambda _run_queries: {}), [*wanted, log])  # type: ignore[arg-type]
 
     assert len(pods.asked) == WORKERS
     assert found[log].value == "other"
@@ -64,22 +72,22 @@ def test_where_no_pod_answers_only_one_round_is_asked() -> None:
 
 
 def test_pods_that_answer_are_not_kept_waiting_twice_by_the_same_ones() -> None:
-    wanted = asks(50)
-    pods = Pods({ask.pod for ask in wanted[:WORKERS]})
-    answers = Answers(pods, lambda _ask: {})  # type: ignore[arg-type]
+    wanted = queries(50)
+    pods = Pods({query.pod for query in wanted[:WORKERS]})
+    answers = Answers(pods, lambda _run_queries: {})  # type: ignore[arg-type]
     fetch(answers, wanted)
     pods.asked.clear()
 
     found = fetch(answers, wanted)
 
-    assert pods.asked[-WORKERS:] == [ask.pod for ask in wanted[:WORKERS]]
-    assert [ask for ask in wanted if found[ask].error] == wanted[:WORKERS]
+    assert pods.asked[-WORKERS:] == [query.pod for query in wanted[:WORKERS]]
+    assert [query for query in wanted if found[query].error] == wanted[:WORKERS]
 
 
 def test_a_pod_that_answers_again_is_asked_in_its_turn() -> None:
-    wanted = asks(WORKERS + 1)
+    wanted = queries(WORKERS + 1)
     pods = Pods({wanted[0].pod})
-    answers = Answers(pods, lambda _ask: {})  # type: ignore[arg-type]
+    answers = Answers(pods, lambda _run_queries: {})  # type: ignore[arg-type]
     assert fetch(answers, wanted)[wanted[0]].error
     pods.silent.clear()
     fetch(answers, wanted)
@@ -87,4 +95,4 @@ def test_a_pod_that_answers_again_is_asked_in_its_turn() -> None:
 
     fetch(answers, wanted)
 
-    assert pods.asked == [ask.pod for ask in wanted]
+    assert pods.asked == [query.pod for query in wanted]

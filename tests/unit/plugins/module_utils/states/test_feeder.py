@@ -1,21 +1,34 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which watches proofs bring about. That what the API server tells arrives, tests/integration/test_proofs.py shows."""
+"""Which watches proofs bring about. That what the API server tells arrives,
+tests/integration/test_proofs.py shows."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import UnknownKind
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind, builtin
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.watch import WatchEvent
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Watched
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.feeder import RETRY_S, Feeder
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+    UnknownKind,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import (
+    Kind,
+    builtin,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.watch import WatchEvent
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.feeds import Watched
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
+    ClusterSnapshot,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.feeder import (
+    RETRY_S,
+    Feeder,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
-from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import GROUP
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import (
+    GROUP,
+)
 
 CONFIG_MAPS = Watched("v1", "ConfigMap", "demo")
 THINGS = Watched("toy.example/v1", "Thing", "demo")
@@ -34,7 +47,9 @@ class Recorder:
             raise UnknownKind(f"no {kind}, refresh {refresh}")
         return found
 
-    def subscribe(self, kind: Kind, *, namespace: str | None, fields: str | None, source: Watched) -> None:
+    def subscribe(
+        self, kind: Kind, *, namespace: str | None, fields: str | None, source: Watched
+    ) -> None:
         assert source.name == ""
         self.watches.append((kind.kind, namespace, fields))
 
@@ -43,8 +58,10 @@ def resource(name: str, **spec: Any) -> Proof:
     return Proof("resource", {"api_version": "v1", "kind": "ConfigMap", "name": name, **spec})
 
 
-def feeder(recorder: Recorder, *proofs: Proof, nodes: tuple[str, ...] = ()) -> tuple[Feeder, Snapshot]:
-    snapshot = Snapshot(groups=dict.fromkeys(nodes, GROUP))
+def feeder(
+    recorder: Recorder, *proofs: Proof, nodes: tuple[str, ...] = ()
+) -> tuple[Feeder, ClusterSnapshot]:
+    snapshot = ClusterSnapshot(groups=dict.fromkeys(nodes, GROUP))
     plans = [world.plan("state", proofs=proofs)]
     made = Feeder(recorder, snapshot, plans, "demo", clock=lambda: recorder.now)  # type: ignore[arg-type]
     return made, snapshot
@@ -75,7 +92,11 @@ def test_one_watch_for_each_kind_and_namespace() -> None:
 def test_names_that_differ_between_nodes_are_watched_together() -> None:
     recorder = Recorder()
     spec = resource("{{ node }}").spec
-    proof = Proof("resource", spec, render=lambda _group, node: {**spec, "name": node, "namespace": f"in-{node[0]}"})
+    proof = Proof(
+        "resource",
+        spec,
+        render=lambda _group, node: {**spec, "name": node, "namespace": f"in-{node[0]}"},
+    )
     made, snapshot = feeder(recorder, proof, nodes=("a1", "a2"))
     follow(made, recorder)
     assert recorder.watches == [("ConfigMap", "in-a", None)]

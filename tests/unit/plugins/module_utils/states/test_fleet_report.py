@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.states import fleet
-from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._states import fleet
+from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
 
 DOWN = {"failed": True, "msg": "https://down cannot be reached."}
 
@@ -17,14 +17,22 @@ def report(phase: str, ready: int = 2, **more: Any) -> dict[str, Any]:
     """What state_validate says of two nodes."""
     good = phase == "ready"
     message = f"{ready} of 2 nodes are ready"
-    found = {"phase": phase, "ready": good, "acceptable": good, "nodes_ready": ready, "nodes_total": 2}
+    found = {
+        "phase": phase,
+        "ready": good,
+        "acceptable": good,
+        "nodes_ready": ready,
+        "nodes_total": 2,
+    }
     return {**found, "message": message, **more}
 
 
 def run(clusters: dict[str, Any], *, check: bool = False, **params: Any) -> dict[str, Any]:
     lines: list[str] = []
     context = RunContext(check_mode=check, notice=lines.append)
-    found = fleet.run({"recipe": "toy", "require_ready": False, **params, "clusters": clusters}, context)
+    found = fleet.run(
+        {"recipe": "toy", "require_ready": False, **params, "clusters": clusters}, context
+    )
     assert lines == found["table"]
     return found
 
@@ -58,7 +66,10 @@ def test_check_mode_forgives_what_is_not_ready_but_no_error() -> None:
 
 
 def test_status_has_a_row_for_each_recipe() -> None:
-    entries = [{"item": {"name": name}, **report(phase)} for name, phase in (("a", "ready"), ("b", "degraded"))]
+    entries = [
+        {"item": {"name": name}, **report(phase)}
+        for name, phase in (("a", "ready"), ("b", "degraded"))
+    ]
     found = run({"east": [{}, {"results": entries}]}, recipe="", require_ready=True)
     assert [(row["recipe"], row["phase"], row["failed"]) for row in found["rows"]] == [
         ("a", "ready", False),

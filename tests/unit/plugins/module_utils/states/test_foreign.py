@@ -10,9 +10,9 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.states import foreign
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._states import foreign
 
 Obj = dict[str, Any]
 
@@ -20,7 +20,13 @@ RECIPE = cast(Recipe, SimpleNamespace(resources=["example.com/gpu", "example.com
 NODES = [{"kubernetes.io/hostname": "n1", "card": "a"}]
 
 
-def plugin(name: str, image: str, path: str = foreign.PLUGIN_FOLDER, pod: Obj | None = None, **container: Any) -> Obj:
+def plugin(
+    name: str,
+    image: str,
+    path: str = foreign.PLUGIN_FOLDER,
+    pod: Obj | None = None,
+    **container: Any,
+) -> Obj:
     """A DaemonSet that mounts a folder of the node."""
     spec = {
         "containers": [{"name": "c", "image": image, **container}],
@@ -28,7 +34,12 @@ def plugin(name: str, image: str, path: str = foreign.PLUGIN_FOLDER, pod: Obj | 
         **(pod or {}),
     }
     metadata = {"name": name, "namespace": "theirs"}
-    return {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": {"template": {"spec": spec}}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": metadata,
+        "spec": {"template": {"spec": spec}},
+    }
 
 
 OURS = plugin("ours", "registry.test/example/device-plugin:v1")
@@ -45,7 +56,11 @@ def rivals(*others: Obj) -> list[str]:
         plugin("other", "mirror.test:5000/example/device-plugin@sha256:0123"),
         plugin("other", "x/y", args=["--resource=example.com/gpu"]),
         plugin("other", "x/y", command=["serve", "example.com/mig-1g.5gb"]),
-        plugin("other", "x/y", env=[{"name": "RESOURCE", "value": "example.com/gpu"}, {"name": "FROM_FIELD"}]),
+        plugin(
+            "other",
+            "x/y",
+            env=[{"name": "RESOURCE", "value": "example.com/gpu"}, {"name": "FROM_FIELD"}],
+        ),
     ],
     ids=["image of ours", "argument", "pattern", "environment"],
 )
@@ -59,9 +74,16 @@ def test_who_serves_the_same_is_a_rival(other: Obj) -> None:
         plugin("other", "rival.test/another/device-plugin:v1"),
         plugin("other", "x/y", args=["--resource=example.com/gpu-memory"]),
         plugin("other", "x/y", args=["--resource=other-example.com/gpu"]),
-        plugin("other", "x/y", pod={"tolerations": [{"key": "example.com/gpu", "operator": "Exists"}]}),
+        plugin(
+            "other", "x/y", pod={"tolerations": [{"key": "example.com/gpu", "operator": "Exists"}]}
+        ),
     ],
-    ids=["another image of this name", "another resource", "another domain", "only tolerates the taint"],
+    ids=[
+        "another image of this name",
+        "another resource",
+        "another domain",
+        "only tolerates the taint",
+    ],
 )
 def test_who_serves_something_else_is_none(other: Obj) -> None:
     assert rivals(other) == []

@@ -11,11 +11,16 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils.states.holders import find_holders, in_words
-from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared
-from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.group_bench import Bench
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._states.holders import (
+    find_holders,
+    in_words,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.prepare import Prepared
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.group_bench import (
+    Bench,
+)
 
 RECIPE = replace(Bench().recipe, resources=("toy.example.com/*",))
 PREPARED = Prepared(RECIPE, resolve(RECIPE, {}), "toy", "applyset")
@@ -24,9 +29,14 @@ REQUEST = {"resources": {"requests": {"toy.example.com/card": "1"}}}
 NOTHING = {"resources": {"limits": {"cpu": "1", "toy.example.com/card": "0"}}}
 
 
-def pod(name: str, node: str = "n", labels: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
+def pod(
+    name: str, node: str = "n", labels: dict[str, str] | None = None, **spec: Any
+) -> dict[str, Any]:
     """A pod as the API server lists it."""
-    return {"metadata": {"namespace": "a", "name": name, "labels": labels}, "spec": {"nodeName": node, **spec}}
+    return {
+        "metadata": {"namespace": "a", "name": name, "labels": labels},
+        "spec": {"nodeName": node, **spec},
+    }
 
 
 class Pods:

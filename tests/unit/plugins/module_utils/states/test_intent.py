@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options that are given hold as they are, others are those of the record, and what differs is said."""
+"""Options that are given hold as they are, others are those of the record, and what differs is
+said."""
 
 from __future__ import annotations
 
@@ -9,12 +10,22 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Option, Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
-from ansible_collections.hardware.enablement.plugins.module_utils.states.intent import Intent, make_intent
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record.spec import make_spec
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
+    Option,
+    Recipe,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
+    STANDARD_OPTIONS,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.intent import (
+    Intent,
+    make_intent,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_spec import (
+    make_spec,
+)
 
 RECIPE = Recipe(
     name="toy",
@@ -33,7 +44,7 @@ def enabled(namespace: str = "toys", **options: Any) -> dict[str, Any]:
     return {"spec": make_spec(RECIPE, namespace, resolve(RECIPE, options))}
 
 
-def ask(record: dict[str, Any] | None, namespace: str | None = None, **options: Any) -> Intent:
+def query(record: dict[str, Any] | None, namespace: str | None = None, **options: Any) -> Intent:
     return make_intent(RECIPE, resolve(RECIPE, options), namespace, record)
 
 
@@ -44,22 +55,26 @@ def test_a_first_run_has_the_defaults_and_no_differences() -> None:
 
 def test_nothing_given_is_as_recorded() -> None:
     intent = make_intent(RECIPE, None, None, enabled(namespace="mine", version="2.0", plugin=False))
-    assert (intent.options["version"], intent.options["plugin"], intent.namespace) == ("2.0", False, "mine")
+    assert (intent.options["version"], intent.options["plugin"], intent.namespace) == (
+        "2.0",
+        False,
+        "mine",
+    )
     assert intent.differences == ()
 
 
 def test_given_options_are_not_mixed_with_the_record() -> None:
-    intent = ask(enabled(version="2.0", plugin=False), plugin=False)
+    intent = query(enabled(version="2.0", plugin=False), plugin=False)
     assert intent.options["version"] == "1.0"
     assert intent.differences == ('version: "2.0" -> "1.0", its default',)
 
 
 def test_all_defaults_can_be_given() -> None:
-    assert ask(enabled(plugin=False)).differences == ("plugin: false -> true, its default",)
+    assert query(enabled(plugin=False)).differences == ("plugin: false -> true, its default",)
 
 
 def test_what_differs_is_said_and_long_values_are_cut() -> None:
-    intent = ask(enabled(), "elsewhere", node_selector={"a" * 70: "b"})
+    intent = query(enabled(), "elsewhere", node_selector={"a" * 70: "b"})
     assert intent.differences[0] == "namespace: toys -> elsewhere"
     assert intent.differences[1].startswith('node_selector: {} -> {"aaa')
     assert intent.differences[1].endswith("aaa...")
@@ -69,13 +84,15 @@ def test_of_a_secret_only_the_name_is_recorded_and_said() -> None:
     record = enabled(token="hush", version="2.0")
     assert record["spec"]["secretOptions"] == ["token"]
     assert "hush" not in str(record)
-    assert ask(record, version="2.0").differences == ("token: secret, not given any more",)
-    assert ask(enabled(), token="hush").differences == ("token: secret, given now",)
-    assert ask(record, version="2.0", token="other").differences == ()
+    assert query(record, version="2.0").differences == ("token: secret, not given any more",)
+    assert query(enabled(), token="hush").differences == ("token: secret, given now",)
+    assert query(record, version="2.0", token="other").differences == ()
 
 
 def test_a_run_that_would_lose_a_secret_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"its record cannot hold token.*give all options again.*token, version"):
+    with pytest.raises(
+        InvalidInput, match=r"its record cannot hold token.*give all options again.*token, version"
+    ):
         make_intent(RECIPE, None, None, enabled(token="hush", version="2.0"))
 
 
@@ -89,11 +106,13 @@ def test_what_is_removed_needs_no_secret_and_no_known_option() -> None:
 def test_a_recorded_option_that_the_recipe_has_no_more() -> None:
     record = enabled()
     record["spec"]["options"] = {"gone": 1}
-    with pytest.raises(InvalidInput, match=r"in the record of toy cannot be used: .*gone.*give the options"):
+    with pytest.raises(
+        InvalidInput, match=r"in the record of toy cannot be used: .*gone.*give the options"
+    ):
         make_intent(RECIPE, None, None, record)
-    assert ask(record).differences == ("gone: 1 -> no option of this recipe any more",)
+    assert query(record).differences == ("gone: 1 -> no option of this recipe any more",)
 
 
 def test_no_password_of_an_address_is_told() -> None:
-    (told,) = ask(enabled(), version="https://me:pw@git.test/x").differences
+    (told,) = query(enabled(), version="https://me:pw@git.test/x").differences
     assert told == 'version: "1.0" -> "https://********@git.test/x"'

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools that are given hold as they are, others are those of the record; an instance has a namespace of its own."""
+"""Pools that are given hold as they are, others are those of the record; an instance has a
+namespace of its own."""
 
 from __future__ import annotations
 
@@ -10,12 +11,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.pools import parse_pools
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils.states.intent import make_intent
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record.spec import make_spec
-from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.test_intent import RECIPE
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.pools import parse_pools
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._states.intent import make_intent
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_spec import (
+    make_spec,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.test_intent import (
+    RECIPE,
+)
 
 NEW: dict[str, Any] = {
     "name": "new",
@@ -30,7 +35,9 @@ def recorded(*pools: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_what_is_recorded_is_read_as_it_was_given() -> None:
-    intent = make_intent(RECIPE, None, None, recorded(NEW, {"name": "mcp", "machine_config_pool": "gpu"}))
+    intent = make_intent(
+        RECIPE, None, None, recorded(NEW, {"name": "mcp", "machine_config_pool": "gpu"})
+    )
 
     assert intent.pools == parse_pools([NEW, {"name": "mcp", "machine_config_pool": "gpu"}])
     assert (intent.options["version"], intent.pool_options["new"]["version"]) == ("1.0", "2.0")
@@ -47,7 +54,9 @@ def test_given_pools_are_not_mixed_with_the_record_and_what_differs_is_said() ->
 def test_a_secret_of_a_pool_is_not_recorded_and_not_silently_lost() -> None:
     record = recorded({**NEW, "options": {"token": "hush"}})
     assert "hush" not in str(record)
-    with pytest.raises(InvalidInput, match=r"cannot hold all of pool new: .* token would be taken away"):
+    with pytest.raises(
+        InvalidInput, match=r"cannot hold all of pool new: .* token would be taken away"
+    ):
         make_intent(RECIPE, resolve(RECIPE, {}), None, record)
 
 

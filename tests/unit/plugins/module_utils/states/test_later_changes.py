@@ -8,22 +8,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import Change
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import UnknownKind, Unreachable
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import check_recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.switches import enabled_states
-from ansible_collections.hardware.enablement.plugins.module_utils.states.later_changes import LaterChanges
-from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import Stage, Staged
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+    UnknownKind,
+    Unreachable,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import Change
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
+    ClusterSnapshot,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
+    check_recipe,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.switches import (
+    enabled_states,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.later_changes import (
+    LaterChanges,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.staging import (
+    Stage,
+    Staged,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
     Result,
     StatePlan,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.plan import make_plans
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings, Walker
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.state_plans import (
+    make_plans,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.walk import (
+    Walker,
+    WalkSettings,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.group_bench import (
     FILES,
     NODES,
@@ -39,7 +58,11 @@ def plans_of(bench: Bench) -> list[StatePlan]:
     """The plans, with one for the state report, which proves nothing."""
     rendered = check_recipe(bench.recipe, bench.facts)
     return make_plans(
-        bench.recipe, enabled_states(bench.recipe, bench.facts), rendered, {}, unproven=frozenset({"report"})
+        bench.recipe,
+        enabled_states(bench.recipe, bench.facts),
+        rendered,
+        {},
+        unproven=frozenset({"report"}),
     )
 
 
@@ -53,7 +76,7 @@ def refuse(_stage: Stage) -> Sequence[Change]:
 def test_a_refusal_is_the_result_of_a_state_that_proves_nothing() -> None:
     bench = Bench({**FILES, "recipe.yml": RECIPE})
     plans = plans_of(bench)
-    walker = Walker(plans, Settings("toy", "toy"), Snapshot(), NOW)
+    walker = Walker(plans, WalkSettings("toy", "toy"), ClusterSnapshot(), NOW)
     node = next(node for node in NODES if node.name == NODE)
     finest = bench.of(NODE).id
     walker.snapshot.nodes[NODE], walker.snapshot.groups[NODE] = node, finest
@@ -81,15 +104,21 @@ def test_a_change_is_planned_again_under_the_lock() -> None:
         return ()
 
     staged = Staged((), (Stage("server", "", (), ()),))
-    later = LaterChanges(cast(Client, None), staged, plan, lambda: order.append("lock"), lambda: NOW)
+    later = LaterChanges(
+        cast(Client, None), staged, plan, lambda: order.append("lock"), lambda: NOW
+    )
     assert order == []
-    later.make_due(Walker([], Settings("toy", "toy"), Snapshot(), NOW))
+    later.make_due(Walker([], WalkSettings("toy", "toy"), ClusterSnapshot(), NOW))
     assert order == ["lock", "plan"]
 
 
 def test_what_has_no_answer_now_is_tried_again_and_not_refused() -> None:
     now = NOW
-    answers: list[object] = [Unreachable("No answer", where="x"), UnknownKind("no such kind", where="x"), ()]
+    answers: list[object] = [
+        Unreachable("No answer", where="x"),
+        UnknownKind("no such kind", where="x"),
+        (),
+    ]
 
     def plan(_stage: Stage) -> Sequence[Change]:
         answer = answers.pop(0)
@@ -97,7 +126,7 @@ def test_what_has_no_answer_now_is_tried_again_and_not_refused() -> None:
             raise answer
         return ()
 
-    walker = Walker([], Settings("toy", "toy"), Snapshot(), NOW)
+    walker = Walker([], WalkSettings("toy", "toy"), ClusterSnapshot(), NOW)
     staged = Staged((), (Stage("server", "", (), ()),))
     later = LaterChanges(cast(Client, None), staged, plan, lambda: None, lambda: now)
     reasons = []
@@ -110,8 +139,10 @@ def test_what_has_no_answer_now_is_tried_again_and_not_refused() -> None:
 
 
 def test_a_state_with_something_else_to_come_goes_on_waiting() -> None:
-    walker = Walker([], Settings("toy", "toy"), Snapshot(), NOW)
-    staged = Staged((), (Stage("plugin", "", (), ()), Stage("plugin", "", ("host",), (), everywhere=True)))
+    walker = Walker([], WalkSettings("toy", "toy"), ClusterSnapshot(), NOW)
+    staged = Staged(
+        (), (Stage("plugin", "", (), ()), Stage("plugin", "", ("host",), (), everywhere=True))
+    )
     later = LaterChanges(cast(Client, None), staged, lambda _stage: (), lambda: None, lambda: NOW)
     later.announce(walker)
     reasons = [walker.unapplied["plugin", ""].reason]
@@ -125,9 +156,11 @@ def test_a_state_with_something_else_to_come_goes_on_waiting() -> None:
 
 
 def test_nothing_waits_for_a_group_of_which_no_node_is_left() -> None:
-    walker = Walker([], Settings("toy", "toy"), Snapshot(), NOW)
+    walker = Walker([], WalkSettings("toy", "toy"), ClusterSnapshot(), NOW)
     walker.snapshot.groups["n1"] = "left-over"
     stages = [Stage("server", group, ("hook",), ()) for group in ("left-over", "deserted", "")]
-    later = LaterChanges(cast(Client, None), Staged((), tuple(stages)), refuse, lambda: None, lambda: NOW)
-    later.let_go(walker)
+    later = LaterChanges(
+        cast(Client, None), Staged((), tuple(stages)), refuse, lambda: None, lambda: NOW
+    )
+    later.drop_departed(walker)
     assert [stage.group for stage in later.left] == ["left-over", ""]

@@ -1,21 +1,37 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A state of which everything was left out (needs_api) is not silently fulfilled where another one requires it."""
+"""A state of which everything was left out (needs_api) is not silently fulfilled where another one
+requires it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderedState, RenderFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import check_recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, StatePlan
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.plan import make_plans
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings, Walker
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
+    ClusterSnapshot,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
+    check_recipe,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+    RenderedState,
+    RenderFacts,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
+    Phase,
+    StatePlan,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.state_plans import (
+    make_plans,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.walk import (
+    Walker,
+    WalkSettings,
+)
 from tests.unit.plugins.module_utils.states.world import NOW, node
 
 API = "example.com/v1/Policy"
@@ -45,11 +61,15 @@ FILES = {
 PROVEN, UNPROVEN = "validate: [node_labels: {present: [example.com/card]}]", ""
 
 
-def rendered(recipe: Recipe, apis: frozenset[str], options: Mapping[str, bool]) -> Mapping[str, RenderedState]:
+def rendered(
+    recipe: Recipe, apis: frozenset[str], options: Mapping[str, bool]
+) -> Mapping[str, RenderedState]:
     return check_recipe(recipe, RenderFacts("toy", resolve(recipe, options), (), "", apis=apis))
 
 
-def plans(validate: str, apis: frozenset[str] = frozenset(), **options: bool) -> dict[str, StatePlan]:
+def plans(
+    validate: str, apis: frozenset[str] = frozenset(), **options: bool
+) -> dict[str, StatePlan]:
     recipe = load({**FILES, "recipe.yml": RECIPE.replace("VALIDATE", validate)}, "toy")
     states = rendered(recipe, apis, options)
     enabled = {name: frozenset([state.enabled]) for name, state in states.items()}
@@ -57,14 +77,17 @@ def plans(validate: str, apis: frozenset[str] = frozenset(), **options: bool) ->
 
 
 def walked(made: Mapping[str, StatePlan]) -> dict[str, tuple[Phase, str, str]]:
-    walker = Walker(list(made.values()), Settings("toy", "toy"), Snapshot(), NOW)
+    walker = Walker(list(made.values()), WalkSettings("toy", "toy"), ClusterSnapshot(), NOW)
     facts = node(labels={"example.com/card": ""})
     walker.snapshot.nodes[facts.name], walker.snapshot.groups[facts.name] = facts, ""
     walker.walk(facts, "", {}, frozenset(), NOW)
     for plan in made.values():
         if not plan.per_node:
-            walker.look_at_cluster(plan, NOW)
-    return {state: (each.phase, each.reason, each.message) for (_node, state), each in walker.results.items()}
+            walker.walk_cluster(plan, NOW)
+    return {
+        state: (each.phase, each.reason, each.message)
+        for (_node, state), each in walker.results.items()
+    }
 
 
 def test_it_fails_with_the_api_that_is_missing_and_blocks_what_requires_it() -> None:

@@ -8,13 +8,19 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.states.leftovers import clear_marks, find_marked
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._states.leftovers import (
+    clear_marks,
+    find_marked,
+)
 
 PREFIX = "hardware-enablement.io/toy"
 LABELS = (PREFIX, f"{PREFIX}.driver", f"{PREFIX}.container-runtime", f"{PREFIX}.node-kernel")
 ANNOTATIONS = (f"{PREFIX}.proofs", f"{PREFIX}.vanished")
-FOREIGN = {"labels": {f"{PREFIX}-two.driver": "ready", "zone": "a"}, "annotations": {"note": "mine"}}
+FOREIGN = {
+    "labels": {f"{PREFIX}-two.driver": "ready", "zone": "a"},
+    "annotations": {"note": "mine"},
+}
 
 
 class Nodes:
@@ -25,9 +31,15 @@ class Nodes:
 
     def list(self, _kind: object, metadata_only: bool) -> Any:
         assert metadata_only
-        marks = [("labels", name) for name in LABELS] + [("annotations", name) for name in ANNOTATIONS]
-        nodes = [{"name": name, **FOREIGN, part: {**FOREIGN[part], name: "x"}} for part, name in marks]
-        return SimpleNamespace(items=[{"metadata": metadata} for metadata in [*nodes, {"name": "other", **FOREIGN}]])
+        marks = [("labels", name) for name in LABELS] + [
+            ("annotations", name) for name in ANNOTATIONS
+        ]
+        nodes = [
+            {"name": name, **FOREIGN, part: {**FOREIGN[part], name: "x"}} for part, name in marks
+        ]
+        return SimpleNamespace(
+            items=[{"metadata": metadata} for metadata in [*nodes, {"name": "other", **FOREIGN}]]
+        )
 
 
 def test_any_mark_finds_a_node_and_nothing_else_is_touched() -> None:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The walk against a scripted API server: nodes leave and come while it waits, and one of them is refused something."""
+"""The walk against a scripted API server: nodes leave and come while it waits, and one of them is
+refused something."""
 
 from __future__ import annotations
 
@@ -12,17 +13,32 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import LockHeld
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
-from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils.states.strays import Strays
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.loop import Loop
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, StatePlan
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.progress import Progress
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.writer import Writer
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+    LockHeld,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._states.strays import Strays
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.answers import (
+    Answers,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.label_writer import (
+    LabelWriter,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.loop import (
+    Loop,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
+    Phase,
+    StatePlan,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.progress import (
+    Progress,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.walk import (
+    WalkSettings,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     Asked,
     FakeServer,
@@ -54,17 +70,23 @@ def gpu_node(name: str, offered: dict[str, str], **given: Any) -> Obj:
 def plan_of(*proofs: Proof, name: str = "plugin", **given: Any) -> StatePlan:
     """A state that nothing is deployed for, which is proven on the nodes of these tests."""
     group = Grouping().id_of(world.node())
-    return replace(world.plan(name, proofs=proofs, deployed=False, **given), hashes={group: f"hash-{name}"})
+    return replace(
+        world.plan(name, proofs=proofs, deployed=False, **given), hashes={group: f"hash-{name}"}
+    )
 
 
 OFFERS = Proof("allocatable", {"resource": GPU})
-CHECK = Proof("workload", {"pod": "p.yaml.j2", "sampling": "per_group", "parallel": 1, "timeout": 60})
+CHECK = Proof(
+    "workload", {"pod": "p.yaml.j2", "sampling": "per_group", "parallel": 1, "timeout": 60}
+)
 
 
 class Bed:
     """A loop over a scripted cluster; its clock goes on by a second with each look at it."""
 
-    def __init__(self, fake: FakeServer, *nodes: Obj, plans: Sequence[StatePlan] = (), withdraw: bool = False) -> None:
+    def __init__(
+        self, fake: FakeServer, *nodes: Obj, plans: Sequence[StatePlan] = (), withdraw: bool = False
+    ) -> None:
         self.cluster = ScriptedCluster(fake, *nodes)
         self.client = fake.client()
         self.held: list[str] = []
@@ -76,9 +98,14 @@ class Bed:
             client=self.client,
             plans=self.plans,
             members=Strays(SELECTOR),
-            settings=Settings("demo", "demo", GRACE_S),
-            answers=Answers(self.client, lambda start: world.validator(start.name, start.state, start.node, "Pending")),
-            writer=Writer(self.client, self.plans, "demo", lambda: self.held.append("label"), dry=False),
+            settings=WalkSettings("demo", "demo", GRACE_S),
+            answers=Answers(
+                self.client,
+                lambda start: world.validator(start.name, start.state, start.node, "Pending"),
+            ),
+            writer=LabelWriter(
+                self.client, self.plans, "demo", lambda: self.held.append("label"), dry=False
+            ),
             progress=Progress(context, "demo"),
             guard=lambda: None,
             before_write=lambda: self.held.append("pod"),
@@ -94,21 +121,28 @@ class Bed:
         """The phase of each node's first state."""
         self.loop.run(wait)
         return {
-            node: result.phase for (node, state), result in self.loop.results.items() if state == self.plans[0].name
+            node: result.phase
+            for (node, state), result in self.loop.results.items()
+            if state == self.plans[0].name
         }
 
     def once_proven(self, name: str, happens: Callable[[], None]) -> None:
         """Call this at the first patch of a node."""
         waiting = [happens]
 
-        def look(asked: Asked) -> None:
-            if waiting and asked.method == "PATCH" and asked.path.split("?")[0].endswith(f"/{name}"):
+        def observation(asked: Asked) -> None:
+            if (
+                waiting
+                and asked.method == "PATCH"
+                and asked.path.split("?")[0].endswith(f"/{name}")
+            ):
                 waiting.pop()()
 
-        self.cluster.refuse = look
+        self.cluster.refuse = observation
 
     def refuse(self, name: str, *answers: Answer) -> None:
-        """Give these answers to the patches of a node, then none any more; the last one for ever where it is alone."""
+        """Give these answers to the patches of a node, then none any more; the last one for ever
+        where it is alone."""
         left = list(answers)
 
         def answer(asked: Asked) -> Answer | None:
@@ -119,7 +153,9 @@ class Bed:
         self.cluster.refuse = answer
 
 
-def test_a_node_that_is_deleted_while_the_run_waits_for_it_is_forgotten_and_named(fake: FakeServer) -> None:
+def test_a_node_that_is_deleted_while_the_run_waits_for_it_is_forgotten_and_named(
+    fake: FakeServer,
+) -> None:
     bed = Bed(fake, gpu_node("n1", READY), gpu_node("n2", WAITING))
     bed.cluster.on_watch = lambda: bed.cluster.remove("nodes", "n2")
     assert bed.run() == {"n1": Phase.READY}
@@ -127,9 +163,15 @@ def test_a_node_that_is_deleted_while_the_run_waits_for_it_is_forgotten_and_name
     assert bed.cluster.labels("n1")["demo"] == "ready"
 
 
-def test_a_node_that_leaves_with_something_to_be_written_is_not_written_to(fake: FakeServer) -> None:
-    # Its second state keeps it from being final, so that what is known of the first waits to be written.
-    plans = [plan_of(OFFERS, gated=False, unlocks=False), plan_of(CHECK, name="check", gated=False, unlocks=False)]
+def test_a_node_that_leaves_with_something_to_be_written_is_not_written_to(
+    fake: FakeServer,
+) -> None:
+    # Its second state keeps it from being final, so that what is known of the first waits to be
+    # written.
+    plans = [
+        plan_of(OFFERS, gated=False, unlocks=False),
+        plan_of(CHECK, name="check", gated=False, unlocks=False),
+    ]
     bed = Bed(fake, gpu_node("n1", READY), plans=plans)
     bed.cluster.start_pod = lambda _pod: bed.cluster.remove("nodes", "n1")
     assert bed.run() == {}
@@ -138,7 +180,7 @@ def test_a_node_that_leaves_with_something_to_be_written_is_not_written_to(fake:
 
 def test_a_node_that_left_before_the_watch_began_is_forgotten_and_named(fake: FakeServer) -> None:
     bed = Bed(fake, gpu_node("n1", READY), gpu_node("n2", WAITING))
-    bed.loop.look_once([])
+    bed.loop.check_quickly([])
     bed.cluster.remove("nodes", "n2")
     assert bed.run() == {"n1": Phase.READY}
     assert bed.loop.left == ["n2"]
@@ -152,8 +194,11 @@ def test_a_node_that_answers_404_to_its_patch_has_left(fake: FakeServer) -> None
     assert bed.loop.left == ["n2"]
 
 
-def test_another_node_of_the_same_name_is_taken_in_and_has_nothing_of_the_first_one(fake: FakeServer) -> None:
-    # The run waits for the second node until the first is proven: its leaving and its coming may be seen one by one.
+def test_another_node_of_the_same_name_is_taken_in_and_has_nothing_of_the_first_one(
+    fake: FakeServer,
+) -> None:
+    # The run waits for the second node until the first is proven: its leaving and its coming may be
+    # seen one by one.
     bed = Bed(
         fake,
         gpu_node("n1", WAITING, labels={"hardware-enablement.io/demo.plugin": "stale"}),
@@ -199,15 +244,23 @@ def test_where_the_sample_of_a_group_leaves_another_node_is_sampled(fake: FakeSe
 
 
 def test_a_node_of_which_nothing_can_be_told_is_not_sampled(fake: FakeServer) -> None:
-    bed = Bed(fake, gpu_node("n1", READY, ready=False), gpu_node("n2", READY), plans=[plan_of(CHECK)])
-    bed.cluster.start_pod = lambda pod: bed.cluster.put("pods", {**pod, "status": {"phase": "Succeeded"}})
+    bed = Bed(
+        fake, gpu_node("n1", READY, ready=False), gpu_node("n2", READY), plans=[plan_of(CHECK)]
+    )
+    bed.cluster.start_pod = lambda pod: bed.cluster.put(
+        "pods", {**pod, "status": {"phase": "Succeeded"}}
+    )
     assert bed.run() == {"n1": Phase.UNKNOWN, "n2": Phase.READY}
 
 
 @pytest.mark.parametrize(
-    "said", [(403, "Forbidden"), (409, "Conflict"), (422, "Invalid"), (500, "InternalError")], ids=lambda said: said[1]
+    "said",
+    [(403, "Forbidden"), (409, "Conflict"), (422, "Invalid"), (500, "InternalError")],
+    ids=lambda said: said[1],
 )
-def test_a_refused_label_is_the_result_of_its_node_alone(fake: FakeServer, said: tuple[int, str]) -> None:
+def test_a_refused_label_is_the_result_of_its_node_alone(
+    fake: FakeServer, said: tuple[int, str]
+) -> None:
     proven = {"hardware-enablement.io/demo.plugin": "ready"}
     bed = Bed(fake, gpu_node("n1", READY), gpu_node("n2", READY, labels=proven))
     bed.refuse("n2", refusal(*said))
@@ -237,13 +290,20 @@ def test_without_waiting_a_refused_label_is_final_at_once(fake: FakeServer) -> N
 def test_a_quick_look_whose_labels_are_refused_is_not_the_last_one(fake: FakeServer) -> None:
     bed = Bed(fake, gpu_node("n1", READY))
     bed.refuse("n1", refusal(403, "Forbidden"))
-    assert not bed.loop.look_once([])
+    assert not bed.loop.check_quickly([])
     assert bed.run() == {"n1": Phase.UNKNOWN}
 
 
 def test_a_validation_pod_that_is_refused_makes_its_node_unknown(fake: FakeServer) -> None:
-    bed = Bed(fake, gpu_node("n1", READY), gpu_node("n2", READY), plans=[plan_of(OFFERS), plan_of(CHECK, name="check")])
-    bed.cluster.refuse = lambda asked: refusal(403, "Forbidden", "exceeded quota") if asked.method == "POST" else None
+    bed = Bed(
+        fake,
+        gpu_node("n1", READY),
+        gpu_node("n2", READY),
+        plans=[plan_of(OFFERS), plan_of(CHECK, name="check")],
+    )
+    bed.cluster.refuse = lambda asked: (
+        refusal(403, "Forbidden", "exceeded quota") if asked.method == "POST" else None
+    )
     assert bed.run() == {"n1": Phase.READY, "n2": Phase.READY}
     sampled, other = (bed.loop.results[(node, "check")] for node in ("n1", "n2"))
     assert (sampled.phase, sampled.reason) == (Phase.UNKNOWN, "ValidatorRefused")
@@ -257,14 +317,16 @@ def test_no_label_is_written_without_the_lock(fake: FakeServer) -> None:
     def lost() -> None:
         raise LockHeld("This run has lost its lock", holder="x", since="", until="")
 
-    bed.loop.writer = Writer(bed.client, bed.plans, "demo", lost, dry=False)
+    bed.loop.writer = LabelWriter(bed.client, bed.plans, "demo", lost, dry=False)
     with pytest.raises(LockHeld):
         bed.run()
     assert bed.cluster.patched == []
 
 
 @pytest.mark.parametrize(("withdraw", "gate"), [(False, "degraded"), (True, None)])
-def test_a_gate_says_what_became_of_its_state(fake: FakeServer, withdraw: bool, gate: str | None) -> None:
+def test_a_gate_says_what_became_of_its_state(
+    fake: FakeServer, withdraw: bool, gate: str | None
+) -> None:
     node = gpu_node("n1", WAITING, labels={"hardware-enablement.io/demo.plugin": "ready"})
     bed = Bed(fake, node, withdraw=withdraw)
     assert bed.run() == {"n1": Phase.DEGRADED}
@@ -274,13 +336,17 @@ def test_a_gate_says_what_became_of_its_state(fake: FakeServer, withdraw: bool, 
 def test_the_sample_of_one_kernel_proves_no_other_one(fake: FakeServer) -> None:
     other = gpu_node("n2", READY, kernel="6.1.0-2")
     plan = plan_of(CHECK)
-    plan = replace(plan, hashes={**plan.hashes, Grouping().id_of(world.NodeFacts.from_object(other)): "hash-2"})
+    plan = replace(
+        plan, hashes={**plan.hashes, Grouping().id_of(world.NodeFacts.from_object(other)): "hash-2"}
+    )
     bed = Bed(fake, gpu_node("n1", READY), other, plans=[plan])
 
     def play(pod: Obj) -> None:
         succeeds = pod["spec"]["nodeName"] == "n1"
-        bed.cluster.put("pods", {**pod, "status": {"phase": "Succeeded" if succeeds else "Running"}})
+        bed.cluster.put(
+            "pods", {**pod, "status": {"phase": "Succeeded" if succeeds else "Running"}}
+        )
 
     bed.cluster.start_pod = play
-    bed.loop.walker.settings = Settings("demo", "demo", GRACE_S, timeout=20.0)
+    bed.loop.walker.settings = WalkSettings("demo", "demo", GRACE_S, timeout=20.0)
     assert bed.run() == {"n1": Phase.READY, "n2": Phase.FAILED}

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a node carries after results: gates appear only by proof, and go only where somebody decided that."""
+"""What a node carries after results: gates appear only by proof, and go only where somebody decided
+that."""
 
 from __future__ import annotations
 
@@ -11,32 +12,44 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
     gate_label,
     proofs_annotation,
     summary_label,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import marks
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.marks import Marks
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation import (
+    node_marks,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.node_marks import (
+    NodeMarks,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
     ProofRecord,
     Result,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
-PLANS = [world.plan("driver"), world.plan("plugin", requires=("driver",), gated=False, unlocks=False)]
+PLANS = [
+    world.plan("driver"),
+    world.plan("plugin", requires=("driver",), gated=False, unlocks=False),
+]
 PROOF = ProofRecord("hash-driver", world.KERNEL, world.BOOT, "before")
 
 
-def wanted(before: Marks, withdraw: bool = False, first: str | None = None, **phases: Result) -> Marks:
-    """The marks for these results. first: the summary label at the run's beginning, if it is another one by now."""
+def wanted(
+    before: NodeMarks, withdraw: bool = False, first: str | None = None, **phases: Result
+) -> NodeMarks:
+    """The marks for these results. first: the summary label at the run's beginning, if it is
+    another one by now."""
     results = {}
     for state, found in phases.items():
         proof = before.proofs.get(state)
         holds = proof is not None and proof.holds(found.subject, world.KERNEL, world.BOOT)
         results[state] = replace(found, holds=holds)
-    return marks.wanted(before, PLANS, results, world.node(), "now", withdraw, first or before.summary)
+    return node_marks.wanted(
+        before, PLANS, results, world.node(), "now", withdraw, first or before.summary
+    )
 
 
 def result(phase: Phase, state: str = "driver", **more: Any) -> Result:
@@ -45,7 +58,7 @@ def result(phase: Phase, state: str = "driver", **more: Any) -> Result:
 
 
 def test_first_proof_makes_gate_and_proof_but_no_gate_that_nobody_waits_for() -> None:
-    after = wanted(Marks(), driver=result(Phase.READY), plugin=result(Phase.READY, "plugin"))
+    after = wanted(NodeMarks(), driver=result(Phase.READY), plugin=result(Phase.READY, "plugin"))
     assert after.gates == {"driver": "ready"}
     assert set(after.proofs) == {"driver", "plugin"}
     assert after.summary == "ready"
@@ -54,28 +67,38 @@ def test_first_proof_makes_gate_and_proof_but_no_gate_that_nobody_waits_for() ->
 def test_the_label_with_the_container_runtime_is_no_gate_and_goes_out_at_once() -> None:
     label = "hardware-enablement.io/toy.container-runtime"
     node = world.node()
-    carried = marks.read(
-        replace(node, labels={**node.labels, label: "containerd-1", f"{label[:-18]}.driver": "ready"}), "toy"
+    carried = node_marks.read(
+        replace(
+            node, labels={**node.labels, label: "containerd-1", f"{label[:-18]}.driver": "ready"}
+        ),
+        "toy",
     )
     assert (carried.gates, carried.facts) == ({"driver": "ready"}, {label: "containerd-1"})
     after = replace(carried, facts={label: "containerd-2"})
-    assert marks.patch(carried, after, "toy") == {"metadata": {"labels": {label: "containerd-2"}}}
-    assert marks.urgent(carried, after, PLANS, "toy")
+    assert node_marks.patch(carried, after, "toy") == {
+        "metadata": {"labels": {label: "containerd-2"}}
+    }
+    assert node_marks.urgent(carried, after, PLANS, "toy")
     assert wanted(carried, driver=result(Phase.READY)).facts == {label: "containerd-1"}
-    assert not marks.urgent(
-        carried, replace(carried, facts={**carried.facts, f"{label[:-18]}.node-kernel": "k"}), PLANS, "toy"
+    assert not node_marks.urgent(
+        carried,
+        replace(carried, facts={**carried.facts, f"{label[:-18]}.node-kernel": "k"}),
+        PLANS,
+        "toy",
     )
 
 
 def test_a_node_that_has_vanished_keeps_its_marks_and_says_since_when() -> None:
-    before = Marks({"driver": "ready"}, "ready", {"driver": PROOF})
+    before = NodeMarks({"driver": "ready"}, "ready", {"driver": PROOF})
     vanished = result(Phase.VANISHED)
     after = wanted(before, driver=vanished)
     assert (after.gates, after.proofs) == (before.gates, before.proofs)
     assert (after.summary, after.vanished) == ("vanished", "now")
     annotation = {"hardware-enablement.io/demo.vanished": "now"}
     labels = {"hardware-enablement.io/demo": "vanished"}
-    assert marks.patch(before, after, "demo") == {"metadata": {"labels": labels, "annotations": annotation}}
+    assert node_marks.patch(before, after, "demo") == {
+        "metadata": {"labels": labels, "annotations": annotation}
+    }
     for noted, kept in (("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"), ("yesterday", "now")):
         assert wanted(replace(after, vanished=noted), driver=vanished).vanished == kept
     back = wanted(after, driver=result(Phase.READY), plugin=result(Phase.READY, "plugin"))
@@ -84,57 +107,73 @@ def test_a_node_that_has_vanished_keeps_its_marks_and_says_since_when() -> None:
 
 
 def test_what_nobody_proves_any_more_goes_with_a_run_of_all_states() -> None:
-    before = Marks({"driver": "ready", "gone": "ready"}, "ready", {"driver": PROOF, "gone": PROOF})
+    before = NodeMarks(
+        {"driver": "ready", "gone": "ready"}, "ready", {"driver": PROOF, "gone": PROOF}
+    )
     after = wanted(before, driver=result(Phase.READY))
     assert (set(after.gates), set(after.proofs)) == ({"driver"}, {"driver"})
-    some = marks.wanted(before, PLANS[:1], {"driver": result(Phase.READY)}, world.node(), "now", False, "ready", False)
+    some = node_marks.wanted(
+        before,
+        PLANS[:1],
+        {"driver": result(Phase.READY)},
+        world.node(),
+        "now",
+        False,
+        "ready",
+        False,
+    )
     assert (set(some.gates), set(some.proofs)) == ({"driver", "gone"}, {"driver", "gone"})
 
 
 def test_waiting_and_failing_make_no_gate() -> None:
     for phase in (Phase.WAITING, Phase.FAILED, Phase.UNKNOWN):
-        after = wanted(Marks(), driver=result(phase))
+        after = wanted(NodeMarks(), driver=result(phase))
         assert (after.gates, after.proofs) == ({}, {})
 
 
 def test_unknown_changes_nothing() -> None:
-    before = Marks({"driver": "ready"}, "ready", {"driver": PROOF})
+    before = NodeMarks({"driver": "ready"}, "ready", {"driver": PROOF})
     assert wanted(before, driver=result(Phase.UNKNOWN)) == before
 
 
 def test_unknown_puts_back_the_summary_that_the_run_itself_has_changed() -> None:
-    before = Marks({"driver": "stale"}, "driver.waiting", {"driver": PROOF})
+    before = NodeMarks({"driver": "stale"}, "driver.waiting", {"driver": PROOF})
     after = wanted(before, first="ready", driver=result(Phase.UNKNOWN))
     assert (after.gates, after.summary) == ({"driver": "stale"}, "ready")
 
 
 def test_a_node_with_a_gate_never_loses_its_summary_by_which_it_is_found_again() -> None:
-    before = Marks({"driver": "ready"}, "plugin.waiting", {"driver": PROOF})
+    before = NodeMarks({"driver": "ready"}, "plugin.waiting", {"driver": PROOF})
     phases = {"driver": result(Phase.READY), "plugin": result(Phase.UNKNOWN, "plugin")}
-    assert marks.wanted(before, PLANS, phases, world.node(), "now", False, None).summary == "plugin.waiting"
+    assert (
+        node_marks.wanted(before, PLANS, phases, world.node(), "now", False, None).summary
+        == "plugin.waiting"
+    )
 
 
 def test_failure_after_proof_degrades_and_withdraws_only_on_request() -> None:
-    before = Marks({"driver": "ready"}, "ready", {"driver": PROOF})
+    before = NodeMarks({"driver": "ready"}, "ready", {"driver": PROOF})
     assert wanted(before, driver=result(Phase.DEGRADED)).gates == {"driver": "degraded"}
     assert wanted(before, driver=result(Phase.DEGRADED)).summary == "driver.degraded"
     assert wanted(before, withdraw=True, driver=result(Phase.DEGRADED)).gates == {}
 
 
 def test_a_gate_of_what_is_blocked_tells_so_and_its_proof_stands() -> None:
-    before = Marks({"driver": "ready"}, "ready", {"driver": PROOF})
+    before = NodeMarks({"driver": "ready"}, "ready", {"driver": PROOF})
     blocked = result(Phase.BLOCKED, cause="image")
     assert wanted(before, driver=blocked).gates == {"driver": "degraded"}
     assert wanted(before, driver=blocked).proofs == {"driver": PROOF}
     assert wanted(before, withdraw=True, driver=blocked).gates == {}
-    assert wanted(Marks(), driver=blocked).gates == {}
-    mended = wanted(Marks({"driver": "degraded"}, "x", {"driver": PROOF}), driver=result(Phase.READY))
+    assert wanted(NodeMarks(), driver=blocked).gates == {}
+    mended = wanted(
+        NodeMarks({"driver": "degraded"}, "x", {"driver": PROOF}), driver=result(Phase.READY)
+    )
     assert (mended.gates, mended.proofs) == ({"driver": "ready"}, {"driver": PROOF})
 
 
 def test_a_proof_that_no_longer_holds_is_stale_until_proven_again() -> None:
     old = ProofRecord("another-hash", world.KERNEL, world.BOOT, "before")
-    before = Marks({"driver": "ready"}, "ready", {"driver": old})
+    before = NodeMarks({"driver": "ready"}, "ready", {"driver": old})
     assert wanted(before, driver=result(Phase.WAITING)).gates == {"driver": "stale"}
     again = wanted(before, driver=result(Phase.READY))
     assert again.gates == {"driver": "ready"}
@@ -142,45 +181,73 @@ def test_a_proof_that_no_longer_holds_is_stale_until_proven_again() -> None:
 
 
 def test_a_pending_restart_is_stale_but_the_node_stays_ready_for_users() -> None:
-    before = Marks({"driver": "ready"}, "ready", {"driver": ProofRecord("old", world.KERNEL, world.BOOT, "t")})
-    after = wanted(before, driver=result(Phase.READY, restart_pending=True), plugin=result(Phase.READY, "plugin"))
+    before = NodeMarks(
+        {"driver": "ready"}, "ready", {"driver": ProofRecord("old", world.KERNEL, world.BOOT, "t")}
+    )
+    after = wanted(
+        before,
+        driver=result(Phase.READY, restart_pending=True),
+        plugin=result(Phase.READY, "plugin"),
+    )
     assert (after.gates, after.summary) == ({"driver": "stale"}, "ready")
 
 
 def test_an_unchanged_proof_needs_no_patch() -> None:
-    before = Marks({"driver": "ready"}, "ready", {"driver": PROOF})
+    before = NodeMarks({"driver": "ready"}, "ready", {"driver": PROOF})
     after = wanted(before, driver=result(Phase.READY))
-    assert marks.patch(before, after, "demo") is None
+    assert node_marks.patch(before, after, "demo") is None
 
 
 def test_patch_round_trips_through_a_node() -> None:
-    after = wanted(Marks(), driver=result(Phase.READY), plugin=result(Phase.WAITING, "plugin"))
-    patch = marks.patch(Marks(), after, "demo")
+    after = wanted(NodeMarks(), driver=result(Phase.READY), plugin=result(Phase.WAITING, "plugin"))
+    patch = node_marks.patch(NodeMarks(), after, "demo")
     assert patch is not None
     metadata = patch["metadata"]
-    assert metadata["labels"] == {gate_label("demo", "driver"): "ready", summary_label("demo"): "plugin.waiting"}
+    assert metadata["labels"] == {
+        gate_label("demo", "driver"): "ready",
+        summary_label("demo"): "plugin.waiting",
+    }
     node = world.node(labels=metadata["labels"], annotations=metadata["annotations"])
-    assert marks.read(node, "demo") == after
-    assert json.loads(metadata["annotations"][proofs_annotation("demo")])["driver"]["hash"] == "hash-driver"
+    assert node_marks.read(node, "demo") == after
+    assert (
+        json.loads(metadata["annotations"][proofs_annotation("demo")])["driver"]["hash"]
+        == "hash-driver"
+    )
 
 
 def test_a_broken_annotation_is_no_proof() -> None:
     for text in ("{", "[]", '{"driver": 1}', '{"driver": {"hash": "x"}}'):
         node = world.node(annotations={proofs_annotation("demo"): text})
-        assert marks.read(node, "demo").proofs == {}
+        assert node_marks.read(node, "demo").proofs == {}
 
 
 def test_only_what_somebody_waits_for_is_urgent() -> None:
-    new_gate = Marks({"driver": "ready"}, "plugin.waiting", {"driver": PROOF})
-    assert marks.urgent(Marks(), new_gate, PLANS, "toy")
-    assert not marks.urgent(new_gate, Marks({"driver": "ready"}, "ready", {"driver": PROOF}), PLANS, "toy")
-    assert marks.urgent(new_gate, Marks({"driver": "degraded"}, "driver.degraded", {}), PLANS, "toy")
+    new_gate = NodeMarks({"driver": "ready"}, "plugin.waiting", {"driver": PROOF})
+    assert node_marks.urgent(NodeMarks(), new_gate, PLANS, "toy")
+    assert not node_marks.urgent(
+        new_gate, NodeMarks({"driver": "ready"}, "ready", {"driver": PROOF}), PLANS, "toy"
+    )
+    assert node_marks.urgent(
+        new_gate, NodeMarks({"driver": "degraded"}, "driver.degraded", {}), PLANS, "toy"
+    )
 
 
 @pytest.mark.parametrize(
-    ("before", "after"), [(None, None), ("driver.failed", None), ("plugin.failed", "plugin.failed"), ("ready", "ready")]
+    ("before", "after"),
+    [(None, None), ("driver.failed", None), ("plugin.failed", "plugin.failed"), ("ready", "ready")],
 )
-def test_a_run_of_some_states_never_says_that_a_node_is_ready(before: str | None, after: str | None) -> None:
+def test_a_run_of_some_states_never_says_that_a_node_is_ready(
+    before: str | None, after: str | None
+) -> None:
     results = {"driver": result(Phase.READY)}
-    found = marks.wanted(Marks(summary=before), PLANS[:1], results, world.node(), "now", False, before, complete=False)
+    found = node_marks.wanted(
+        NodeMarks(summary=before),
+        PLANS[:1],
+        results,
+        world.node(),
+        "now",
+        False,
+        before,
+        complete=False,
+    )
     assert found.summary == after

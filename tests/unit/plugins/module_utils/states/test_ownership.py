@@ -1,20 +1,28 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is found as ours, and so may be pruned, is ours alone: another instance has states of the same names."""
+"""What is found as ours, and so may be pruned, is ours alone: another instance has states of the
+same names."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any, cast
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import PART_OF_LABEL, STATE_LABEL
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils.states.ownership import find_owned
-from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared
-from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.group_bench import Bench
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import Kind
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+    PART_OF_LABEL,
+    STATE_LABEL,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._states.ownership import (
+    find_owned,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.prepare import Prepared
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.group_bench import (
+    Bench,
+)
 
 OBJECTS = {
     "ours": {PART_OF_LABEL: "us", STATE_LABEL: "driver"},
@@ -37,8 +45,8 @@ class Cluster:
         return [call() for call in calls]
 
     def list(self, _kind: Kind, namespace: str, labels: str) -> Any:
-        part_of, _comma, states = labels.partition(",")
-        wanted = part_of.removeprefix(f"{PART_OF_LABEL}=")
+        applyset_id, _comma, states = labels.partition(",")
+        wanted = applyset_id.removeprefix(f"{PART_OF_LABEL}=")
         named = states.removeprefix(f"{STATE_LABEL} in (").rstrip(")").split(",")
         found = [
             {
@@ -55,6 +63,8 @@ class Cluster:
 def test_only_what_belongs_to_this_special_resource_and_these_states() -> None:
     recipe = Bench().recipe
     prepared = Prepared(recipe, resolve(recipe, {}), "toy", "us")
-    desired = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "toy"}}]
+    desired = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "toy"}}
+    ]
     found = find_owned(cast(Client, Cluster()), prepared, ["driver"], None, desired)
     assert [key.name for key in found] == ["ours"]

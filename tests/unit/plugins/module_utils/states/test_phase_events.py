@@ -7,9 +7,18 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.events import Occurrence, make_event
-from ansible_collections.hardware.enablement.plugins.module_utils.states.phase_events import of_node, of_record
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, Result
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.events import (
+    Occurrence,
+    make_event,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.phase_events import (
+    of_node,
+    of_record,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
+    Phase,
+    Result,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
 CRASH = Result("driver", Phase.FAILED, "CrashLoopBackOff", "no such device", final=True)
@@ -36,14 +45,22 @@ def on_node(before: str | None, after: str | None) -> Occurrence | None:
         ),
     ],
 )
-def test_a_change_of_phase_is_said(before: str | None, after: str, reason: str, warning: bool, note: str) -> None:
+def test_a_change_of_phase_is_said(
+    before: str | None, after: str, reason: str, warning: bool, note: str
+) -> None:
     said = on_node(before, after)
     assert said
-    assert (said.reason, said.warning, said.note, dict(said.regarding)) == (reason, warning, note, NODE)
+    assert (said.reason, said.warning, said.note, dict(said.regarding)) == (
+        reason,
+        warning,
+        note,
+        NODE,
+    )
 
 
 @pytest.mark.parametrize(
-    ("before", "after"), [("ready", "ready"), ("driver.failed", "plugin.failed"), ("ready", None), (None, "nonsense")]
+    ("before", "after"),
+    [("ready", "ready"), ("driver.failed", "plugin.failed"), ("ready", None), (None, "nonsense")],
 )
 def test_what_is_no_change_of_phase_is_not(before: str | None, after: str | None) -> None:
     assert on_node(before, after) is None
@@ -58,7 +75,9 @@ def test_the_record_says_its_own() -> None:
 
 def test_the_same_on_the_same_object_has_the_same_name() -> None:
     first, again, other = (
-        make_event(Occurrence(NODE, "HardwareFailed", note, same), "2026-01-01T00:00:00.000000Z", "me")
+        make_event(
+            Occurrence(NODE, "HardwareFailed", note, same), "2026-01-01T00:00:00.000000Z", "me"
+        )
         for note, same in (("pod a", "driver"), ("pod b", "driver"), ("pod a", "plugin"))
     )
     assert first["metadata"] == again["metadata"] != other["metadata"]

@@ -5,10 +5,18 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.render import check_recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.switches import enabled_states
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.plan import make_plans
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
+    check_recipe,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.switches import (
+    enabled_states,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
+    StatePlan,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.state_plans import (
+    make_plans,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.group_bench import (
     DAEMONSET,
     FILES,
@@ -29,14 +37,20 @@ def plans_of(bench: Bench) -> dict[str, StatePlan]:
 
 
 def test_each_node_is_served_by_the_daemonsets_of_its_states_own_groups() -> None:
-    bench = Bench({**FILES, "driver/helper.yaml.j2": DAEMONSET.format(name="helper", image="i")}, pool={"version": "2"})
+    bench = Bench(
+        {**FILES, "driver/helper.yaml.j2": DAEMONSET.format(name="helper", image="i")},
+        pool={"version": "2"},
+    )
     plans = plans_of(bench)
 
     def served(state: str, node: str) -> set[str]:
         return {key.name for key in plans[state].daemonsets_for(bench.of(node).id)}
 
     assert served("driver", "host") == set()
-    assert served("driver", "plain") == {f"driver-{bench.of('plain').narrowed(('kernel',)).id}", "helper"}
+    assert served("driver", "plain") == {
+        f"driver-{bench.of('plain').narrowed(('kernel',)).id}",
+        "helper",
+    }
     assert len(served("driver", "pooled") | served("driver", "plain")) == 3
     assert served("driver", "crio") == served("driver", "plain")
     assert not served("hook", "crio") & served("hook", "plain")
@@ -47,7 +61,10 @@ def test_proofs_count_where_they_belong() -> None:
     driver = plans_of(bench)["driver"]
 
     assert [proof.kind for proof in driver.proofs] == ["rollout", "workload"]
-    kinds = {name: [proof.kind for _index, proof in driver.proofs_for(bench.of(name).id)] for name in ("plain", "host")}
+    kinds = {
+        name: [proof.kind for _index, proof in driver.proofs_for(bench.of(name).id)]
+        for name in ("plain", "host")
+    }
     assert kinds == {"plain": ["rollout"], "host": ["workload"]}
     assert [index for index, _proof in driver.proofs_for(bench.of("host").id)] == [1]
     assert len(driver.proofs_for("")) == 2
@@ -57,7 +74,11 @@ def test_rows_are_the_states_own_groups_and_kernels_for_a_state_of_the_cluster()
     bench = Bench(pool={})
     plans = plans_of(bench)
 
-    assert {group.title for group in plans["hook"].rows} == {"containerd 2", "containerd 2, pool new", "cri-o 1"}
+    assert {group.title for group in plans["hook"].rows} == {
+        "containerd 2",
+        "containerd 2, pool new",
+        "cri-o 1",
+    }
     assert {group.title for group in plans["plugin"].rows} == {"others", "pool new"}
 
 

@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.states.platform import proxy_of, toolkits_of
+from ansible_collections.hardware.enablement.plugins.module_utils._states.platform import (
+    proxy_of,
+    toolkits_of,
+)
 
 
 def test_a_proxy_with_a_password_is_left_out() -> None:
@@ -15,7 +18,11 @@ def test_a_proxy_with_a_password_is_left_out() -> None:
         "noProxy": ".svc",
     }
 
-    assert proxy_of({"status": status}) == {"http": "http://proxy.test:3128", "https": "", "no": ".svc"}
+    assert proxy_of({"status": status}) == {
+        "http": "http://proxy.test:3128",
+        "https": "",
+        "no": ".svc",
+    }
     assert proxy_of({}) == {"http": "", "https": "", "no": ""}
 
 
@@ -27,7 +34,10 @@ def test_the_driver_toolkit_of_this_release_and_of_those_before() -> None:
     ]
     status = [
         {"tag": "latest", "items": [{"dockerImageReference": "r.io/new"}]},
-        {"tag": "416.94.1-0", "items": [{"dockerImageReference": "r.io/old"}, {"dockerImageReference": "r.io/older"}]},
+        {
+            "tag": "416.94.1-0",
+            "items": [{"dockerImageReference": "r.io/old"}, {"dockerImageReference": "r.io/older"}],
+        },
         {"tag": "416.94.0-0", "items": None},
     ]
 

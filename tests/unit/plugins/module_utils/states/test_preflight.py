@@ -7,11 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import Change
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import UnknownKind
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind, builtin
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import key_of
-from ansible_collections.hardware.enablement.plugins.module_utils.states.preflight import in_words, of_changes
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+    UnknownKind,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import Change
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import (
+    Kind,
+    builtin,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import key_of
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preflight import (
+    in_words,
+    of_changes,
+)
 
 CRD = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -40,8 +48,16 @@ def created(manifest: dict[str, Any]) -> Change:
 
 
 def test_kinds_that_come_with_the_changes_are_asked_for_too() -> None:
-    own = {"apiVersion": "acme.example/v1", "kind": "Policy", "metadata": {"name": "cards", "namespace": "acme"}}
-    later = {"apiVersion": "acme.example/v1", "kind": "Card", "metadata": {"name": "a", "namespace": "acme"}}
+    own = {
+        "apiVersion": "acme.example/v1",
+        "kind": "Policy",
+        "metadata": {"name": "cards", "namespace": "acme"},
+    }
+    later = {
+        "apiVersion": "acme.example/v1",
+        "kind": "Card",
+        "metadata": {"name": "a", "namespace": "acme"},
+    }
     text = in_words(of_changes(served, [created(CRD), created(own), created(later)]))
     assert text == (
         "create, patch policies.acme.example in acme; create, patch customresourcedefinitions.apiextensions.k8s.io"

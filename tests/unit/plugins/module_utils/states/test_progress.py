@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Progress: in a log a short line for each change and none for time that passes; on a terminal one block."""
+"""Progress: in a log a short line for each change and none for time that passes; on a terminal one
+block."""
 
 from __future__ import annotations
 
@@ -10,11 +11,24 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext, Terminal
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.live_block import LiveBlock, layout
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, Result
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.progress import Progress
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.tally import count
+from ansible_collections.hardware.enablement.plugins.module_utils._states.context import (
+    RunContext,
+    Terminal,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.live_block import (
+    LiveBlock,
+    layout,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
+    Phase,
+    Result,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.progress import (
+    Progress,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.tally import (
+    count,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import NOW
 
@@ -22,7 +36,9 @@ PLANS = [world.plan("driver"), world.plan("plugin", requires=("driver",))]
 Results = dict[tuple[str, str], Result]
 
 
-def result(state: str, phase: Phase, reason: str, since: float = NOW, final: bool = False) -> Result:
+def result(
+    state: str, phase: Phase, reason: str, since: float = NOW, final: bool = False
+) -> Result:
     """A result with a message."""
     message, settled = f"what is said of {reason}", final or phase is Phase.READY
     return Result(state, phase, reason, message, since=since, final=settled)
@@ -38,7 +54,9 @@ def ready(state: str) -> Result:
     return result(state, Phase.READY, "Proven")
 
 
-BLOCKED = Result("plugin", Phase.WAITING, "Requires.driver", "requires driver", cause="driver", since=NOW)
+BLOCKED = Result(
+    "plugin", Phase.WAITING, "Requires.driver", "requires driver", cause="driver", since=NOW
+)
 
 
 def nodes(number: int) -> Results:
@@ -85,7 +103,8 @@ def test_a_log_gets_a_line_for_each_change_and_none_for_time() -> None:
     assert log.run(3) == ["demo 2 s: 0 of 6 proofs hold"]
     log.results["n1", "driver"] = ready("driver")
     assert log.run(3) == ["demo 4 s: driver 1/3"]
-    # What passes by itself is worth a line once it has lasted; after that, however long it lasts, no other one.
+    # What passes by itself is worth a line once it has lasted; after that, however long it lasts,
+    # no other one.
     assert log.run(120) == ["demo 10 s: driver on n0, n2: Pending"]
     log.results["n2", "driver"] = waiting("driver", "ImagePullBackOff", log.now)
     (line,) = log.run(5)
@@ -94,7 +113,9 @@ def test_a_log_gets_a_line_for_each_change_and_none_for_time() -> None:
     for node in ("n0", "n2"):
         log.results[node, "driver"] = ready("driver")
     (line,) = log.run(10)
-    assert re.fullmatch(r"demo \d+ s: driver 3/3; over: driver on n0, n2: Pending; over: .*ImagePullBackOff", line)
+    assert re.fullmatch(
+        r"demo \d+ s: driver 3/3; over: driver on n0, n2: Pending; over: .*ImagePullBackOff", line
+    )
 
 
 def test_a_cause_that_becomes_final_is_told_again() -> None:
@@ -102,7 +123,9 @@ def test_a_cause_that_becomes_final_is_told_again() -> None:
     log.results["n0", "driver"] = waiting("driver", "CrashLoopBackOff")
     log.run(4)
     log.results["n0", "driver"] = result("driver", Phase.FAILED, "CrashLoopBackOff", final=True)
-    assert [line.partition(": ")[2] for line in log.run(10)] == ["driver failed on n0: CrashLoopBackOff"]
+    assert [line.partition(": ")[2] for line in log.run(10)] == [
+        "driver failed on n0: CrashLoopBackOff"
+    ]
 
 
 def test_a_thousand_nodes_take_few_short_lines_and_nothing_is_lost() -> None:
@@ -150,7 +173,9 @@ def test_a_block_is_drawn_over_itself_within_the_terminal() -> None:
     tube = Tube(columns=40)
     block = LiveBlock(tube.terminal(), "lab", "demo", NOW)
     results = nodes(3)
-    results["n1", "driver"] = replace(waiting("driver", "CrashLoopBackOff"), message="SECRET " + "very long " * 20)
+    results["n1", "driver"] = replace(
+        waiting("driver", "CrashLoopBackOff"), message="SECRET " + "very long " * 20
+    )
     block.draw(count(PLANS, results, NOW + 5), NOW + 5)
     block.draw(count(PLANS, results, NOW + 6), NOW + 6)
     first, second = tube.written
@@ -179,7 +204,8 @@ def test_a_terminal_that_got_narrower_has_wrapped_what_was_drawn() -> None:
 def test_a_block_is_never_higher_than_the_terminal(height: int) -> None:
     plans = [world.plan(f"state_{number}") for number in range(12)]
     results = {
-        ("n1", plan.name): waiting(plan.name, "CrashLoopBackOff", NOW + number) for number, plan in enumerate(plans)
+        ("n1", plan.name): waiting(plan.name, "CrashLoopBackOff", NOW + number)
+        for number, plan in enumerate(plans)
     }
     lines = layout(count(plans, results, NOW + 60), "demo", NOW, NOW + 60, height)
     assert len(lines) <= height

@@ -5,9 +5,15 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import GROUP_LABEL, STATE_LABEL
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
-from ansible_collections.hardware.enablement.plugins.module_utils.states.prune import candidates, decide
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+    GROUP_LABEL,
+    STATE_LABEL,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils._states.prune import (
+    candidates,
+    decide,
+)
 
 DRIVER = ObjectKey("apps/v1", "DaemonSet", "demo", "driver-old")
 CONFIG = ObjectKey("v1", "ConfigMap", "demo", "config")
@@ -25,7 +31,9 @@ def test_what_is_wanted_stays_and_namespaces_always() -> None:
 
 
 def test_what_nothing_wants_goes() -> None:
-    assert decide([CONFIG, DRIVER], LIVE, {"new"}, set(), nodes_match=True, allow_empty=False).delete == (
+    assert decide(
+        [CONFIG, DRIVER], LIVE, {"new"}, set(), nodes_match=True, allow_empty=False
+    ).delete == (
         CONFIG,
         DRIVER,
     )
@@ -39,8 +47,14 @@ def test_a_kernel_that_runs_somewhere_keeps_its_objects() -> None:
 
 def test_what_the_options_turn_off_goes_although_nodes_are_of_its_group() -> None:
     live = {DRIVER: {"metadata": {"labels": {GROUP_LABEL: "old", STATE_LABEL: "driver"}}}}
-    for off, deleted in ((("driver", "old"), (DRIVER,)), (("driver", "new"), ()), (("plugin", "old"), ())):
-        pruning = decide([DRIVER], live, {"old"}, set(), nodes_match=True, allow_empty=False, turned_off={off})
+    for off, deleted in (
+        (("driver", "old"), (DRIVER,)),
+        (("driver", "new"), ()),
+        (("plugin", "old"), ()),
+    ):
+        pruning = decide(
+            [DRIVER], live, {"old"}, set(), nodes_match=True, allow_empty=False, turned_off={off}
+        )
         assert pruning.delete == deleted
 
 
@@ -51,10 +65,20 @@ def test_nothing_goes_while_no_node_matches() -> None:
 
 
 def test_allow_empty_means_it() -> None:
-    assert decide([DRIVER], LIVE, {"old"}, set(), nodes_match=False, allow_empty=True).delete == (DRIVER,)
+    assert decide([DRIVER], LIVE, {"old"}, set(), nodes_match=False, allow_empty=True).delete == (
+        DRIVER,
+    )
 
 
 def test_the_group_of_a_node_that_has_vanished_is_kept_whatever_is_allowed() -> None:
     for off in (set(), {(None, "old")}):
-        pruning = decide([CONFIG, DRIVER], LIVE, set(), {"old"}, nodes_match=False, allow_empty=True, turned_off=off)
+        pruning = decide(
+            [CONFIG, DRIVER],
+            LIVE,
+            set(),
+            {"old"},
+            nodes_match=False,
+            allow_empty=True,
+            turned_off=off,
+        )
         assert (pruning.delete, list(pruning.keep)) == ((CONFIG,), [DRIVER])

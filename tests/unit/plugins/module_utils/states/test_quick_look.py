@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The first look of the loop, with nothing asked and nothing waited for, already says how things stand."""
+"""The first look of the loop, with nothing asked and nothing waited for, already says how things
+stand."""
 
 from __future__ import annotations
 
@@ -9,19 +10,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.kinds import Kind
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.grouping import Grouping
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
-from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils.states.strays import Strays
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.answers import Answers
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.loop import Loop
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, StatePlan
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.progress import Progress
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.writer import Writer
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import Kind
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._states.strays import Strays
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.answers import (
+    Answers,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.label_writer import (
+    LabelWriter,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.loop import (
+    Loop,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
+    Phase,
+    StatePlan,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.progress import (
+    Progress,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.walk import (
+    WalkSettings,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import NOW
 
@@ -45,15 +59,16 @@ class Nothing:
 
 
 def loop_of(plans: Sequence[StatePlan], held: list[str]) -> Loop:
-    """A loop over a cluster in which nothing is but the nodes that it is given; held: takes down when it locks."""
+    """A loop over a cluster in which nothing is but the nodes that it is given; held: takes down
+    when it locks."""
     client, context = cast(Client, Nothing()), RunContext(clock=lambda: NOW)
     return Loop(
         client=client,
         plans=plans,
         members=Strays([{"example.com/card": None}]),
-        settings=Settings("demo", "demo"),
+        settings=WalkSettings("demo", "demo"),
         answers=cast(Answers, Started()),
-        writer=Writer(client, plans, "demo", lambda: held.append("label"), dry=True),
+        writer=LabelWriter(client, plans, "demo", lambda: held.append("label"), dry=True),
         progress=Progress(context, "demo"),
         guard=lambda: held.append("kept"),
         before_write=lambda: held.append("taken"),
@@ -68,23 +83,28 @@ def loop_of(plans: Sequence[StatePlan], held: list[str]) -> Loop:
 class Started:
     """Answers, none of which has come yet."""
 
-    def fetch(self, asks: Sequence[Any], _clock: object) -> Mapping[Any, Any]:
-        self.asks = asks
+    def fetch(self, queries: Sequence[Any], _clock: object) -> Mapping[Any, Any]:
+        self.queries = queries
         return {}
 
 
 NODE = {
     "metadata": {"name": "n1", "uid": "u", "labels": {"example.com/card": ""}},
-    "status": {"conditions": [{"type": "Ready", "status": "True"}], "nodeInfo": {"kernelVersion": "6.1"}},
+    "status": {
+        "conditions": [{"type": "Ready", "status": "True"}],
+        "nodeInfo": {"kernelVersion": "6.1"},
+    },
 }
 HASHES = {Grouping().id_of(NodeFacts.from_object(NODE)): "h"}
 
 
 def test_a_state_of_the_cluster_is_not_called_ready_before_the_nodes_were_looked_at() -> None:
     plugin = replace(world.plan("plugin", proofs=(GPU,), deployed=False), hashes=HASHES)
-    dashboard = replace(world.plan("dashboard", requires=("plugin",), deployed=False), per_node=False)
+    dashboard = replace(
+        world.plan("dashboard", requires=("plugin",), deployed=False), per_node=False
+    )
     loop = loop_of([plugin, dashboard], [])
-    assert not loop.look_once([NODE])
+    assert not loop.check_quickly([NODE])
     found = {state: result.phase for (_node, state), result in loop.results.items()}
     assert found == {"plugin": Phase.WAITING, "dashboard": Phase.WAITING}
 
@@ -98,5 +118,5 @@ def test_the_lock_is_taken_before_a_validation_pod_is_started() -> None:
     held: list[str] = []
     loop = loop_of(plans, held)
     loop.snapshot.put_pod(world.pod("exporter"))
-    loop.look_once([NODE])
+    loop.check_quickly([NODE])
     assert held == ["taken"]

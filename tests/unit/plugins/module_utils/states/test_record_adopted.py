@@ -7,11 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import Change
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import PART_OF_LABEL
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.merging import patched, together, undoing
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record import adopted
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import Change
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+    PART_OF_LABEL,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.merging import (
+    patched,
+    together,
+    undoing,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record import adopted
 
 KEY = ObjectKey("v1", "Namespace", "", "gpu")
 OTHER = ObjectKey("v1", "ConfigMap", "gpu", "ours")
@@ -19,7 +25,10 @@ OTHER = ObjectKey("v1", "ConfigMap", "gpu", "ours")
 
 def namespace(**labels: str) -> dict[str, Any]:
     """A namespace, with what the API server writes into each object."""
-    return {"metadata": {"name": "gpu", "labels": labels, "resourceVersion": str(len(labels))}, "status": {}}
+    return {
+        "metadata": {"name": "gpu", "labels": labels, "resourceVersion": str(len(labels))},
+        "status": {},
+    }
 
 
 def test_undoing_turns_back_whatever_differs() -> None:
@@ -42,19 +51,32 @@ def test_what_was_there_is_remembered_once_and_put_back() -> None:
     theirs = namespace(team="a", level="restricted")
     ours = namespace(team="a", level="privileged", **{PART_OF_LABEL: "us"})
     later = namespace(team="b", level="other", **{PART_OF_LABEL: "us"})
-    known = adopted.after({}, [Change(KEY, "update", theirs, ours, adopted=True), Change(OTHER, "update", ours, later)])
+    known = adopted.after(
+        {},
+        [Change(KEY, "update", theirs, ours, adopted=True), Change(OTHER, "update", ours, later)],
+    )
     assert known == {KEY: {"metadata": {"labels": {"level": "restricted", PART_OF_LABEL: None}}}}
 
     known = adopted.after(known, [Change(KEY, "update", ours, later)])
-    assert known[KEY]["metadata"]["labels"] == {"team": "a", "level": "restricted", PART_OF_LABEL: None}
+    assert known[KEY]["metadata"]["labels"] == {
+        "team": "a",
+        "level": "restricted",
+        PART_OF_LABEL: None,
+    }
     # Taken over once more after it had been given back: what is there now counts.
-    assert adopted.after(known, [Change(KEY, "update", later, ours, adopted=True)])[KEY] != known[KEY]
+    assert (
+        adopted.after(known, [Change(KEY, "update", later, ours, adopted=True)])[KEY] != known[KEY]
+    )
 
     record = {"metadata": {"annotations": {adopted.ANNOTATION: adopted.to_text(known)}}}
     assert adopted.read(record) == known
     given_back = adopted.removal(KEY, namespace(**later["metadata"]["labels"], since="then"), known)
     assert (given_back.action, given_back.desired) == ("restore", known[KEY])
-    assert (given_back.after or {})["metadata"]["labels"] == {"team": "a", "level": "restricted", "since": "then"}
+    assert (given_back.after or {})["metadata"]["labels"] == {
+        "team": "a",
+        "level": "restricted",
+        "since": "then",
+    }
     assert adopted.removal(OTHER, later, known).action == "delete"
 
 

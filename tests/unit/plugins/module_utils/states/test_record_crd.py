@@ -12,16 +12,26 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Option, Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record import versions
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record.crd import definition
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record.status import (
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
+    Option,
+    Recipe,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record import versions
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record.crd import (
+    definition,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_status import (
     make_status,
     with_last_look,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, Result
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.report import summarize
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
+    Phase,
+    Result,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.report import (
+    summarize,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
 REPO = Path(__file__).resolve().parents[5]
@@ -29,7 +39,10 @@ RECIPE = Recipe(
     name="demo",
     namespace="demo",
     driver_version="{{ options.driver_version }}",
-    options={"driver_version": Option("driver_version"), "password": Option("password", no_log=True)},
+    options={
+        "driver_version": Option("driver_version"),
+        "password": Option("password", no_log=True),
+    },
     files={"recipe.yml": "text"},
 )
 
@@ -69,20 +82,38 @@ def test_every_field_is_explained() -> None:
 
 def test_nothing_that_a_run_writes_is_dropped() -> None:
     crash = Result("driver", Phase.FAILED, "CrashLoopBackOff", "why", since=world.NOW, final=True)
-    behind = Result("plugin", Phase.BLOCKED, "Requires.driver", "why", cause="driver", since=world.NOW, final=True)
+    behind = Result(
+        "plugin",
+        Phase.BLOCKED,
+        "Requires.driver",
+        "why",
+        cause="driver",
+        since=world.NOW,
+        final=True,
+    )
     groups = [NodeGroup("old", ("kernel",), kernel="5.15", nodes=("n1",))]
     plans = [world.plan("driver"), world.plan("plugin", requires=("driver",))]
-    report = summarize(plans, {("n1", "driver"): crash, ("n1", "plugin"): behind}, groups, {"n1": "old"}, False)
+    report = summarize(
+        plans, {("n1", "driver"): crash, ("n1", "plugin"): behind}, groups, {"n1": "old"}, False
+    )
     found = versions.versions(RECIPE, {"driver_version": "7.1"})
     moment = "2026-01-01T00:00:00Z"
     status = with_last_look(make_status(report, {}, 1, moment, found), {}, moment)
     assert status["causes"][0]["blocked"] == [{"state": "plugin", "nodes": 1}]
-    assert list(unknown(status, version()["schema"]["openAPIV3Schema"]["properties"]["status"], "")) == []
+    assert (
+        list(unknown(status, version()["schema"]["openAPIV3Schema"]["properties"]["status"], ""))
+        == []
+    )
 
 
 def test_what_wide_output_adds() -> None:
     columns = version()["additionalPrinterColumns"]
-    assert [column["name"] for column in columns if "priority" not in column] == ["Phase", "Nodes", "Kernels", "Age"]
+    assert [column["name"] for column in columns if "priority" not in column] == [
+        "Phase",
+        "Nodes",
+        "Kernels",
+        "Age",
+    ]
     wide = [column["name"] for column in columns if column.get("priority") == 1]
     assert wide == ["Driver", "Since", "Checked", "Message"]
 
@@ -101,4 +132,7 @@ def test_a_recipe_without_a_version_is_known_by_its_files() -> None:
     assert found["recipe"].startswith("sha256:")
     changed = replace(RECIPE, files={"recipe.yml": "other text"})
     assert versions.versions(changed, {"driver_version": "7.1"})["recipe"] != found["recipe"]
-    assert versions.versions(replace(RECIPE, version="1.2"), {"driver_version": "7.1"})["recipe"] == "1.2"
+    assert (
+        versions.versions(replace(RECIPE, version="1.2"), {"driver_version": "7.1"})["recipe"]
+        == "1.2"
+    )

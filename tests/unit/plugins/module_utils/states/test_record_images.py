@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record import images
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record import (
+    image_entries,
+)
 
 BEFORE: dict[str, Any] = {
     "state": "driver_container",
@@ -27,33 +29,45 @@ def row(**changes: Any) -> dict[str, Any]:
 
 def test_what_is_found_replaces_what_was_known() -> None:
     found = row(image="registry.example/driver@sha256:2", inputs="22")
-    assert images.merge(RECORD, [found], {"a"}) == [{**BEFORE, "image": found["image"], "inputs": "22"}]
+    assert image_entries.merge(RECORD, [found], {"a"}) == [
+        {**BEFORE, "image": found["image"], "inputs": "22"}
+    ]
 
 
 def test_a_registry_that_was_not_reached_changes_nothing() -> None:
-    assert images.merge(RECORD, [row(source="kept", problem="no connection")], {"a"}) == [BEFORE]
+    assert image_entries.merge(RECORD, [row(source="kept", problem="no connection")], {"a"}) == [
+        BEFORE
+    ]
 
 
 def test_a_build_that_failed_is_remembered_beside_the_image_of_before() -> None:
     kept = row(source="kept", problem="the build failed", failed="22")
-    assert images.merge(RECORD, [kept], {"a"}) == [{**BEFORE, "problem": "the build failed", "failed": "22"}]
+    assert image_entries.merge(RECORD, [kept], {"a"}) == [
+        {**BEFORE, "problem": "the build failed", "failed": "22"}
+    ]
 
 
 def test_a_kernel_that_nobody_runs_is_forgotten_but_not_while_there_are_no_nodes() -> None:
-    assert images.merge(RECORD, [], {"b"}) == []
-    assert images.merge(RECORD, [], set()) == [BEFORE]
+    assert image_entries.merge(RECORD, [], {"b"}) == []
+    assert image_entries.merge(RECORD, [], set()) == [BEFORE]
 
 
 def test_of_states_whose_images_are_merely_named_nothing_is_kept() -> None:
-    assert images.of_states(RECORD, {"driver_container"}) == [BEFORE]
-    assert images.of_states(RECORD, {"other"}) == images.of_states(None, {"driver_container"}) == []
+    assert image_entries.of_states(RECORD, {"driver_container"}) == [BEFORE]
+    assert (
+        image_entries.of_states(RECORD, {"other"})
+        == image_entries.of_states(None, {"driver_container"})
+        == []
+    )
 
 
 def test_what_is_only_to_be_built_is_no_entry() -> None:
-    assert images.merge(None, [row(image="", source="would be built")], {"a"}) == []
+    assert image_entries.merge(None, [row(image="", source="would be built")], {"a"}) == []
 
 
 def test_the_facts_for_rendering() -> None:
     none = {**BEFORE, "group": "b", "image": "", "problem": "no image fits"}
-    assert images.references([BEFORE, none]) == {"driver_container": {"a": "registry.example/driver@sha256:1", "b": ""}}
-    assert images.problems([BEFORE, none], "driver_container") == {"b": "no image fits"}
+    assert image_entries.references([BEFORE, none]) == {
+        "driver_container": {"a": "registry.example/driver@sha256:1", "b": ""}
+    }
+    assert image_entries.problems([BEFORE, none], "driver_container") == {"b": "no image fits"}

@@ -1,30 +1,46 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a log or the API server quotes of a secret option does not reach the record, which anybody may read."""
+"""What a log or the API server quotes of a secret option does not reach the record, which anybody
+may read."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.standard import STANDARD_OPTIONS
-from ansible_collections.hardware.enablement.plugins.module_utils.states.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared
-from ansible_collections.hardware.enablement.plugins.module_utils.states.resource import write_report
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, Result
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.report import summarize
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
+    STANDARD_OPTIONS,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._states.prepare import Prepared
+from ansible_collections.hardware.enablement.plugins.module_utils._states.special_resource import (
+    write_report,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
+    Phase,
+    Result,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.report import (
+    summarize,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
 TOKEN = "hunter2-hunter2"
-RECIPE = Recipe(name="demo", namespace="demo", options=STANDARD_OPTIONS, selector=({"example.com/card": None},))
+RECIPE = Recipe(
+    name="demo", namespace="demo", options=STANDARD_OPTIONS, selector=({"example.com/card": None},)
+)
 
 
 def test_messages_in_the_record_show_no_secret() -> None:
-    result = Result("driver", Phase.FAILED, "CrashLoopBackOff", f"it crashes: token {TOKEN} refused", final=True)
-    report = summarize([world.plan("driver")], {("n1", "driver"): result}, [], {"n1": world.GROUP}, False)
+    result = Result(
+        "driver", Phase.FAILED, "CrashLoopBackOff", f"it crashes: token {TOKEN} refused", final=True
+    )
+    report = summarize(
+        [world.plan("driver")], {("n1", "driver"): result}, [], {"n1": world.GROUP}, False
+    )
     prepared = Prepared(RECIPE, resolve(RECIPE, {}), "demo", "applyset")
     live: dict[str, Any] = {"metadata": {"generation": 1}, "spec": prepared.spec}
     context = RunContext(check_mode=True, secrets={TOKEN})

@@ -10,15 +10,23 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.groups import NodeGroup
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import seconds, timestamp
-from ansible_collections.hardware.enablement.plugins.module_utils.states.record.status import (
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.pod_status import (
+    seconds,
+    timestamp,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_status import (
     make_status,
     with_last_look,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation import table
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import Phase, Result
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.report import summarize
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation import table
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
+    Phase,
+    Result,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.report import (
+    summarize,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import NOW
 
@@ -26,7 +34,10 @@ GROUPS = (
     NodeGroup("old", ("kernel",), kernel="5.15", nodes=("n1",)),
     NodeGroup("new", ("kernel",), kernel="6.1", nodes=("n2",)),
 )
-PLANS = [replace(plan, rows=GROUPS) for plan in (world.plan("driver"), world.plan("plugin", requires=("driver",)))]
+PLANS = [
+    replace(plan, rows=GROUPS)
+    for plan in (world.plan("driver"), world.plan("plugin", requires=("driver",)))
+]
 NODES = {"n1": "old", "n2": "new"}
 
 
@@ -46,8 +57,12 @@ def report(n2_driver: Result | None = None, n2_plugin: Result | None = None) -> 
     return summarize(PLANS, results, GROUPS, NODES, all_nodes=True)
 
 
-CRASH = Result("driver", Phase.FAILED, "CrashLoopBackOff", "pod x: no such device", since=NOW - 240, final=True)
-BLOCKED = Result("plugin", Phase.BLOCKED, "BlockedBy.driver", "stands on driver", "driver", NOW, final=True)
+CRASH = Result(
+    "driver", Phase.FAILED, "CrashLoopBackOff", "pod x: no such device", since=NOW - 240, final=True
+)
+BLOCKED = Result(
+    "plugin", Phase.BLOCKED, "BlockedBy.driver", "stands on driver", "driver", NOW, final=True
+)
 
 
 def test_all_ready() -> None:
@@ -73,12 +88,19 @@ def test_a_failure_names_node_state_why_and_what_to_do() -> None:
         "1 of 2 nodes are ready; node n2, state driver failed: pod x: no such device; read"
     )
     assert [problem["state"] for problem in found["problems"]] == ["driver"]
-    assert found["nodes"]["n2"] == {"phase": "failed", "states": {"driver": "failed", "plugin": "blocked"}}
+    assert found["nodes"]["n2"] == {
+        "phase": "failed",
+        "states": {"driver": "failed", "plugin": "blocked"},
+    }
 
 
 @pytest.mark.parametrize("proven", [True, False])
 def test_unknown_is_acceptable_only_where_it_was_proven(proven: bool) -> None:
-    found = report(n2_plugin=Result("plugin", Phase.UNKNOWN, "DevicesBusy", "all in use", "", NOW, True, proven=proven))
+    found = report(
+        n2_plugin=Result(
+            "plugin", Phase.UNKNOWN, "DevicesBusy", "all in use", "", NOW, True, proven=proven
+        )
+    )
     assert (found["ready"], found["acceptable"]) == (False, proven)
 
 
@@ -99,24 +121,39 @@ def test_one_cause_on_many_nodes_is_told_once() -> None:
     names = [f"n{number}" for number in range(5)]
     results = {(name, plan.name): ready(plan.name) for name in names for plan in PLANS}
     for number, name in enumerate(names[1:]):
-        results[name, "driver"] = replace(CRASH, message=f"pod x-{number}: no such device", since=NOW - number)
+        results[name, "driver"] = replace(
+            CRASH, message=f"pod x-{number}: no such device", since=NOW - number
+        )
         results[name, "plugin"] = BLOCKED
-    results["n0", "plugin"] = Result("plugin", Phase.FAILED, "Timeout", "slow", since=NOW, final=True)
+    results["n0", "plugin"] = Result(
+        "plugin", Phase.FAILED, "Timeout", "slow", since=NOW, final=True
+    )
     found = summarize(PLANS, results, [], dict.fromkeys(names, "old"), all_nodes=False)
     assert [(cause["state"], cause["reason"], cause["nodes"]) for cause in found["causes"]] == [
         ("driver", "CrashLoopBackOff", 4),
         ("plugin", "Timeout", 1),
     ]
     driver = found["causes"][0]
-    assert (driver["examples"], driver["message"]) == (["n1", "n2", "n3"], "pod x-3: no such device")
+    assert (driver["examples"], driver["message"]) == (
+        ["n1", "n2", "n3"],
+        "pod x-3: no such device",
+    )
     assert driver["blocked"] == [{"state": "plugin", "nodes": 4}]
     assert "4 nodes (n1, n2, n3, ...), state driver failed" in found["message"]
     assert "  behind it: plugin on 4 nodes" in table.render("demo", found, NOW, seconds)
 
 
 def test_what_serves_the_cluster_is_behind_what_fails_on_its_nodes() -> None:
-    dashboard = Result("plugin", Phase.BLOCKED, "BlockedBy.driver", "stands on driver", "driver", NOW, final=True)
-    found = summarize(PLANS, {("n1", "driver"): CRASH, ("", "plugin"): dashboard}, [], {"n1": "old"}, all_nodes=False)
+    dashboard = Result(
+        "plugin", Phase.BLOCKED, "BlockedBy.driver", "stands on driver", "driver", NOW, final=True
+    )
+    found = summarize(
+        PLANS,
+        {("n1", "driver"): CRASH, ("", "plugin"): dashboard},
+        [],
+        {"n1": "old"},
+        all_nodes=False,
+    )
     assert found["causes"][0]["blocked"] == [{"state": "plugin", "nodes": 1}]
 
 
@@ -135,7 +172,9 @@ def test_status_is_stable_while_nothing_changes() -> None:
 
 def test_status_keeps_since_but_not_the_transition_of_a_condition_that_changed() -> None:
     first = make_status(report(CRASH, BLOCKED), {}, 1, timestamp(NOW))
-    same = Result("driver", Phase.FAILED, "CrashLoopBackOff", "pod x: again", since=NOW + 30, final=True)
+    same = Result(
+        "driver", Phase.FAILED, "CrashLoopBackOff", "pod x: again", since=NOW + 30, final=True
+    )
     second = make_status(report(same, BLOCKED), first, 1, timestamp(NOW + 60))
     assert second["problems"][0]["since"] == first["problems"][0]["since"]
     third = make_status(report(), second, 1, timestamp(NOW + 90))
@@ -146,12 +185,16 @@ def test_status_keeps_since_but_not_the_transition_of_a_condition_that_changed()
 
 
 def test_the_last_look_is_noted_with_what_is_new_and_else_once_an_hour() -> None:
-    first = with_last_look(make_status(report(CRASH, BLOCKED), {}, 1, timestamp(NOW)), {}, timestamp(NOW))
+    first = with_last_look(
+        make_status(report(CRASH, BLOCKED), {}, 1, timestamp(NOW)), {}, timestamp(NOW)
+    )
     assert first["lastChecked"] == timestamp(NOW)
 
     def again(after: float, *changed: Result) -> dict[str, Any]:
         moment = timestamp(NOW + after)
-        return with_last_look(make_status(report(*(changed or (CRASH, BLOCKED))), first, 1, moment), first, moment)
+        return with_last_look(
+            make_status(report(*(changed or (CRASH, BLOCKED))), first, 1, moment), first, moment
+        )
 
     assert again(3599) == first
     assert again(3600) == {**first, "lastChecked": timestamp(NOW + 3600)}
@@ -163,24 +206,41 @@ def test_status_says_since_when_the_phase_is_what_it_is() -> None:
     second = make_status(report(CRASH, ready("plugin")), first, 1, timestamp(NOW + 60))
     third = make_status(report(), second, 1, timestamp(NOW + 90))
     found = [(status["phase"], status["phaseSince"]) for status in (first, second, third)]
-    assert found == [("failed", timestamp(NOW)), ("failed", timestamp(NOW)), ("ready", timestamp(NOW + 90))]
+    assert found == [
+        ("failed", timestamp(NOW)),
+        ("failed", timestamp(NOW)),
+        ("ready", timestamp(NOW + 90)),
+    ]
 
 
 def test_status_keeps_ten_causes_and_their_since() -> None:
     results = {
-        (f"n{number}", "driver"): Result("driver", Phase.FAILED, f"Reason{number}", "why", since=NOW, final=True)
+        (f"n{number}", "driver"): Result(
+            "driver", Phase.FAILED, f"Reason{number}", "why", since=NOW, final=True
+        )
         for number in range(12)
     }
-    groups = [NodeGroup("old", ("kernel",), kernel="5.15", nodes=tuple(name for name, _state in results))]
-    found = summarize(PLANS[:1], results, groups, {name: "old" for name, _state in results}, all_nodes=False)
+    groups = [
+        NodeGroup("old", ("kernel",), kernel="5.15", nodes=tuple(name for name, _state in results))
+    ]
+    found = summarize(
+        PLANS[:1], results, groups, {name: "old" for name, _state in results}, all_nodes=False
+    )
     first = make_status(found, {}, 1, timestamp(NOW))
     assert len(first["causes"]) == 10
     later = [{**cause, "since": timestamp(NOW + 9)} for cause in found["causes"]]
-    assert make_status({**found, "causes": later}, first, 1, timestamp(NOW + 9))["causes"] == first["causes"]
+    assert (
+        make_status({**found, "causes": later}, first, 1, timestamp(NOW + 9))["causes"]
+        == first["causes"]
+    )
 
 
 def test_status_lists_ten_problems_at_most() -> None:
     results = {(f"n{number}", "driver"): CRASH for number in range(30)}
-    groups = [NodeGroup("old", ("kernel",), kernel="5.15", nodes=tuple(name for name, _state in results))]
-    found = summarize(PLANS[:1], results, groups, {name: "old" for name, _state in results}, all_nodes=False)
+    groups = [
+        NodeGroup("old", ("kernel",), kernel="5.15", nodes=tuple(name for name, _state in results))
+    ]
+    found = summarize(
+        PLANS[:1], results, groups, {name: "old" for name, _state in results}, all_nodes=False
+    )
     assert len(make_status(found, {}, 1, timestamp(NOW))["problems"]) == 10

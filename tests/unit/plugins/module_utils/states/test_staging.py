@@ -9,16 +9,28 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.changes import Change
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import GROUP_LABEL, STATE_LABEL
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import key_of
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.facts import RenderedObject
-from ansible_collections.hardware.enablement.plugins.module_utils.states.staging import Order, acts, divide, members_of
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import Change
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+    GROUP_LABEL,
+    STATE_LABEL,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import key_of
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+    RenderedObject,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.staging import (
+    StateOrder,
+    acts,
+    divide,
+    members_of,
+)
 
-ORDER = Order({"driver": (), "plugin": ("driver",), "host": ()}, {"host"})
+ORDER = StateOrder({"driver": (), "plugin": ("driver",), "host": ()}, {"host"})
 
 
-def obj(kind: str, name: str, api_version: str = "apps/v1", state: str = "", group: str = "") -> dict[str, Any]:
+def obj(
+    kind: str, name: str, api_version: str = "apps/v1", state: str = "", group: str = ""
+) -> dict[str, Any]:
     """An object, labelled as ours where a state is given."""
     labels = {STATE_LABEL: state, **({GROUP_LABEL: group} if group else {})}
     metadata = {"name": name, "namespace": "demo", **({"labels": labels} if state else {})}
@@ -28,7 +40,9 @@ def obj(kind: str, name: str, api_version: str = "apps/v1", state: str = "", gro
 def change(manifest: dict[str, Any], action: Any = "create") -> Change:
     """A planned change."""
     before = manifest if action == "delete" else None
-    return Change(key_of(manifest), action, before, None, desired=None if action == "delete" else manifest)
+    return Change(
+        key_of(manifest), action, before, None, desired=None if action == "delete" else manifest
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +83,9 @@ def test_only_what_acts_in_a_state_that_requires_others_comes_later() -> None:
 
 def test_what_is_as_it_should_be_waits_for_nothing() -> None:
     objects = {"plugin": [RenderedObject(obj("Deployment", "server"), "", "f")]}
-    staged = divide([change(objects["plugin"][0].manifest, "unchanged")], members_of(objects), ORDER)
+    staged = divide(
+        [change(objects["plugin"][0].manifest, "unchanged")], members_of(objects), ORDER
+    )
     assert (len(staged.now), staged.later) == (1, ())
 
 
@@ -80,16 +96,23 @@ def test_what_worked_goes_when_its_replacement_is_proven() -> None:
     ]
     staged = divide(gone, {}, ORDER)
     assert [item.key.name for item in staged.now] == ["old-kernel"]
-    assert [(stage.state, stage.requires, stage.everywhere) for stage in staged.later] == [("host", ("host",), True)]
+    assert [(stage.state, stage.requires, stage.everywhere) for stage in staged.later] == [
+        ("host", ("host",), True)
+    ]
 
 
 @pytest.mark.parametrize(("replaced", "held"), [("host", ["plugin", "exporter"]), ("driver", [])])
 def test_what_stands_on_something_that_is_replaced_keeps_its_version_until_that_is_proven(
     replaced: str, held: list[str]
 ) -> None:
-    order = Order({"driver": (), "host": ("driver",), "plugin": ("host",), "exporter": ("plugin",)}, {"host"})
+    order = StateOrder(
+        {"driver": (), "host": ("driver",), "plugin": ("host",), "exporter": ("plugin",)}, {"host"}
+    )
     objects = {
-        state: [RenderedObject(obj("DaemonSet", state), "", "f"), RenderedObject(obj("ConfigMap", state), "", "f")]
+        state: [
+            RenderedObject(obj("DaemonSet", state), "", "f"),
+            RenderedObject(obj("ConfigMap", state), "", "f"),
+        ]
         for state in ("driver", "plugin", "exporter")
     }
     changes = [change(item.manifest, "update") for found in objects.values() for item in found]
@@ -108,8 +131,13 @@ def test_what_stands_on_something_that_is_replaced_keeps_its_version_until_that_
 
 def test_the_lock_is_for_what_is_written_now_and_for_what_goes() -> None:
     objects = {"plugin": [RenderedObject(obj("Deployment", "operator"), "", "f")]}
-    same, waits = change(obj("ConfigMap", "same"), "unchanged"), change(objects["plugin"][0].manifest)
+    same, waits = (
+        change(obj("ConfigMap", "same"), "unchanged"),
+        change(objects["plugin"][0].manifest),
+    )
     members = members_of(objects)
     assert not divide([same, waits], members, ORDER).needs_lock
     assert divide([waits, change(obj("ConfigMap", "new"))], members, ORDER).needs_lock
-    assert divide([same, change(obj("DaemonSet", "hook", state="host"), "delete")], members, ORDER).needs_lock
+    assert divide(
+        [same, change(obj("DaemonSet", "hook", state="host"), "delete")], members, ORDER
+    ).needs_lock

@@ -11,17 +11,22 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.errors import EnablementError, InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils.states.prepare import Prepared
-from ansible_collections.hardware.enablement.plugins.module_utils.states.strays import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
+    EnablementError,
+    InvalidInput,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._states.prepare import Prepared
+from ansible_collections.hardware.enablement.plugins.module_utils._states.strays import (
     Strays,
     find_strays,
     refuse_left_out_in_use,
 )
-from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.group_bench import Bench
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.group_bench import (
+    Bench,
+)
 
 RECIPE = replace(Bench().recipe, selector=({"gpu": "yes"},), resources=("toy.example.com/*",))
 MARK, SINCE = "hardware-enablement.io/toy.node-kernel", "2026-01-01T00:00:00Z"
@@ -33,8 +38,13 @@ class World:
 
     def __init__(self, labels: dict[str, str], noted: str | None, held: bool) -> None:
         annotations = {"hardware-enablement.io/toy.vanished": noted} if noted else {}
-        self.node = {"metadata": {"name": "n", "labels": {MARK: "k", **labels}, "annotations": annotations}}
-        spec = {"nodeName": "n", "containers": [{"resources": {"limits": {"toy.example.com/card": 1}}}]}
+        self.node = {
+            "metadata": {"name": "n", "labels": {MARK: "k", **labels}, "annotations": annotations}
+        }
+        spec = {
+            "nodeName": "n",
+            "containers": [{"resources": {"limits": {"toy.example.com/card": 1}}}],
+        }
         self.pods = [{"metadata": {"namespace": "a", "name": "p"}, "spec": spec}] if held else []
         self.asked: list[str] = []
 
@@ -76,7 +86,9 @@ def find(
         ({"age": 0, "held": True, "release_nodes": ["n"]}, True),
     ],
 )
-def test_it_leaves_when_the_time_is_over_and_nothing_holds_a_device(case: dict[str, Any], leaves: bool) -> None:
+def test_it_leaves_when_the_time_is_over_and_nothing_holds_a_device(
+    case: dict[str, Any], leaves: bool
+) -> None:
     strays, _world = find(**case)
     assert (list(strays.leaving), list(strays.vanished)) == ((["n"], []) if leaves else ([], ["n"]))
     if not leaves:
@@ -104,15 +116,19 @@ def test_whom_the_options_leave_out_leaves_unless_devices_are_in_use() -> None:
     assert strays.leaving == {"n": "the options leave it out (node_selector, hardware_labels)"}
     prepared = Prepared(RECIPE, resolve(RECIPE, {}), "toy", "applyset")
     with pytest.raises(
-        EnablementError, match=r"leave out n, where devices are in use \(node_selector, hardware_labels\) \(pod a/p"
+        EnablementError,
+        match=r"leave out n, where devices are in use \(node_selector, hardware_labels\) \(pod a/p",
     ):
         refuse_left_out_in_use(cast(Client, world), prepared, strays)
-    # A label of hardware_labels that a person sets is that person's word; one of Node Feature Discovery is none.
+    # A label of hardware_labels that a person sets is that person's word; one of Node Feature
+    # Discovery is none.
     for name, leaves in (("site", True), ("feature.node.kubernetes.io/site", False)):
         strays, world = find({"gpu": "yes"}, held=True, options={"hardware_labels": [{name: "a"}]})
         assert ("n" in strays.leaving) is leaves
         assert world.asked[0] == f"{MARK},{name}!=a"
-    released, world = find({"gpu": "yes"}, held=True, options={"node_selector": {"zone": "a"}}, release_nodes=["n"])
+    released, world = find(
+        {"gpu": "yes"}, held=True, options={"node_selector": {"zone": "a"}}, release_nodes=["n"]
+    )
     refuse_left_out_in_use(cast(Client, world), prepared, released)
 
 

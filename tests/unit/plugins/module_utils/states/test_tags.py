@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.recipes.model import State
-from ansible_collections.hardware.enablement.plugins.module_utils.states.tags import Tags
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import State
+from ansible_collections.hardware.enablement.plugins.module_utils._states.tags import Tags
 
 DRIVER = State("kmod", "state_driver")
 FABRIC = State("fabric", "state")
@@ -31,7 +31,11 @@ FOREIGN = State("theirs", "somebody.else.role")
 )
 def test_tags(run: list[str], skip: list[str], driver: bool, fabric: bool, validates: bool) -> None:
     tags = Tags.of({"tags": run, "skip_tags": skip})
-    assert (tags.selects(DRIVER), tags.selects(FABRIC), tags.validates) == (driver, fabric, validates)
+    assert (tags.selects(DRIVER), tags.selects(FABRIC), tags.validates) == (
+        driver,
+        fabric,
+        validates,
+    )
 
 
 def test_a_playbook_leaves_a_state_to_the_role_of_somebody_else() -> None:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One node through the states: what is ready, what waits, when patience ends, and what is never believed."""
+"""One node through the states: what is ready, what waits, when patience ends, and what is never
+believed."""
 
 from __future__ import annotations
 
@@ -9,42 +10,72 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.asks import (
-    Answer,
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.feeds import Watched
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.pod_status import (
+    timestamp,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.queries import (
+    QueryResult,
     ReadEvents,
     ReadLogs,
     ReadRevision,
     RemovePod,
     StartPod,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.feeds import Watched
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.pod_status import timestamp
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.snapshot import Snapshot
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.verdict import Outcome, Verdict
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import (
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
+    ClusterSnapshot,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.verdict import (
+    Outcome,
+    Verdict,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
     ProofRecord,
     Result,
     StatePlan,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.walk import Settings, Walk, Walker
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.walk import (
+    Walk,
+    Walker,
+    WalkSettings,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
-from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import GROUP, NOW
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import (
+    GROUP,
+    NOW,
+)
 
 NONE: frozenset[str] = frozenset()
-RESOURCE = {"api_version": "v1", "kind": "ConfigMap", "name": "x", "namespace": None, "condition": None, "field": None}
-WORKLOAD = Proof("workload", {"pod": "p.yaml.j2", "resource": None, "sampling": "all", "parallel": 5, "timeout": 60})
+RESOURCE = {
+    "api_version": "v1",
+    "kind": "ConfigMap",
+    "name": "x",
+    "namespace": None,
+    "condition": None,
+    "field": None,
+}
+WORKLOAD = Proof(
+    "workload",
+    {"pod": "p.yaml.j2", "resource": None, "sampling": "all", "parallel": 5, "timeout": 60},
+)
 
 
 class Rig:
     """A walker over one node, and the clock."""
 
     def __init__(self, *plans: StatePlan, **node: object) -> None:
-        self.snapshot = Snapshot(pods_known=True)
+        self.snapshot = ClusterSnapshot(pods_known=True)
         self.node = world.node(**node)  # type: ignore[arg-type]
-        self.walker = Walker(plans, Settings("demo", "demo"), self.snapshot, NOW, slots={p.name: 5 for p in plans})
+        self.walker = Walker(
+            plans,
+            WalkSettings("demo", "demo"),
+            self.snapshot,
+            NOW,
+            slots={p.name: 5 for p in plans},
+        )
         for plan in plans:
             self.snapshot.put_workload(world.daemonset(plan.name))
         self.snapshot.nodes[self.node.name] = self.node
@@ -53,20 +84,20 @@ class Rig:
         self.gates = NONE
         self.walk = Walk()
 
-    def look(self, after: float = 0.0) -> dict[str, Result]:
+    def observation(self, after: float = 0.0) -> dict[str, Result]:
         """The results by state, so many seconds after the start."""
         self.walk = self.walker.walk(self.node, GROUP, self.records, self.gates, NOW + after)
         return {state: result for (_node, state), result in self.walker.results.items()}
 
-    def answer(self, ask: object, value: object, error: str = "", at: float = 0.0) -> None:
+    def answer(self, query: object, value: object, error: str = "", at: float = 0.0) -> None:
         """Put in an answer."""
-        self.snapshot.answers[ask] = Answer(value, NOW + at, error)  # type: ignore[index]
+        self.snapshot.answers[query] = QueryResult(value, NOW + at, error)  # type: ignore[index]
 
 
 def test_a_ready_pod_makes_ready_and_opens_the_way() -> None:
     rig = Rig(world.plan("driver"), world.plan("plugin", requires=("driver",)))
     rig.snapshot.put_pod(world.pod("driver"))
-    results = rig.look()
+    results = rig.observation()
     assert results["driver"].phase is Phase.READY
     assert results["plugin"].phase is Phase.WAITING
     assert results["plugin"].reason != "Requires.driver"
@@ -74,36 +105,41 @@ def test_a_ready_pod_makes_ready_and_opens_the_way() -> None:
 
 def test_no_pod_is_never_ready() -> None:
     rig = Rig(world.plan("driver"))
-    result = rig.look()["driver"]
+    result = rig.observation()["driver"]
     assert (result.phase, result.reason, result.final) == (Phase.WAITING, "NoPod", False)
 
 
 def test_no_pod_fails_after_the_grace_with_the_event() -> None:
     rig = Rig(world.plan("driver"))
     events = ReadEvents("demo", "DaemonSet", "driver")
-    rig.look()
-    assert rig.look(9)["driver"].final is False
+    rig.observation()
+    assert rig.observation(9)["driver"].final is False
     assert rig.walk.wants == []
-    rig.look(11)
+    rig.observation(11)
     assert rig.walk.wants == [events]
     rig.answer(events, "FailedCreate: exceeded quota", at=11)
-    assert rig.look(12)["driver"].phase is Phase.WAITING
+    assert rig.observation(12)["driver"].phase is Phase.WAITING
     rig.answer(events, "FailedCreate: exceeded quota", at=30)
-    result = rig.look(31)["driver"]
+    result = rig.observation(31)["driver"]
     assert result.phase is Phase.FAILED
     assert "exceeded quota" in result.message
 
 
 def test_a_crash_fails_after_the_grace_although_the_container_runs_in_between() -> None:
     rig = Rig(world.plan("driver"), world.plan("plugin", requires=("driver",)))
-    crashing = world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}, restarts=2, exit_code=3)
+    crashing = world.pod(
+        "driver", ready=False, waiting={"reason": "CrashLoopBackOff"}, restarts=2, exit_code=3
+    )
     rig.snapshot.put_pod(crashing)
-    assert rig.look()["driver"].phase is Phase.WAITING
+    assert rig.observation()["driver"].phase is Phase.WAITING
     rig.snapshot.put_pod(world.pod("driver", ready=False))
-    assert rig.look(20)["driver"].phase is Phase.WAITING
+    assert rig.observation(20)["driver"].phase is Phase.WAITING
     rig.snapshot.put_pod(crashing)
-    rig.answer(ReadLogs("demo", "driver-n1", "pod-driver-n1", "main", 20, True), "booting\nno such device\n")
-    results = rig.look(31)
+    rig.answer(
+        ReadLogs("demo", "driver-n1", "pod-driver-n1", "main", 20, True),
+        "booting\nno such device\n",
+    )
+    results = rig.observation(31)
     assert results["driver"].phase is Phase.FAILED
     assert results["driver"].message.endswith("no such device")
     plugin = results["plugin"]
@@ -112,7 +148,11 @@ def test_a_crash_fails_after_the_grace_although_the_container_runs_in_between() 
 
 @pytest.mark.parametrize(
     ("strategy", "seen", "phase"),
-    [("RollingUpdate", 1, Phase.WAITING), ("RollingUpdate", 0, Phase.WAITING), ("OnDelete", 1, Phase.FAILED)],
+    [
+        ("RollingUpdate", 1, Phase.WAITING),
+        ("RollingUpdate", 0, Phase.WAITING),
+        ("OnDelete", 1, Phase.FAILED),
+    ],
 )
 def test_a_crash_of_the_version_before_counts_only_where_nobody_replaces_it(
     strategy: str, seen: int, phase: Phase
@@ -121,34 +161,38 @@ def test_a_crash_of_the_version_before_counts_only_where_nobody_replaces_it(
     daemonset = world.daemonset("driver", template_generation=2 if seen else 1, strategy=strategy)
     daemonset["status"]["observedGeneration"] = seen
     rig.snapshot.put_workload(daemonset)
-    crashing = world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}, generation=1)
+    crashing = world.pod(
+        "driver", ready=False, waiting={"reason": "CrashLoopBackOff"}, generation=1
+    )
     crashing["status"]["conditions"][0]["lastTransitionTime"] = timestamp(NOW - 600)
     rig.snapshot.put_pod(crashing)
-    rig.look()
-    assert rig.look(1)["driver"].phase is phase
+    rig.observation()
+    assert rig.observation(1)["driver"].phase is phase
     rig.snapshot.put_workload(world.daemonset("driver", template_generation=2))
     rig.snapshot.put_pod({**crashing, "metadata": world.pod("driver", generation=2)["metadata"]})
-    assert rig.look(60)["driver"].phase is Phase.FAILED
+    assert rig.observation(60)["driver"].phase is Phase.FAILED
 
 
 def test_a_crash_of_a_proven_state_degrades() -> None:
     rig = Rig(world.plan("driver"))
     rig.gates = frozenset({"driver"})
     rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}))
-    rig.look()
-    assert rig.look(31)["driver"].phase is Phase.DEGRADED
+    rig.observation()
+    assert rig.observation(31)["driver"].phase is Phase.DEGRADED
 
 
 def test_a_pod_that_serves_no_longer_fails_after_the_grace_with_its_last_line() -> None:
     rig = Rig(world.plan("plugin"))
     rig.gates = frozenset({"plugin"})
     pod = world.pod("plugin", ready=False)
-    pod["status"]["containerStatuses"][0]["state"] = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
+    pod["status"]["containerStatuses"][0]["state"] = {
+        "running": {"startedAt": "2026-01-01T00:00:00Z"}
+    }
     pod["status"]["conditions"][0]["lastTransitionTime"] = timestamp(NOW - 10)
     rig.snapshot.put_pod(pod)
-    assert rig.look()["plugin"].phase is Phase.WAITING
+    assert rig.observation()["plugin"].phase is Phase.WAITING
     rig.answer(ReadLogs("demo", "plugin-n1", "pod-plugin-n1", "main", 20), "registered\nXid 79\n")
-    result = rig.look(21)["plugin"]
+    result = rig.observation(21)["plugin"]
     assert (result.phase, result.reason) == (Phase.DEGRADED, "NoLongerReady")
     assert result.message.endswith("no longer ready: Xid 79")
 
@@ -156,35 +200,38 @@ def test_a_pod_that_serves_no_longer_fails_after_the_grace_with_its_last_line() 
 def test_trouble_that_passes_is_forgotten() -> None:
     rig = Rig(world.plan("driver"))
     rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "ImagePullBackOff"}))
-    rig.look()
+    rig.observation()
     rig.snapshot.put_pod(world.pod("driver"))
-    assert rig.look(10)["driver"].phase is Phase.READY
+    assert rig.observation(10)["driver"].phase is Phase.READY
     rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "ImagePullBackOff"}))
-    assert rig.look(35)["driver"].phase is Phase.WAITING
+    assert rig.observation(35)["driver"].phase is Phase.WAITING
 
 
 def test_a_slow_pod_has_until_its_timeout() -> None:
     rig = Rig(world.plan("driver", timeout=100))
     rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "ContainerCreating"}))
-    assert rig.look()["driver"].phase is Phase.WAITING
-    assert rig.look(99)["driver"].phase is Phase.WAITING
-    result = rig.look(101)["driver"]
+    assert rig.observation()["driver"].phase is Phase.WAITING
+    assert rig.observation(99)["driver"].phase is Phase.WAITING
+    result = rig.observation(101)["driver"]
     assert (result.phase, result.reason) == (Phase.FAILED, "Timeout")
 
 
 def test_a_node_that_is_not_ready_is_unknown_and_not_degraded() -> None:
     rig = Rig(world.plan("driver"), ready=False)
     rig.gates = frozenset({"driver"})
-    rig.look()
-    result = rig.look(31)["driver"]
+    rig.observation()
+    result = rig.observation(31)["driver"]
     assert (result.phase, result.reason) == (Phase.UNKNOWN, "NodeNotReady")
 
 
 def test_what_requires_an_unknown_state_is_unknown_too() -> None:
     rig = Rig(world.plan("driver"), world.plan("plugin", requires=("driver",)), ready=False)
-    rig.records = {name: ProofRecord(f"hash-{name}", world.KERNEL, world.BOOT, "t") for name in ("driver", "plugin")}
-    assert rig.look()["plugin"].phase is Phase.WAITING
-    result = rig.look(31)["plugin"]
+    rig.records = {
+        name: ProofRecord(f"hash-{name}", world.KERNEL, world.BOOT, "t")
+        for name in ("driver", "plugin")
+    }
+    assert rig.observation()["plugin"].phase is Phase.WAITING
+    result = rig.observation(31)["plugin"]
     assert (result.phase, result.reason, result.final, result.proven) == (
         Phase.UNKNOWN,
         "Requires.driver",
@@ -193,12 +240,14 @@ def test_what_requires_an_unknown_state_is_unknown_too() -> None:
     )
 
 
-@pytest.mark.parametrize(("strategy", "phase"), [("OnDelete", Phase.READY), ("RollingUpdate", Phase.WAITING)])
+@pytest.mark.parametrize(
+    ("strategy", "phase"), [("OnDelete", Phase.READY), ("RollingUpdate", Phase.WAITING)]
+)
 def test_a_pod_of_the_version_before(strategy: str, phase: Phase) -> None:
     rig = Rig(world.plan("driver"))
     rig.snapshot.put_workload(world.daemonset("driver", template_generation=2, strategy=strategy))
     rig.snapshot.put_pod(world.pod("driver", generation=1))
-    result = rig.look()["driver"]
+    result = rig.observation()["driver"]
     assert (result.phase, result.restart_pending) == (phase, strategy == "OnDelete")
 
 
@@ -209,7 +258,7 @@ class TestWorkload:
         return Rig(world.plan("check", proofs=(WORKLOAD,), deployed=False))
 
     def start(self, rig: Rig) -> StartPod:
-        rig.look()
+        rig.observation()
         (start,) = rig.walk.wants
         assert isinstance(start, StartPod)
         return start
@@ -218,28 +267,32 @@ class TestWorkload:
         rig = self.rig()
         start = self.start(rig)
         rig.answer(start, True)
-        rig.look(1)
+        rig.observation(1)
         assert rig.walk.wants == []
 
     def test_that_succeeds_proves(self) -> None:
         rig = self.rig()
         rig.snapshot.put_pod(world.validator(self.start(rig).name, "check"))
-        assert rig.look(1)["check"].phase is Phase.READY
+        assert rig.observation(1)["check"].phase is Phase.READY
 
     def test_is_not_run_again_while_the_proof_holds(self) -> None:
         rig = self.rig()
         rig.records["check"] = ProofRecord("hash-check", world.KERNEL, world.BOOT, "t")
-        assert rig.look()["check"].phase is Phase.READY
+        assert rig.observation()["check"].phase is Phase.READY
         assert rig.walk.wants == []
 
     @pytest.mark.parametrize(
         "record",
-        [("other", world.KERNEL, world.BOOT), ("hash-check", "6.2", world.BOOT), ("hash-check", world.KERNEL, "b2")],
+        [
+            ("other", world.KERNEL, world.BOOT),
+            ("hash-check", "6.2", world.BOOT),
+            ("hash-check", world.KERNEL, "b2"),
+        ],
     )
     def test_is_run_again_when_what_was_proven_changed(self, record: tuple[str, str, str]) -> None:
         rig = self.rig()
         rig.records["check"] = ProofRecord(*record, "t")
-        assert rig.look()["check"].phase is Phase.WAITING
+        assert rig.observation()["check"].phase is Phase.WAITING
         assert rig.walk.wants
 
     def test_that_fails_is_tried_again_and_ends_with_its_last_line(self) -> None:
@@ -247,14 +300,14 @@ class TestWorkload:
         name = self.start(rig).name
         status = {"containerStatuses": [{"name": "c", "state": {"terminated": {"exitCode": 1}}}]}
         rig.snapshot.put_pod(world.validator(name, "check", phase="Failed", **status))
-        rig.look(1)
+        rig.observation(1)
         logs = ReadLogs("demo", name, f"uid-{name}", "c", 20)
         assert rig.walk.wants == [logs]
         rig.answer(logs, "hello\nno CUDA-capable device\n", at=1)
-        assert rig.look(2)["check"].phase is Phase.WAITING
-        rig.look(7)
+        assert rig.observation(2)["check"].phase is Phase.WAITING
+        rig.observation(7)
         assert rig.walk.wants == [RemovePod("demo", name, f"uid-{name}")]
-        result = rig.look(40)["check"]
+        result = rig.observation(40)["check"]
         assert result.phase is Phase.FAILED
         assert "exit code 1: no CUDA-capable device" in result.message
 
@@ -269,16 +322,23 @@ class TestWorkload:
         proof = Proof("workload", {**WORKLOAD.spec, "resource": "x/gpu"})
         rig = Rig(world.plan("check", proofs=(proof,), deployed=False))
         rig.gates = frozenset({"check"})
-        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
-        rig.snapshot.put_pod(world.validator(self.start(rig).name, "check", phase="Pending", conditions=[condition]))
-        rig.look(1)
-        result = rig.look(40)["check"]
+        condition = {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": "Unschedulable",
+            "message": message,
+        }
+        rig.snapshot.put_pod(
+            world.validator(self.start(rig).name, "check", phase="Pending", conditions=[condition])
+        )
+        rig.observation(1)
+        result = rig.observation(40)["check"]
         assert (result.phase, result.reason) == (Phase.UNKNOWN, reason)
 
     def test_waits_for_a_free_place(self) -> None:
         rig = self.rig()
         rig.walker.slots["check"] = 0
-        assert rig.look()["check"].reason == "Queued"
+        assert rig.observation()["check"].reason == "Queued"
         assert rig.walk.wants == []
 
 
@@ -290,10 +350,16 @@ class TestWorkload:
         ({}, {}, Phase.WAITING, "NotAdvertised"),
     ],
 )
-def test_allocatable(allocatable: dict[str, str], capacity: dict[str, str], phase: Phase, reason: str) -> None:
+def test_allocatable(
+    allocatable: dict[str, str], capacity: dict[str, str], phase: Phase, reason: str
+) -> None:
     proof = Proof("allocatable", {"resource": "x/*", "at_least": 1})
-    rig = Rig(world.plan("plugin", proofs=(proof,), deployed=False), allocatable=allocatable, capacity=capacity)
-    result = rig.look()["plugin"]
+    rig = Rig(
+        world.plan("plugin", proofs=(proof,), deployed=False),
+        allocatable=allocatable,
+        capacity=capacity,
+    )
+    result = rig.observation()["plugin"]
     assert (result.phase, result.reason) == (phase, reason)
 
 
@@ -302,12 +368,12 @@ def test_sampling_per_group_proves_the_others() -> None:
     rig = Rig(world.plan("check", proofs=(proof,), deployed=False))
     second = world.node("n2")
     rig.snapshot.nodes["n2"], rig.snapshot.groups["n2"] = second, GROUP
-    rig.look()
+    rig.observation()
     (start,) = rig.walk.wants
     rig.walker.walk(second, GROUP, {}, NONE, NOW)
     assert rig.walker.results[("n2", "check")].reason == "Sampled"
     rig.snapshot.put_pod(world.validator(start.name, "check"))  # type: ignore[union-attr]
-    rig.look(1)
+    rig.observation(1)
     rig.walker.walk(second, GROUP, {}, NONE, NOW + 1)
     assert rig.walker.results[("n2", "check")].phase is Phase.READY
 
@@ -323,11 +389,14 @@ class TestSubject:
     """A proof is about what is deployed and about what it was proven on top of."""
 
     def rig(self) -> Rig:
-        rig = Rig(world.plan("driver"), world.plan("check", requires=("driver",), proofs=(WORKLOAD,), deployed=False))
+        rig = Rig(
+            world.plan("driver"),
+            world.plan("check", requires=("driver",), proofs=(WORKLOAD,), deployed=False),
+        )
         rig.snapshot.put_pod(world.pod("driver"))
         (start,) = self.wants(rig)
         rig.snapshot.put_pod(world.validator(start.name, "check"))
-        results = rig.look()
+        results = rig.observation()
         assert {result.phase for result in results.values()} == {Phase.READY}
         for state, result in results.items():
             rig.records[state] = ProofRecord(result.subject, world.KERNEL, world.BOOT, "t")
@@ -335,29 +404,39 @@ class TestSubject:
         return rig
 
     def wants(self, rig: Rig) -> list[StartPod]:
-        rig.look()
-        return [ask for ask in rig.walk.wants if isinstance(ask, StartPod)]
+        rig.observation()
+        return [query for query in rig.walk.wants if isinstance(query, StartPod)]
 
     def test_an_unchanged_node_proves_nothing_again(self) -> None:
         assert self.wants(self.rig()) == []
 
     def test_a_new_driver_has_to_be_validated_again(self) -> None:
         rig = self.rig()
-        rig.walker.plans = [replace(rig.walker.plans[0], hashes={GROUP: "another"}), rig.walker.plans[1]]
+        rig.walker.plans = [
+            replace(rig.walker.plans[0], hashes={GROUP: "another"}),
+            rig.walker.plans[1],
+        ]
         assert len(self.wants(rig)) == 1
 
     def test_but_not_while_the_old_one_still_runs(self) -> None:
         rig = self.rig()
-        rig.walker.plans = [replace(rig.walker.plans[0], hashes={GROUP: "another"}), rig.walker.plans[1]]
-        rig.snapshot.put_workload(world.daemonset("driver", template_generation=2, strategy="OnDelete"))
+        rig.walker.plans = [
+            replace(rig.walker.plans[0], hashes={GROUP: "another"}),
+            rig.walker.plans[1],
+        ]
+        rig.snapshot.put_workload(
+            world.daemonset("driver", template_generation=2, strategy="OnDelete")
+        )
         assert self.wants(rig) == []
 
     def test_a_driver_in_trouble_keeps_what_was_proven_on_it_from_being_called_ready(self) -> None:
         rig = self.rig()
-        rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}))
-        results = rig.look()
+        rig.snapshot.put_pod(
+            world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"})
+        )
+        results = rig.observation()
         assert (results["check"].phase, results["check"].holds) == (Phase.WAITING, True)
-        results = rig.look(31)
+        results = rig.observation(31)
         assert (results["check"].phase, results["check"].cause, results["check"].final) == (
             Phase.BLOCKED,
             "driver",
@@ -367,11 +446,13 @@ class TestSubject:
 
     def test_what_is_mended_makes_ready_again_without_another_proof(self) -> None:
         rig = self.rig()
-        rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}))
-        rig.look()
-        rig.look(31)
+        rig.snapshot.put_pod(
+            world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"})
+        )
+        rig.observation()
+        rig.observation(31)
         rig.snapshot.put_pod(world.pod("driver"))
-        assert rig.look(40)["check"].phase is Phase.READY
+        assert rig.observation(40)["check"].phase is Phase.READY
         assert rig.walk.wants == []
 
 
@@ -386,46 +467,76 @@ class TestBlocked:
             world.plan("labels", requires=("plugin",)),
         )
         rig = Rig(*plans)
-        rig.records = {plan.name: ProofRecord(f"hash-{plan.name}", world.KERNEL, world.BOOT, "t") for plan in plans}
+        rig.records = {
+            plan.name: ProofRecord(f"hash-{plan.name}", world.KERNEL, world.BOOT, "t")
+            for plan in plans
+        }
         for state in ("plugin", "labels"):
             rig.snapshot.put_pod(world.pod(state))
-        rig.snapshot.put_pod(world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}))
-        rig.snapshot.put_pod(world.pod("slow", ready=False, waiting={"reason": "ContainerCreating"}))
-        rig.look()
+        rig.snapshot.put_pod(
+            world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"})
+        )
+        rig.snapshot.put_pod(
+            world.pod("slow", ready=False, waiting={"reason": "ContainerCreating"})
+        )
+        rig.observation()
         return rig
 
-    def test_the_root_is_named_along_the_whole_chain_although_each_has_a_proof_and_a_ready_pod(self) -> None:
-        results = self.rig().look(31)
+    def test_the_root_is_named_along_the_whole_chain_although_each_has_a_proof_and_a_ready_pod(
+        self,
+    ) -> None:
+        results = self.rig().observation(31)
         assert results["driver"].phase is Phase.DEGRADED
         for state in ("plugin", "labels"):
-            assert (results[state].phase, results[state].cause, results[state].final) == (Phase.BLOCKED, "driver", True)
+            assert (results[state].phase, results[state].cause, results[state].final) == (
+                Phase.BLOCKED,
+                "driver",
+                True,
+            )
 
     def test_a_broken_one_counts_more_than_one_that_is_waited_for(self) -> None:
-        results = self.rig().look(31)
+        results = self.rig().observation(31)
         assert (results["slow"].final, results["plugin"].final) == (False, True)
 
     def test_before_patience_ends_it_waits(self) -> None:
-        results = self.rig().look(5)
+        results = self.rig().observation(5)
         assert (results["plugin"].phase, results["labels"].cause) == (Phase.WAITING, "slow")
 
-    @pytest.mark.parametrize(("second", "phase"), [(Phase.READY, Phase.WAITING), (Phase.FAILED, Phase.BLOCKED)])
-    def test_a_state_of_the_cluster_is_blocked_where_no_node_can_carry_it(self, second: Phase, phase: Phase) -> None:
-        dashboard = replace(world.plan("dashboard", requires=("driver",), deployed=False), per_node=False)
+    @pytest.mark.parametrize(
+        ("second", "phase"), [(Phase.READY, Phase.WAITING), (Phase.FAILED, Phase.BLOCKED)]
+    )
+    def test_a_state_of_the_cluster_is_blocked_where_no_node_can_carry_it(
+        self, second: Phase, phase: Phase
+    ) -> None:
+        dashboard = replace(
+            world.plan("dashboard", requires=("driver",), deployed=False), per_node=False
+        )
         rig = Rig(world.plan("driver"), dashboard)
-        rig.walker.results[("n1", "driver")] = Result("driver", Phase.FAILED, "CrashLoopBackOff", final=True)
+        rig.walker.results[("n1", "driver")] = Result(
+            "driver", Phase.FAILED, "CrashLoopBackOff", final=True
+        )
         rig.walker.results[("n2", "driver")] = Result("driver", second, final=True)
-        rig.walker.plans = [rig.walker.plans[0], replace(dashboard, proofs=(Proof("resource", RESOURCE),))]
-        rig.walker.look_at_cluster(rig.walker.plans[1], NOW)
+        rig.walker.plans = [
+            rig.walker.plans[0],
+            replace(dashboard, proofs=(Proof("resource", RESOURCE),)),
+        ]
+        rig.walker.walk_cluster(rig.walker.plans[1], NOW)
         assert rig.walker.results[("", "dashboard")].phase is phase
 
     def test_a_state_of_the_cluster_is_not_waited_for_where_no_node_can_come_first(self) -> None:
-        dashboard = replace(world.plan("dashboard", requires=("driver",), deployed=False), per_node=False)
+        dashboard = replace(
+            world.plan("dashboard", requires=("driver",), deployed=False), per_node=False
+        )
         rig = Rig(world.plan("driver"), dashboard)
         rig.snapshot.forget_node("n1")
         rig.walker.unapplied = {("dashboard", ""): Verdict(Outcome.PENDING, "Applying")}
-        rig.walker.look_at_cluster(dashboard, NOW)
+        rig.walker.walk_cluster(dashboard, NOW)
         result = rig.walker.results[("", "dashboard")]
-        assert (result.phase, result.reason, result.final) == (Phase.WAITING, "Requires.driver", True)
+        assert (result.phase, result.reason, result.final) == (
+            Phase.WAITING,
+            "Requires.driver",
+            True,
+        )
 
 
 class TestUnapplied:
@@ -440,17 +551,22 @@ class TestUnapplied:
 
     def test_is_not_missed_before_it_is_applied(self) -> None:
         rig = self.rig()
-        rig.look()
-        assert (rig.look(60)["server"].reason, rig.walker.is_proven(("driver",), GROUP)) == ("Applying", True)
+        rig.observation()
+        assert (rig.observation(60)["server"].reason, rig.walker.is_proven(("driver",), GROUP)) == (
+            "Applying",
+            True,
+        )
         rig.walker.unapplied.clear()
-        rig.look(61)
-        assert rig.look(62)["server"].reason == "NotApplied"
+        rig.observation(61)
+        assert rig.observation(62)["server"].reason == "NotApplied"
 
     def test_that_was_refused_fails_at_once_with_the_words_of_the_api_server(self) -> None:
         rig = self.rig()
-        refused = Verdict(Outcome.TROUBLE, "ApplyRefused", "Deployment x is invalid", ran=False, heals=False)
+        refused = Verdict(
+            Outcome.TROUBLE, "ApplyRefused", "Deployment x is invalid", ran=False, heals=False
+        )
         rig.walker.unapplied = {("server", GROUP): refused}
-        result = rig.look()["server"]
+        result = rig.observation()["server"]
         assert (result.phase, result.reason, result.message) == (
             Phase.FAILED,
             "ApplyRefused",
@@ -459,7 +575,7 @@ class TestUnapplied:
 
     def test_one_node_of_the_group_is_enough_to_begin_but_not_to_take_away(self) -> None:
         rig = self.rig()
-        rig.look()
+        rig.observation()
         rig.snapshot.groups["n2"] = "other"
         rig.walker.results["n2", "driver"] = Result("driver", Phase.WAITING)
         assert rig.walker.is_proven(("driver",), "")
@@ -469,10 +585,14 @@ class TestUnapplied:
 
     def test_a_group_is_the_states_own(self) -> None:
         rig = self.rig()
-        rig.look()
-        rig.walker.plans = [replace(plan, own={GROUP: "pool-a", "other": "default"}) for plan in rig.walker.plans]
-        rig.walker.unapplied = {("server", "pool-a"): Verdict(Outcome.TROUBLE, "ApplyRefused", "refused", heals=False)}
-        assert rig.look(1)["server"].reason == "ApplyRefused"
+        rig.observation()
+        rig.walker.plans = [
+            replace(plan, own={GROUP: "pool-a", "other": "default"}) for plan in rig.walker.plans
+        ]
+        rig.walker.unapplied = {
+            ("server", "pool-a"): Verdict(Outcome.TROUBLE, "ApplyRefused", "refused", heals=False)
+        }
+        assert rig.observation(1)["server"].reason == "ApplyRefused"
         assert rig.walker.is_proven(("driver",), "pool-a", "server")
         assert not rig.walker.is_proven(("driver",), "default", "server")
         assert rig.walker.is_proven(("driver",), "pool-a", "driver", everywhere=True)
@@ -482,7 +602,11 @@ class TestUnapplied:
     def test_all_requirements_have_to_hold_on_one_and_the_same_node(self) -> None:
         rig = self.rig()
         rig.snapshot.groups["n2"] = GROUP
-        for place, phase in ((("n1", "a"), Phase.READY), (("n1", "b"), Phase.FAILED), (("n2", "b"), Phase.READY)):
+        for place, phase in (
+            (("n1", "a"), Phase.READY),
+            (("n1", "b"), Phase.FAILED),
+            (("n2", "b"), Phase.READY),
+        ):
             rig.walker.results[place] = Result(place[1], phase)
         rig.walker.results["n2", "a"] = Result("a", Phase.WAITING)
         assert not rig.walker.is_proven(("a", "b"), GROUP)
@@ -504,15 +628,17 @@ class TestVersion:
         return rig
 
     def test_back_to_an_earlier_template_needs_no_restart(self) -> None:
-        result = self.rig(updated=3).look()["driver"]
+        result = self.rig(updated=3).observation()["driver"]
         assert (result.phase, result.restart_pending) == (Phase.READY, False)
 
-    @pytest.mark.parametrize(("newest", "pending"), [("first", False), ("second", True), ("", True)])
+    @pytest.mark.parametrize(
+        ("newest", "pending"), [("first", False), ("second", True), ("", True)]
+    )
     def test_half_way_the_newest_revision_decides(self, newest: str, pending: bool) -> None:
         rig = self.rig(updated=1)
-        assert rig.look()["driver"].phase is Phase.WAITING
+        assert rig.observation()["driver"].phase is Phase.WAITING
         rig.answer(ReadRevision("demo", "driver", "uid-driver", 1), newest)
-        result = rig.look()["driver"]
+        result = rig.observation()["driver"]
         assert (result.phase, result.restart_pending) == (Phase.READY, pending)
 
 
@@ -525,51 +651,64 @@ def test_a_resource_that_stays_right_never_restarts_the_clocks_of_what_stands_on
         world.plan("driver", requires=("settings",), timeout=20),
     )
     rig.snapshot.put_pod(world.pod("driver", ready=False))
-    rig.snapshot.feed(Watched("v1", "ConfigMap", "demo")).put_all([{"metadata": {"name": "settings"}}])
+    rig.snapshot.feed(Watched("v1", "ConfigMap", "demo")).put_all(
+        [{"metadata": {"name": "settings"}}]
+    )
     for second in range(20):
-        results = rig.look(second)
+        results = rig.observation(second)
         assert (results["settings"].phase, results["driver"].phase) == (Phase.READY, Phase.WAITING)
         assert rig.walk.wants == []
-    assert (rig.look(20)["driver"].phase, rig.look(20)["driver"].reason) == (Phase.FAILED, "Timeout")
+    assert (rig.observation(20)["driver"].phase, rig.observation(20)["driver"].reason) == (
+        Phase.FAILED,
+        "Timeout",
+    )
 
 
 def test_a_question_that_is_asked_again_never_restarts_the_clocks_of_what_stands_on_it() -> None:
     proofs = (Proof("logs", {"match": "registered"}),)
-    rig = Rig(world.plan("settings", proofs=proofs), world.plan("driver", requires=("settings",), timeout=20))
+    rig = Rig(
+        world.plan("settings", proofs=proofs),
+        world.plan("driver", requires=("settings",), timeout=20),
+    )
     rig.snapshot.put_pod(world.pod("settings"))
     rig.snapshot.put_pod(world.pod("driver", ready=False))
     log = ReadLogs("demo", "settings-n1", "pod-settings-n1", None, 50)
     rig.answer(log, "registered")
     asked = 0
     for second in range(20):
-        assert rig.look(second)["settings"].phase is Phase.READY
+        assert rig.observation(second)["settings"].phase is Phase.READY
         asked += log in rig.walk.wants
         if log in rig.walk.wants and second % 2:
             rig.answer(log, "registered", at=second)
     assert asked > 2
-    assert rig.look(20)["driver"].reason == "Timeout"
+    assert rig.observation(20)["driver"].reason == "Timeout"
 
 
 def test_a_name_may_differ_from_node_to_node() -> None:
     spec = {**CONFIG.spec, "name": "settings-{{ node }}"}
-    proof = Proof("resource", spec, render=lambda _group, node: {**spec, "name": f"settings-{node}"})
+    proof = Proof(
+        "resource", spec, render=lambda _group, node: {**spec, "name": f"settings-{node}"}
+    )
     rig = Rig(world.plan("settings", proofs=(proof,), deployed=False))
     feed = rig.snapshot.feed(Watched("v1", "ConfigMap", "demo"))
     feed.put_all([{"metadata": {"name": "settings-n2"}}])
-    assert rig.look()["settings"].message == "ConfigMap settings-n1 does not exist"
+    assert rig.observation()["settings"].message == "ConfigMap settings-n1 does not exist"
     assert feed.put({"metadata": {"name": "settings-n1"}}) == {"n1"}
-    assert rig.look()["settings"].phase is Phase.READY
+    assert rig.observation()["settings"].phase is Phase.READY
 
 
 def test_what_could_not_be_read_is_forgotten_once_it_can_be() -> None:
     rig = Rig(world.plan("settings", proofs=(CONFIG,), deployed=False))
     feed = rig.snapshot.feed(Watched("v1", "ConfigMap", "demo"))
     feed.fail("the API server does not serve ConfigMap")
-    assert rig.look()["settings"].reason == "Unreadable"
+    assert rig.observation()["settings"].reason == "Unreadable"
     feed.put_all([])
     for second in (5, 60):
-        result = rig.look(second)["settings"]
+        result = rig.observation(second)["settings"]
         assert (result.phase, result.reason, result.final) == (Phase.WAITING, "NotFound", False)
     feed.fail("forbidden")
-    assert rig.look(61)["settings"].phase is Phase.WAITING
-    assert (rig.look(95)["settings"].phase, rig.look(95)["settings"].final) == (Phase.UNKNOWN, True)
+    assert rig.observation(61)["settings"].phase is Phase.WAITING
+    assert (rig.observation(95)["settings"].phase, rig.observation(95)["settings"].final) == (
+        Phase.UNKNOWN,
+        True,
+    )

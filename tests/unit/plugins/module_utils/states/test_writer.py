@@ -11,20 +11,33 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.errors import ApiError, Unreachable
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import proofs_annotation
-from ansible_collections.hardware.enablement.plugins.module_utils.states.node_patches import try_patches
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.marks import Marks
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import ProofRecord
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.writer import Writer
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+    ApiError,
+    Unreachable,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+    proofs_annotation,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.node_patches import (
+    try_patches,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.label_writer import (
+    LabelWriter,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.node_marks import (
+    NodeMarks,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
+    ProofRecord,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
 
-def writer() -> Writer:
+def writer() -> LabelWriter:
     """A writer that sends nothing."""
     plans = [world.plan("driver"), world.plan("monitoring", gated=False, unlocks=False)]
-    return Writer(cast(Client, SimpleNamespace()), plans, "demo", lambda: None, dry=True)
+    return LabelWriter(cast(Client, SimpleNamespace()), plans, "demo", lambda: None, dry=True)
 
 
 def proofs(patch: dict[str, Any]) -> dict[str, Any]:
@@ -32,14 +45,16 @@ def proofs(patch: dict[str, Any]) -> dict[str, Any]:
     return dict(json.loads(patch["metadata"]["annotations"][proofs_annotation("demo")]))
 
 
-def monitored(moment: str, hash_: str = "h") -> Marks:
+def monitored(moment: str, hash_: str = "h") -> NodeMarks:
     """What a node should carry when its monitoring is proven."""
-    return Marks({}, "driver.waiting", {"monitoring": ProofRecord(hash_, world.KERNEL, world.BOOT, moment)})
+    return NodeMarks(
+        {}, "driver.waiting", {"monitoring": ProofRecord(hash_, world.KERNEL, world.BOOT, moment)}
+    )
 
 
 def test_a_proof_that_waits_for_the_nodes_last_write_tells_when_it_was_found() -> None:
     test = writer()
-    before = Marks({}, "driver.waiting")
+    before = NodeMarks({}, "driver.waiting")
     for moment in ("early", "late"):
         test.want("n1", before, monitored(moment))
     test.flush(final=lambda _name: False)

@@ -1,22 +1,25 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A small world for the engine's tests: nodes, pods and DaemonSets as the API server would give them."""
+"""A small world for the engine's tests: nodes, pods and DaemonSets as the API server would give
+them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.labels import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
     RECIPE_LABEL,
     STATE_LABEL,
     VALIDATION_LABEL,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils.cluster.objects import ObjectKey
-from ansible_collections.hardware.enablement.plugins.module_utils.nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils.proofs.proof import Proof
-from ansible_collections.hardware.enablement.plugins.module_utils.states.validation.model import StatePlan
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
+    StatePlan,
+)
 
 Obj = dict[str, Any]
 
@@ -49,8 +52,19 @@ def node_object(
             "annotations": dict(annotations or {}),
         },
         "status": {
-            "nodeInfo": {"kernelVersion": kernel, "bootID": boot, "osImage": "Debian 12", "architecture": "amd64"},
-            "conditions": [{"type": "Ready", "status": "True" if ready else "False", "message": "kubelet stopped"}],
+            "nodeInfo": {
+                "kernelVersion": kernel,
+                "bootID": boot,
+                "osImage": "Debian 12",
+                "architecture": "amd64",
+            },
+            "conditions": [
+                {
+                    "type": "Ready",
+                    "status": "True" if ready else "False",
+                    "message": "kubelet stopped",
+                }
+            ],
             "allocatable": dict(allocatable or {}),
             "capacity": dict(capacity or allocatable or {}),
         },
@@ -63,7 +77,8 @@ def node(name: str = "n1", **given: Any) -> NodeFacts:
 
 
 def daemonset(name: str, template_generation: int = 1, strategy: str = "RollingUpdate") -> Obj:
-    """A DaemonSet that has settled, or, with another template generation, whose pods are all of the one before."""
+    """A DaemonSet that has settled, or, with another template generation, whose pods are all of the
+    one before."""
     return {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
@@ -96,7 +111,13 @@ def pod(
     generation: int = 1,
 ) -> Obj:
     """A pod of a state's DaemonSet; its uid is made of what it is about."""
-    status: Obj = {"name": "main", "ready": ready, "restartCount": restarts, "state": {"running": {}}, "lastState": {}}
+    status: Obj = {
+        "name": "main",
+        "ready": ready,
+        "restartCount": restarts,
+        "state": {"running": {}},
+        "lastState": {},
+    }
     if waiting:
         status["state"] = {"waiting": waiting}
     if exit_code is not None:
@@ -108,7 +129,11 @@ def pod(
             "name": f"{state}-{node_name}",
             "namespace": NAMESPACE,
             "uid": f"pod-{state}-{node_name}",
-            "labels": {RECIPE_LABEL: RECIPE, STATE_LABEL: state, "pod-template-generation": str(generation)},
+            "labels": {
+                RECIPE_LABEL: RECIPE,
+                STATE_LABEL: state,
+                "pod-template-generation": str(generation),
+            },
             "ownerReferences": [{"uid": f"uid-{state}"}],
         },
         "spec": {"nodeName": node_name},
@@ -120,7 +145,9 @@ def pod(
     }
 
 
-def validator(name: str, state: str, node_name: str = "n1", phase: str = "Succeeded", **status: Any) -> Obj:
+def validator(
+    name: str, state: str, node_name: str = "n1", phase: str = "Succeeded", **status: Any
+) -> Obj:
     """A validation pod."""
     return {
         "apiVersion": "v1",
@@ -146,7 +173,8 @@ def plan(
     deployed: bool = True,
     workloads: tuple[ObjectKey, ...] = (),
 ) -> StatePlan:
-    """A state that has one DaemonSet of its own name, unless it is not deployed, and other workloads."""
+    """A state that has one DaemonSet of its own name, unless it is not deployed, and other
+    workloads."""
     key = ObjectKey("apps/v1", "DaemonSet", NAMESPACE, name)
     return StatePlan(
         name=name,

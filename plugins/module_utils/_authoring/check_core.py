@@ -1,0 +1,90 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of recipe_check: a recipe's files looked at without a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .._errors import InvalidInput
+from .._json import Obj
+from .._recipes.checking.api_types import ApiTypes
+from .._recipes.checking.check import Checked, check
+from .._recipes.instances import default_namespace
+from .._states.context import RunContext
+from .rights.needed import needed_rights
+from .rights.roles import rules
+
+
+def run(params: Mapping[str, Any], context: RunContext, types: ApiTypes) -> Obj:
+    """Check a recipe, show what was found, and fail where something is wrong. types: what a cluster
+    would serve."""
+    if not params.get("bundle"):
+        raise InvalidInput(
+            f"the recipe {params['recipe']!r} has no files here", todo="name a recipe's folder"
+        )
+    checked = check(params["bundle"], str(params["recipe"]), params.get("options") or {}, types)
+    for finding in (*checked.errors, *checked.warnings):
+        context.progress(f"{finding.severity}: {params['recipe']}/{finding}")
+    rights = _rights(checked, types)
+    for line in (
+        *_listed("images", checked.images),
+        *_listed("rights", [_in_words(rule) for rule in rights]),
+    ):
+        context.progress(line)
+    context.progress(_summary(checked, types))
+    result: Obj = {
+        "changed": False,
+        "errors": [finding.to_dict() for finding in checked.errors],
+        "warnings_found": [finding.to_dict() for finding in checked.warnings],
+        "combinations": checked.tried,
+        "combinations_left_out": checked.left_out,
+        "options_without_example": checked.unsampled,
+        "images": checked.images,
+        "rights": rights,
+        "objects": len(checked.objects),
+        "kubernetes": types.version,
+    }
+    if checked.errors:
+        result.update(failed=True, msg=_message(str(params["recipe"]), checked))
+    return result
+
+
+def _rights(checked: Checked, types: ApiTypes) -> list[Obj]:
+    """The rules that a run needs for these objects and proofs, as in a ClusterRole; none where the
+    recipe is wrong."""
+    if checked.recipe is None or checked.errors:
+        return []
+    with_builds = any(state.lookup or state.build for state in checked.recipe.states.values())
+    namespace = default_namespace(checked.recipe)
+    return rules(
+        needed_rights(checked.recipe, checked.objects, types, namespace, with_builds=with_builds)
+    )
+
+
+def _in_words(rule: Mapping[str, Any]) -> str:
+    group = rule["apiGroups"][0]
+    resources = ", ".join(f"{name}.{group}" if group else name for name in rule["resources"])
+    named = f" ({', '.join(rule['resourceNames'])})" if rule.get("resourceNames") else ""
+    return f"{', '.join(rule['verbs'])}: {resources}{named}"
+
+
+def _listed(title: str, entries: Sequence[str]) -> list[str]:
+    return [f"{title}:", *(f"  {entry}" for entry in entries)] if entries else []
+
+
+def _summary(checked: Checked, types: ApiTypes) -> str:
+    more = f", {checked.left_out} more were left out" if checked.left_out else ""
+    text = f"tried {checked.tried} combinations of options{more}; fields as in Kubernetes {types.version}"
+    if checked.unsampled:
+        text += f"; {', '.join(checked.unsampled)} with the default only, since recipe.yml gives no example"
+    return text
+
+
+def _message(recipe: str, checked: Checked) -> str:
+    count, first = len(checked.errors), checked.errors[0]
+    if count == 1:
+        return f"recipe {recipe} has a mistake: {first}."
+    return f"recipe {recipe} has {count} mistakes, listed above and in errors; the first: {first}."

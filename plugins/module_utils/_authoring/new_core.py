@@ -1,0 +1,45 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of recipe_new: write the files that a new recipe begins with, where there is nothing
+yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .._errors import EnablementError, InvalidInput
+from .._json import Obj
+from .._recipes.load import load
+from .._states.context import RunContext
+from .scaffold import scaffold
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """Write a recipe's folder, and nothing where it exists, or where the names do not fit."""
+    folder = Path(params["recipe_dir"]) / params["name"]
+    files = scaffold(params["name"], params["label"], params["resource"])
+    load(files, params["name"])  # refuses names that no recipe can have
+    if folder.exists():
+        raise InvalidInput(
+            f"{folder} is not made",
+            why="it exists, and nothing is overwritten",
+            todo="choose another name, or remove it",
+        )
+    if not context.check_mode:
+        _write(folder, files)
+    return {"changed": True, "path": str(folder), "files": sorted(files)}
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    try:
+        for path, text in files.items():
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise EnablementError(
+            f"{folder} cannot be written", why=str(error.strerror), todo="check its rights"
+        ) from error

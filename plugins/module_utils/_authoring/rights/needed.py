@@ -1,0 +1,86 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rights that enabling a recipe needs: for its objects, and for what the engine does with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ..._builds import cluster_registries, credentials, prediction
+from ..._builds.builders import buildconfig, job
+from ..._builds.builders import cluster as builders
+from ..._builds.lookups import imagestream
+from ..._cluster import events, identity, lease
+from ..._cluster.kinds import plural_of
+from ..._cluster.rights import CLUSTER, OF_RECIPE, OPERANDS, READ, Right
+from ..._recipes.checking.api_types import ApiTypes
+from ..._recipes.checking.trial import Made
+from ..._recipes.recipe import Recipe
+from ..._rmd import rmd_rights
+from ..._rmd.certificates.renewal import RECIPE as RMD_RECIPE
+from ..._states import discover, foreign, holders, node_patches, platform, special_resource
+from ..._states.record import record_store
+from ..._states.validation import answers, mirror
+from .object_rights import object_rights
+
+# What every run does, whatever the recipe.
+_ENGINE = (
+    identity,
+    lease,
+    events,
+    record_store,
+    discover,
+    node_patches,
+    platform,
+    mirror,
+    answers,
+    foreign,
+    holders,
+    special_resource,
+)
+_BUILDS = (credentials, cluster_registries, prediction, builders, job, buildconfig, imagestream)
+
+
+def needed_rights(
+    recipe: Recipe, objects: Sequence[Made], types: ApiTypes, namespace: str, *, with_builds: bool
+) -> list[Right]:
+    """All rights of a recipe that makes these objects, some of them several times.
+
+    with_builds: whether images are looked up or built.
+    """
+    found = [right for module in _ENGINE for right in module.RIGHTS]
+    found += object_rights(objects, types, namespace)
+    found += _of_recipe(recipe, types)
+    if with_builds:
+        found += [right for module in _BUILDS for right in module.RIGHTS]
+    if (recipe.recipe or recipe.name) == RMD_RECIPE:
+        found += rmd_rights.RIGHTS
+    named = {OF_RECIPE: recipe.name}
+    return [
+        replace(right, names=tuple(named.get(name, name) for name in right.names))
+        for right in found
+    ]
+
+
+def _of_recipe(recipe: Recipe, types: ApiTypes) -> Iterator[Right]:
+    """What it looks for: rivals anywhere, and objects that proofs are about."""
+    for rival in recipe.rivals:
+        yield _of(rival.api_version, rival.kind, types, CLUSTER, ("list",))
+    for state in recipe.states.values():
+        for proof in (*state.validate, *state.disabled_validate):
+            if "api_version" in proof.spec and "kind" in proof.spec:
+                namespaced = types.namespaced(
+                    str(proof.spec["api_version"]), str(proof.spec["kind"])
+                )
+                scope = OPERANDS if namespaced and not proof.spec.get("namespace") else CLUSTER
+                yield _of(
+                    str(proof.spec["api_version"]), str(proof.spec["kind"]), types, scope, READ
+                )
+
+
+def _of(api_version: str, kind: str, types: ApiTypes, scope: str, verbs: tuple[str, ...]) -> Right:
+    known = types.kind(api_version, kind)
+    plural = known.plural if known else plural_of(kind)
+    return Right(api_version.rpartition("/")[0], (plural,), verbs, scope, read_only=verbs)

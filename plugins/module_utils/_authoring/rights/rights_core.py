@@ -1,0 +1,110 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of recipe_rights: the roles that enabling recipes needs, as manifests and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..._cluster.labels import OWNERSHIP
+from ..._cluster.rights import Right
+from ..._errors import InvalidInput
+from ..._json import Obj
+from ..._recipes.checking.api_types import ApiTypes
+from ..._recipes.checking.check import check
+from ..._recipes.checking.trial import Made
+from ..._recipes.instances import default_namespace
+from ..._recipes.lookups import is_looked_up, settled
+from ..._recipes.options import resolve
+from .manifest_text import as_text
+from .needed import needed_rights
+from .roles import bindings, cluster_roles, namespaced_roles
+
+DEFAULT_NAME = "hardware-enablement"
+
+
+def run(
+    params: Mapping[str, Any], bundles: Mapping[str, Mapping[str, str]], types: ApiTypes
+) -> Obj:
+    """The roles for recipes. bundles: recipe -> its files. types: what a cluster would serve."""
+    _refuse(params, list(bundles))
+    rights: list[Right] = []
+    namespace: Obj = {}
+    for recipe, bundle in bundles.items():
+        found, namespace = _rights_of(recipe, bundle, params, types)
+        rights += found
+    name = params.get("name") or DEFAULT_NAME
+    if params["scope"] == "namespace" and not params.get("name"):
+        name += f"-{params.get('instance') or min(bundles)}"
+    if params["scope"] == "cluster":
+        manifests = cluster_roles(rights, name)
+    else:
+        manifests = namespaced_roles(rights, name, namespace)
+    if params["subjects"]:
+        manifests += bindings(manifests, params["subjects"], params["role"])
+    return {"changed": False, "manifests": manifests, "text": as_text(manifests, list(bundles))}
+
+
+def _refuse(params: Mapping[str, Any], recipes: Sequence[str]) -> None:
+    """Raise InvalidInput for what several recipes cannot share."""
+    if len(recipes) < 2:
+        return
+    several = f"{', '.join(recipes)} are named"
+    if params["scope"] == "namespace":
+        todo = "name one, or set scope to cluster"
+        raise InvalidInput(
+            "roles in a namespace are made for one recipe at a time", why=several, todo=todo
+        )
+    if params["options"] or params.get("instance"):
+        raise InvalidInput(
+            "options and an instance belong to one recipe", why=several, todo="name one"
+        )
+
+
+def _rights_of(
+    name: str, bundle: Mapping[str, str], params: Mapping[str, Any], types: ApiTypes
+) -> tuple[list[Right], Obj]:
+    """The rights, and the namespace of the operands."""
+    everything = bool(params["any_options"])
+    checked = check(
+        bundle,
+        name,
+        params["options"],
+        types,
+        namespace=params.get("namespace") or "",
+        instance=params.get("instance"),
+        combine=everything,
+    )
+    if checked.recipe is None or checked.errors:
+        raise InvalidInput(
+            f"the rights of recipe {name} cannot be told",
+            why=f"{len(checked.errors)} things are wrong with it, the first: {checked.errors[0]}",
+            todo="mend what hardware.enablement.recipe_check lists",
+        )
+    namespace = params.get("namespace") or default_namespace(checked.recipe)
+    recipe, objects = checked.recipe, checked.objects
+    if everything:
+        with_builds = any(state.lookup or state.build for state in recipe.states.values())
+        objects = checked.all_objects
+    else:
+        recipe = settled(recipe, resolve(recipe, params["options"], complete=False))
+        with_builds = any(is_looked_up(state) for state in recipe.states.values())
+    rights = needed_rights(recipe, objects, types, namespace, with_builds=with_builds)
+    return rights, _as_it_has_to_be(namespace, objects)
+
+
+def _as_it_has_to_be(namespace: str, objects: Sequence[Made]) -> Obj:
+    """A Namespace with what the recipe says of it and without our marks: it belongs to who makes it
+    beforehand."""
+    manifests = [made.manifest for made in objects if made.manifest["kind"] == "Namespace"]
+    labels = {
+        name: value
+        for manifest in manifests
+        if manifest["metadata"]["name"] == namespace
+        for name, value in (manifest["metadata"].get("labels") or {}).items()
+        if name not in OWNERSHIP
+    }
+    metadata: Obj = {"name": namespace, "labels": labels} if labels else {"name": namespace}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}

@@ -1,0 +1,139 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a run reaches registries: with which credentials, and from where images are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .._cluster.client import Client
+from .._errors import EnablementError
+from .._nodes.groups import NodeGroup
+from .._recipes.pod_options import resource_tolerations
+from .._registry.image_client import Registries
+from .._registry.image_names import parse
+from .._registry.policy import RegistryPolicy
+from .._registry.registry_errors import (
+    Denied,
+    ImageNotFound,
+    NotTrusted,
+    RegistryError,
+    RegistryUnauthorized,
+)
+from .._states.context import RunContext
+from .._states.prepare import Prepared
+from .cluster_registries import RegistryReader
+from .credentials import read_keyring
+from .environment import NamespaceSecrets
+from .lookups.imagestream import ImageStreamLookup, by_host
+from .lookups.node import NodeLookup
+from .lookups.registry import RegistryLookup
+from .orders import Found
+from .registry_policy import given_policy, read_config, whole_policy
+from .resolve import Find
+from .settings import BuildSettings
+
+
+class ImageAccess:
+    """The registries, for one task. Secrets are read when somebody asks for an image, not before."""
+
+    def __init__(
+        self, client: Client, prepared: Prepared, params: Mapping[str, Any], context: RunContext
+    ) -> None:
+        self._client = client
+        self._prepared = prepared
+        self._context = context
+        self._given = given_policy(params)
+        self._secrets = [
+            *prepared.options["image_pull_secrets"],
+            *filter(None, [params.get("push_secret")]),
+        ]
+        self._config = str(params.get("registry_auth_file") or "")
+        self._policy: RegistryPolicy | EnablementError | None = None
+        self._registries: Registries | None = None
+
+    def policy(self) -> RegistryPolicy:
+        """Whom to ask and how, the same for all. Raises EnablementError, each time, where a secret
+        cannot be had."""
+        if self._policy is None:
+            try:
+                self._policy = self._read()
+            except EnablementError as error:
+                self._policy = error
+        if isinstance(self._policy, EnablementError):
+            raise self._policy
+        return self._policy
+
+    def registries(self) -> Registries:
+        """The client that keeps to the policy. Raises as policy does."""
+        if self._registries is None:
+            self._registries = Registries(self.policy())
+        return self._registries
+
+    def find(
+        self,
+        source: str,
+        settings: BuildSettings,
+        groups: Sequence[NodeGroup],
+        guard: Callable[[], None],
+    ) -> Find:
+        """How images are looked up from a source (recipes.lookups): a function of reference and
+        architecture."""
+        streams = ImageStreamLookup(self._client).find
+        if source == "imagestream":
+            return streams
+        if source == "node":
+            nodes = {group.arch: group.nodes[0] for group in groups if group.nodes}
+            # Where the operands may run, whoever else is kept away.
+            tolerations = (
+                *resource_tolerations(self._prepared.recipe.resources),
+                *settings.tolerations,
+            )
+            settings = replace(settings, tolerations=tolerations)
+            dry = self._context.check_mode
+            lookup = NodeLookup(self._client, settings, nodes, guard, self._context.clock, dry=dry)
+            return by_host(streams, lookup.find)
+        return by_host(streams, self._in_registry)
+
+    def _read(self) -> RegistryPolicy:
+        own = read_config(self._config, self._context.secrets)
+        named = read_keyring(self._client, self._prepared.namespace, self._secrets)
+        cluster = RegistryReader(self._client, self._context.progress).read()
+        policy = whole_policy(self._given, cluster, own, named, self._prepared.options["proxy"])
+        self._context.secrets.update(policy.keyring.secrets)
+        return policy
+
+    def _in_registry(self, reference: str, arch: str) -> Found | None:
+        return RegistryLookup(self.registries()).find(reference, arch)
+
+    def identity(self) -> str:
+        """How registries are asked, and in which versions of the Secrets as whom; "" where that is
+        not known."""
+        try:
+            policy = self.policy()
+        except EnablementError:
+            return ""
+        secrets = NamespaceSecrets(self._client, self._prepared.namespace)
+        accounts = [secrets.identity(name) for name in self._secrets]
+        return repr((policy.ca, policy.verify, list(policy.mirrors), list(policy.trusts), accounts))
+
+    def may_push(self, target: str, namespace: str, names: Sequence[str]) -> None:
+        """Raise EnablementError where a registry refuses what is pushed, RegistryError where it
+        says so itself.
+
+        names: the Secrets of a namespace with which it is pushed; none for those of this run.
+        """
+        registries = self.registries()
+        if names:
+            keyring = read_keyring(self._client, namespace, names)
+            self._context.secrets.update(keyring.secrets)
+            registries = Registries(replace(self.policy(), keyring=keyring))
+        try:
+            registries.may_push(parse(target))
+        except (RegistryUnauthorized, Denied, ImageNotFound, NotTrusted):
+            raise
+        except RegistryError:  # it may be better by then, or answer only where builds run
+            return

@@ -1,0 +1,202 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What builders that work in the cluster share: several builds at a time, watched until the last
+one has ended.
+
+The objects of a build are named after its inputs: a run that was killed left nothing that the next
+one does not find.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ..._cluster.api_errors import ApiError, Unauthorized, Unreachable
+from ..._cluster.kinds import Kind
+from ..._cluster.rights import CLUSTER, READ, WRITE, Right
+from ..._cluster.watch import WatchHub
+from ..._json import Obj
+from ..failures import NO_ACCOUNT, TIMED_OUT, BuildFailure, BuildPhase, failure
+from ..orders import BuildOrder, Built
+from .means import Means
+
+LOG_LINES = 20
+SHOWN_LINES = 8
+TICK_S = 1.0
+SAY_EVERY_S = 15.0
+
+
+# What every builder needs: its objects, their pods and logs, and what the namespace allows.
+RIGHTS = (
+    Right("batch", ("jobs",), (*READ, *WRITE), read_only=("get", "list")),
+    Right("", ("configmaps",), (*READ, *WRITE), read_only=("get", "list")),
+    Right("", ("namespaces",), ("get",), CLUSTER, read_only=("get",)),
+)
+
+
+@dataclass
+class RunningBuild:
+    """An order that is being built. trouble_since: since when it cannot start. Both in seconds
+    since the epoch."""
+
+    order: BuildOrder
+    began: float
+    trouble_since: float | None = None
+
+
+class ClusterBuilder(ABC):
+    """Builds in the cluster."""
+
+    # The ServiceAccount that its pods run as.
+    account = "default"
+
+    def __init__(self, means: Means) -> None:
+        self.client = means.client
+        self.settings = means.settings
+        self.guard = means.guard
+        self.clock = means.clock
+        self._outlook = means.predicted_failure
+
+    def build(self, orders: Sequence[BuildOrder], say: Callable[[str], None]) -> list[Built]:
+        """Build all orders; what failed says why, with the last lines of its log."""
+        self.guard()
+        self.prepare(orders)
+        left, running, done = list(orders), list[RunningBuild](), dict[str, Built]()
+        waiting: dict[str, float] = {}
+        hub = WatchHub(self.client)
+        try:
+            for kind in self.watched():
+                hub.subscribe(
+                    kind, namespace=self.settings.namespace, labels=self.settings.selector
+                )
+            while not hub.synced:
+                self._take(hub)
+            said = self.clock()
+            while left or running:
+                for order in left[: max(0, self.settings.parallel - len(running))]:
+                    begun = self._begin(order, waiting.setdefault(order.name, self.clock()), say)
+                    if isinstance(begun, RunningBuild):
+                        running.append(begun)
+                    elif begun is not None:
+                        done[order.name] = begun
+                        say(f"{order.title}: {begun.failure.text if begun.failure else 'built'}")
+                    if begun is not None:
+                        left.remove(order)
+                self._take(hub)
+                self.guard()
+                for entry in list(running):
+                    built = self.poll(entry)
+                    if built is not None:
+                        running.remove(entry)
+                        done[entry.order.name] = built
+                        self._tell(entry, built, say)
+                if running and self.clock() - said >= SAY_EVERY_S:
+                    said = self.clock()
+                    for entry in running:
+                        say(f"{entry.order.title}: {self.doing(entry)} ({self._age(entry)})")
+        finally:
+            hub.close()
+        return [done[order.name] for order in orders]
+
+    def foreseen(self, order: BuildOrder) -> BuildFailure | None:
+        """What would make a build of an order fail, as far as it can be known before anything is
+        made for it."""
+        return self._outlook(order, self.account, self.own_secrets())
+
+    def remove_others(self, names: Sequence[str]) -> bool:
+        """Remove what is left of builds that no order of this run is about; whether there was
+        anything."""
+        others = [
+            (kind, item["metadata"]["name"])
+            for kind in self.owned()
+            for item in self.client.list(
+                kind, namespace=self.settings.namespace, labels=self.settings.selector
+            ).items
+            if not any(f"{item['metadata']['name']}-".startswith(f"{name}-") for name in names)
+        ]
+        for kind, name in others:
+            self.guard()
+            self.client.delete(kind, name, self.settings.namespace)
+        return bool(others)
+
+    @abstractmethod
+    def owned(self) -> Sequence[Kind]:
+        """The kinds of a build's objects that do not go with another one."""
+
+    @abstractmethod
+    def own_secrets(self) -> Sequence[str]:
+        """The Secrets that a build needs where it runs, whatever it builds."""
+
+    @abstractmethod
+    def watched(self) -> Sequence[Kind]:
+        """The kinds to watch; see take."""
+
+    @abstractmethod
+    def prepare(self, orders: Sequence[BuildOrder]) -> None:
+        """Check the orders, and make what all of them need."""
+
+    @abstractmethod
+    def take(self, obj: Obj, gone: bool) -> None:
+        """Take in what a watch says."""
+
+    @abstractmethod
+    def start(self, order: BuildOrder, say: Callable[[str], None]) -> bool:
+        """Make sure that the order is being built; False while what is left of one before is still
+        going away."""
+
+    @abstractmethod
+    def poll(self, entry: RunningBuild) -> Built | None:
+        """How a build has ended, or None while it goes on."""
+
+    @abstractmethod
+    def doing(self, entry: RunningBuild) -> str:
+        """What a build is at, for a person who waits."""
+
+    def _begin(
+        self, order: BuildOrder, since: float, say: Callable[[str], None]
+    ) -> RunningBuild | Built | None:
+        """Start an order; None while that has to wait, which it does since a time in seconds since
+        the epoch."""
+        try:
+            refusal = self.foreseen(order)
+            # A namespace gets its ServiceAccounts a moment after it was made.
+            if (
+                refusal
+                and refusal.reason == NO_ACCOUNT
+                and self.clock() - since < self.settings.grace
+            ):
+                return None
+            if refusal:
+                return Built(order, refusal)
+            if self.start(order, say):
+                return RunningBuild(order, self.clock())
+        except ApiError as error:
+            return _refused(order, error)
+        if self.clock() - since < self.settings.timeout:
+            return None
+        why = "what is left of the one before does not go away"
+        return Built(order, failure(BuildPhase.START, TIMED_OUT, why))
+
+    def _tell(self, entry: RunningBuild, built: Built, say: Callable[[str], None]) -> None:
+        said = built.failure.text if built.failure else "built"
+        say(f"{entry.order.title}: {said} ({self._age(entry)})")
+        for line in built.log[-SHOWN_LINES:]:
+            say(f"  | {line}")
+
+    def _take(self, hub: WatchHub) -> None:
+        for event in hub.next(TICK_S):
+            self.take(event.object, event.type == "DELETED")
+
+    def _age(self, entry: RunningBuild) -> str:
+        return f"{self.clock() - entry.began:.0f} s"
+
+
+def _refused(order: BuildOrder, error: ApiError) -> Built:
+    """The end of an order that the API server refuses to have built: a quota, admission, a right.
+    Others go on."""
+    if isinstance(error, (Unauthorized, Unreachable)):
+        raise error  # it would refuse all others, too
+    return Built(order, failure(BuildPhase.START, "Refused", str(error).rstrip(".")))

@@ -1,0 +1,300 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Builds on Kubernetes: one Job per image, which runs buildah; other builders have other Jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..._cluster.api_errors import AlreadyExists, ApiError
+from ..._cluster.kinds import Kind
+from ..._cluster.rights import Right
+from ..._errors import InvalidInput
+from ..._json import Obj
+from ..._proofs.pod_status import IMAGE_REASONS, condition, crashed_container, judge, statuses
+from ..._proofs.verdict import Outcome
+from ..failures import INTERRUPTED, TIMED_OUT, BuildPhase, classify, failure, reason_of
+from ..orders import BuildOrder, Built
+from . import buildah_objects
+from .cluster import LOG_LINES, ClusterBuilder, RunningBuild
+from .job_objects import CONTAINER, PHASES
+from .means import Means
+from .registration import Registration
+
+_JOB_NAME = "batch.kubernetes.io/job-name"
+
+
+# The Secret with a build's credentials, which goes with its Job.
+RIGHTS = (Right("", ("secrets",), ("create", "patch")),)
+
+
+class JobBuilder(ClusterBuilder):
+    """Builds with buildah in Jobs."""
+
+    # Whose trouble it is when an image of its pod cannot be pulled: the builder's, or the base
+    # image.
+    pulls = BuildPhase.START
+
+    def __init__(self, means: Means) -> None:
+        super().__init__(means)
+        self._policy = means.policy
+        self._job = self.client.kind("batch/v1", "Job")
+        self._pod = self.client.kind("v1", "Pod")
+        self._map = self.client.kind("v1", "ConfigMap")
+        self._contexts: dict[str, Obj] = {}
+        self._secrets: dict[str, Obj | None] = {}
+        self._jobs: dict[str, Obj] = {}
+        self._pods: dict[str, Obj] = {}
+
+    def owned(self) -> Sequence[Kind]:
+        """Jobs, and contexts whose Job was never made."""
+        return (self._job, self._map)
+
+    def own_secrets(self) -> Sequence[str]:
+        """None: what its pod knows of registries is made with it."""
+        return []
+
+    def watched(self) -> Sequence[Kind]:
+        """Jobs and their pods."""
+        return (self._job, self._pod)
+
+    def prepare(self, orders: Sequence[BuildOrder]) -> None:
+        """Refuse what cannot be built here, before anything is written."""
+        self.check(orders)
+        self._contexts = {order.name: self.context_object(order) for order in orders}
+        self._secrets = {order.name: self.secret_object(order) for order in orders}
+
+    def check(self, orders: Sequence[BuildOrder]) -> None:  # noqa: ARG002 - others look at each
+        """Raise InvalidInput for what cannot be built."""
+        if not self.settings.image:
+            raise InvalidInput(
+                "nothing can be built",
+                why="no image with buildah is named",
+                todo="set builder_image to one that the nodes can pull",
+            )
+
+    def context_object(self, order: BuildOrder) -> Obj:
+        """The ConfigMap that the pod reads."""
+        return buildah_objects.context_object(order, self.settings, self._policy())
+
+    def secret_object(self, order: BuildOrder) -> Obj | None:
+        """The Secret that the pod reads, if it needs one."""
+        return buildah_objects.secret_object(order, self.settings, self._policy())
+
+    def job_object(self, order: BuildOrder) -> Obj:
+        """The Job."""
+        minor = int("".join(filter(str.isdigit, str(self.client.version()["minor"]))))
+        has_field = minor >= buildah_objects.APPARMOR_FIELD_SINCE
+        return buildah_objects.job_object(
+            order, self.settings, self._policy(), apparmor_field=has_field
+        )
+
+    def completed(self, order: BuildOrder, job: Obj) -> Built | None:
+        """What follows from a Job that is complete; None while something is still to be done."""
+        self.remove(job)
+        return Built(order)
+
+    def take(self, obj: Obj, gone: bool) -> None:
+        """Keep Jobs and pods by name."""
+        known = self._jobs if obj.get("kind") == "Job" else self._pods
+        if gone:
+            known.pop(obj["metadata"]["name"], None)
+        else:
+            known[obj["metadata"]["name"]] = obj
+
+    def start(self, order: BuildOrder, say: Callable[[str], None]) -> bool:
+        """Make the context and the Job; one that runs already is of the same inputs, and is gone on
+        with."""
+        namespace, live = self.settings.namespace, self._jobs.get(order.name)
+        if live is not None and live["metadata"].get("deletionTimestamp"):
+            return False
+        if live is not None and condition(live, "Failed"):
+            # Gone together with its context, which must not be taken from under the next one of the
+            # same name.
+            self.client.delete(
+                self._job,
+                order.name,
+                namespace,
+                uid=live["metadata"]["uid"],
+                propagation="Foreground",
+            )
+            return False
+        if live is not None:
+            self._give(order, live)
+            say(f"{order.title}: goes on with the build that an earlier run began")
+            return True
+        self.client.apply(self._contexts[order.name])
+        try:
+            job = self.client.create(self.job_object(order))
+        except AlreadyExists:
+            if self._is_foreign(order):
+                raise
+            return False  # the watch will tell
+        self._give(order, job)
+        say(f"{order.title}: building {order.target}")
+        return True
+
+    def _is_foreign(self, order: BuildOrder) -> bool:
+        """Whether the Job of that name is none of this recipe's builds, so that no watch ever
+        tells."""
+        live = self.client.get(self._job, order.name, self.settings.namespace) or {}
+        labels = (live.get("metadata") or {}).get("labels") or {}
+        return bool(live) and any(
+            labels.get(name) != value for name, value in self.settings.labels.items()
+        )
+
+    def poll(self, entry: RunningBuild) -> Built | None:
+        """By the Job's conditions, and by what keeps its pod from starting."""
+        order, job = entry.order, self._jobs.get(entry.order.name)
+        if job is None:
+            # Its event has not come yet, or somebody took it away.
+            if self.clock() - entry.began < self.settings.grace:
+                return None
+            why = f"its Job {self.settings.namespace}/{order.name} was removed by somebody else"
+            return Built(order, failure(BuildPhase.START, INTERRUPTED, why))
+        if condition(job, "Complete"):
+            return self.completed(order, job)
+        failed = condition(job, "Failed")
+        return self._failed(order, failed) if failed else self._stuck(entry, job)
+
+    def doing(self, entry: RunningBuild) -> str:
+        """The last line of the build, else what its pod waits for."""
+        pod = self.newest_pod(entry.order)
+        if pod is None:
+            return "its pod is not there yet"
+        if _is_building(pod):
+            log = self._log(pod, 1)
+            return log[-1] if log else judge(pod).message
+        warning = self.client.newest_warning(
+            self.settings.namespace, "Pod", pod["metadata"]["name"]
+        )
+        return warning or judge(pod).message
+
+    def _give(self, order: BuildOrder, job: Obj) -> None:
+        """Make the Job the context's owner, so that they go together. Its pod waits for the Secret."""
+        owner = {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "name": order.name,
+            "uid": job["metadata"]["uid"],
+            "blockOwnerDeletion": True,
+        }
+        for obj in filter(None, (self._contexts[order.name], self._secrets[order.name])):
+            self.client.apply({**obj, "metadata": {**obj["metadata"], "ownerReferences": [owner]}})
+
+    def _failed(self, order: BuildOrder, failed: Obj) -> Built:
+        pod = self.newest_pod(order)
+        log = self._log(pod, LOG_LINES)
+        reason = failed.get("reason")
+        if reason == "DeadlineExceeded":
+            return Built(
+                order,
+                failure(
+                    BuildPhase.COMPILE, TIMED_OUT, f"it took longer than {self.settings.timeout} s"
+                ),
+                log,
+            )
+        if pod is None:
+            why = f"its pod is gone ({failed.get('message') or reason})"
+            return Built(order, failure(BuildPhase.START, INTERRUPTED, why))
+        code, killed = _end(pod)
+        if killed:
+            return Built(
+                order,
+                failure(
+                    BuildPhase.COMPILE, "OutOfMemory", "it was killed for the memory that it took"
+                ),
+                log,
+            )
+        step = PHASES.get(code, BuildPhase.COMPILE)
+        return Built(order, classify(step, log, str(failed.get("message") or reason)), log)
+
+    def _stuck(self, entry: RunningBuild, job: Obj) -> Built | None:
+        """A pod that cannot start for longer than the patience, or that nobody may make, ends the
+        build."""
+        now, pod = self.clock(), self.newest_pod(entry.order)
+        if pod is None:
+            return self._refused(entry, job) if now - entry.began >= self.settings.grace else None
+        verdict = judge(pod)
+        if verdict.outcome is not Outcome.TROUBLE or verdict.reason == "Failed":
+            entry.trouble_since = None
+            return None
+        entry.trouble_since = entry.trouble_since or now
+        if now - entry.trouble_since < self.settings.grace:
+            return None
+        self.remove(job)
+        if verdict.reason in IMAGE_REASONS:
+            return Built(
+                entry.order, failure(self.pulls, reason_of(verdict.message), verdict.message)
+            )
+        return Built(entry.order, failure(BuildPhase.START, verdict.reason, verdict.message))
+
+    def _refused(self, entry: RunningBuild, job: Obj) -> Built | None:
+        """Admission and quotas refuse pods, not Jobs, and the Job's controller tries again and
+        again."""
+        why = self.client.newest_warning(self.settings.namespace, "Job", entry.order.name)
+        if not why:
+            return None
+        self.remove(job)
+        return Built(entry.order, failure(BuildPhase.START, "Refused", why))
+
+    def remove(self, job: Obj) -> None:
+        """The Job, and with it its pods and its context."""
+        metadata = job["metadata"]
+        self.client.delete(
+            self._job, metadata["name"], self.settings.namespace, uid=metadata["uid"]
+        )
+
+    def newest_pod(self, order: BuildOrder) -> Obj | None:
+        """The last pod that the order's Job has made; None while there is none."""
+        own = [
+            pod
+            for pod in self._pods.values()
+            if (pod["metadata"].get("labels") or {}).get(_JOB_NAME) == order.name
+        ]
+        return max(
+            own, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")), default=None
+        )
+
+    def _log(self, pod: Obj | None, lines: int) -> list[str]:
+        if pod is None:
+            return []
+        name, container = pod["metadata"]["name"], crashed_container(pod) or CONTAINER
+        try:
+            text = self.client.logs(self.settings.namespace, name, container=container, tail=lines)
+        except ApiError:
+            text = _last_words(pod)
+        return [line for line in (line.strip() for line in text.splitlines()) if line][-lines:]
+
+
+def _is_building(pod: Obj) -> bool:
+    """Whether the container that builds runs."""
+    states = (
+        status.get("state") or {} for status in statuses(pod) if status.get("name") == CONTAINER
+    )
+    return any("running" in state for state in states)
+
+
+def _end(pod: Obj) -> tuple[int, bool]:
+    """What the container that failed has ended with, 0 where none did; whether its node killed it
+    for its memory."""
+    ended = ((status.get("state") or {}).get("terminated") or {} for status in statuses(pod))
+    state = next((state for state in ended if state.get("exitCode")), {})
+    return int(state.get("exitCode", 0)), state.get("reason") == "OOMKilled"
+
+
+def _last_words(pod: Obj) -> str:
+    """What the kubelet kept of the log of a container that ended."""
+    ended = ((status.get("state") or {}).get("terminated") or {} for status in statuses(pod))
+    return next((str(state["message"]) for state in ended if state.get("message")), "")
+
+
+BUILDER = Registration(
+    name="kubernetes",
+    how="a Job per kernel with buildah (chroot isolation; images lie on an emptyDir, as overlays where the node allows "
+    "them), context in a ConfigMap or from git",
+    needs="`hardware_enablement_builder_image`, `hardware_enablement_push_secret`",
+    make=JobBuilder,
+    fits=lambda _client, _settings: True,
+)

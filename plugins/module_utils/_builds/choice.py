@@ -1,0 +1,27 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The builders that work in the cluster, and which of them builds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .builders import buildconfig, job, restricted
+from .builders.cluster import ClusterBuilder
+from .builders.means import Means
+from .builders.registration import Registration
+
+# The first one that fits is what auto takes.
+BUILDERS: Mapping[str, Registration] = {
+    module.BUILDER.name: module.BUILDER for module in (buildconfig, restricted, job)
+}
+
+
+def make_builder(name: str, means: Means) -> ClusterBuilder:
+    """The builder of that name, or with auto, the one that fits the cluster and the namespace."""
+    if name == "auto":
+        name = next(
+            each.name for each in BUILDERS.values() if each.fits(means.client, means.settings)
+        )
+    return BUILDERS[name].make(means)

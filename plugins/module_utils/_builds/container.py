@@ -1,0 +1,349 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of driver_container: for each group of nodes one image that fits, found or built, and
+remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from .._cluster.client import Client, connect
+from .._errors import EnablementError, InvalidInput
+from .._json import Obj
+from .._nodes.discovery import Discovery
+from .._nodes.groups import NodeGroup
+from .._recipes.lookups import is_looked_up
+from .._recipes.recipe import Recipe, State
+from .._recipes.render import RenderFacts, check_recipe
+from .._recipes.switches import is_enabled
+from .._recipes.templating import Templates
+from .._states.context import RunContext
+from .._states.discover import discovery_of
+from .._states.guard import Guard, given_back
+from .._states.prepare import Prepared, choose, prepare, render_facts, tell_differences
+from .._states.record import image_entries as record_images
+from .._states.record import record_spec, record_store
+from .._states.shared import refuse_shared
+from .access import ImageAccess
+from .builders.cluster import ClusterBuilder
+from .builders.means import Means
+from .choice import make_builder
+from .environment import NamespaceSecrets, environment
+from .lookups.base import BaseLookup, KnownBases
+from .memory import Remembered
+from .orders import BuildOrder, Built, Resolution, Source, build_key, order_name
+from .outside import built_elsewhere
+from .prediction import BuildPrediction
+from .resolutions import after, or_before, unasked, without
+from .resolve import Search
+from .settings import BuildSettings, build_settings
+from .streams import is_internal
+from .wanted import BuildInputs
+
+# What a recipe whose images are only named ends up with.
+_NOTHING: Obj = {"changed": False, "images": [], "groups": [], "orders": []}
+# Needs no build any more, also where one that outlived its run has brought it.
+_THERE = (Source.PREBUILT, Source.BUILT_BEFORE)
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """Find or build the images of the chosen states, and write down what was found."""
+    client = connect(params)
+    prepared = prepare(params, context, client)
+    chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
+    looked_up = [state for state in chosen if is_looked_up(state)]
+    if not looked_up:
+        return dict(_NOTHING)
+    if not params.get("discovery"):
+        tell_differences(prepared, context)
+    discovery, cluster = discovery_of(client, prepared, params.get("discovery"))
+    facts = render_facts(prepared, client, discovery, cluster, params.get("images"))
+    record = prepared.record
+    for name in ("build_timeout", "parallel"):
+        if int(params[name]) < 1:
+            raise InvalidInput(f"{name} cannot be {params[name]}", todo="set it to at least 1")
+    if record is None:
+        refuse_shared(client, prepared, discovery)
+    if prepared.pools:
+        # An option that cannot differ between pools is found before anything is built.
+        check_recipe(prepared.recipe, replace(facts, resolved=None))
+    work = _ImageSearch(client, prepared, discovery, facts, record, params, context)
+    if not params["wait"]:
+        return work.run(looked_up)
+    with given_back(client, prepared.recipe.name, context):
+        return work.run(looked_up)
+
+
+def groups_with_images(recipe: Recipe, discovery: Discovery) -> set[str]:
+    """The ids of the groups for which any state has images, whether or not this task looks for
+    these."""
+    return {
+        group.id
+        for state in recipe.states.values()
+        if state.image or state.build
+        for group in discovery.coarse(state.per)
+    }
+
+
+class _ImageSearch:
+    """One run of driver_container with everything that it works on."""
+
+    def __init__(
+        self,
+        client: Client,
+        prepared: Prepared,
+        discovery: Discovery,
+        facts: RenderFacts,
+        record: Mapping[str, Any] | None,
+        params: Mapping[str, Any],
+        context: RunContext,
+    ) -> None:
+        self.client = client
+        self.prepared = prepared
+        self.discovery = discovery
+        self.record = record
+        self.params = params
+        self.context = context
+        self.facts = facts
+        self.guard = Guard(client, prepared.recipe.name, context)
+        self.access = ImageAccess(client, prepared, params, context)
+        self.orders: list[BuildOrder] = []
+        # How images are looked up -> what is known of base images.
+        self._bases: dict[str, KnownBases] = {}
+        self.changed = False
+
+    def run(self, chosen: Sequence[State]) -> Obj:
+        """Resolve every chosen state; what has no image is explained, and does not hold up the
+        rest."""
+        found = {state.name: self._resolve(state) for state in chosen}
+        rows = [
+            _row(name, resolution)
+            for name, resolutions in found.items()
+            for resolution in resolutions
+        ]
+        images = record_images.merge(
+            self.record, rows, groups_with_images(self.prepared.recipe, self.discovery)
+        )
+        # What a build or a registry has said may quote a secret, and anybody may read the record.
+        images = [
+            {**entry, "problem": self.context.masked(entry.get("problem") or "")}
+            for entry in images
+        ]
+        worth = any(entry["image"] or entry.get("failed") for entry in images)
+        if worth and images != record_images.read(self.record):
+            self.changed = True
+            if not self.context.check_mode:
+                self._remember(images)
+        result: Obj = {"changed": self.changed, "images": images, "groups": rows}
+        result["orders"] = [order.to_dict() for order in self.orders]
+        # A registry that is down says the same for every kernel.
+        problems = list(dict.fromkeys(row["problem"] for row in rows if row["problem"]))
+        for problem in problems:
+            self.context.progress(problem)
+        if problems and not any(row["image"] for row in rows) and not self._is_unasked(chosen):
+            more = f" (and {len(rows) - 1} more kernels)" if len(rows) > 1 else ""
+            result.update(failed=True, msg=f"{problems[0].rstrip('.')}{more}")
+        return result
+
+    def _is_unasked(self, chosen: Sequence[State]) -> bool:
+        """Whether check mode cannot know, since nodes are asked by pods, which it does not make."""
+        return self.context.check_mode and "node" in {self._source(state) for state in chosen}
+
+    def _source(self, state: State) -> str:
+        """From where a state's images are looked up."""
+        return str(self.params.get("lookup_from") or state.lookup)
+
+    def _resolve(self, state: State) -> list[Resolution]:
+        platform = str(self.facts.cluster["platform"])
+        settings = build_settings(self.params, self.prepared, state, platform)
+        # Look-ups are the operands' business, wherever builds run.
+        own = replace(settings, namespace=self.prepared.namespace)
+        groups = [group for group in self.discovery.coarse(state.per) if self._is_on(state, group)]
+        find = self.access.find(self._source(state), own, groups, self.guard.before_write)
+        secrets = NamespaceSecrets(self.client, settings.namespace)
+        bases = BaseLookup(find, self._bases.setdefault(self._source(state), {}))
+        wishes = BuildInputs(self.prepared.recipe, state, self.facts, bases.find, secrets)
+        known = record_images.by_group(self.record, state.name)
+        searches: dict[str, Search] = {}
+        found: dict[str, Resolution] = {}
+        for group in groups:
+            entry = known.get(group.id) or {}
+            try:
+                searches[group.id] = Search(wishes.of(group), find, entry)
+                found[group.id] = or_before(searches[group.id].result(), entry)
+            except InvalidInput:
+                raise
+            except EnablementError as error:
+                found[group.id] = unasked(group.id, group.kernel, str(error), entry)
+        possible = self._orders(state, searches.values(), settings, secrets)
+        now = self.context.clock()
+        for order in possible:
+            entry = known.get(order.group) or {}
+            remembered = Remembered.of(entry)
+            if found[order.group].source is not Source.WOULD_BUILD:
+                continue
+            if remembered.forbids(order.key, now) and not self.params["rebuild"]:
+                found[order.group] = without(
+                    found[order.group], str(entry["problem"]), entry, remembered
+                )
+            elif self.params["builder"] == "none":
+                search = searches[order.group]
+                search.tried.append("it may not be built (builder is none)")
+                found[order.group] = without(found[order.group], search.no_image(), entry)
+        orders = [order for order in possible if found[order.group].source is Source.WOULD_BUILD]
+        # Whoever could not be looked up may have a build that an earlier run began.
+        unknown = any(
+            group.id not in searches or searches[group.id].wanted.trouble for group in groups
+        )
+        wanted = [order.name for order in possible if found[order.group].source not in _THERE]
+        for built in self._build(each_once(orders), None if unknown else wanted, settings, secrets):
+            for order in (order for order in orders if order.target == built.order.target):
+                entry = known.get(order.group) or {}
+                found[order.group] = after(
+                    searches[order.group], built, order.key, entry, self.context.clock()
+                )
+        return list(found.values())
+
+    def _orders(
+        self,
+        state: State,
+        searches: Iterable[Search],
+        settings: BuildSettings,
+        secrets: NamespaceSecrets,
+    ) -> list[BuildOrder]:
+        """What could be built for the groups of nodes, whether or not it has to be."""
+        options, registries = self.prepared.options, self.access.identity()
+        found = []
+        for wanted in (search.wanted for search in searches):
+            if wanted.inputs:
+                names = [settings.push_secret, settings.entitlement_secret, *settings.pull_secrets]
+                used = [*names, *wanted.secrets.all]
+                surroundings = environment(self.params, options, registries, used, secrets)
+                key = build_key(wanted.target, wanted.inputs.hash, surroundings)
+                name = order_name(f"{self.prepared.recipe.name} {state.name}", wanted.group, key)
+                found.append(
+                    BuildOrder(
+                        name, wanted.group, wanted.target, wanted.inputs, key, wanted.secrets
+                    )
+                )
+        return found
+
+    def _is_on(self, state: State, group: NodeGroup) -> bool:
+        """A state that is disabled for these nodes asks for no image."""
+        recipe = self.prepared.recipe
+        return is_enabled(recipe, state, self.facts, group, Templates(recipe.files, recipe.source))
+
+    def _build(
+        self,
+        orders: Sequence[BuildOrder],
+        wanted: Sequence[str] | None,
+        settings: BuildSettings,
+        secrets: NamespaceSecrets,
+    ) -> list[Built]:
+        """Have the orders built; where somebody else does that, they are handed out.
+
+        wanted: the names of all builds that some kernel is about; what is left of others is
+        removed. None: not known.
+        """
+        self.changed = self.changed or bool(orders)
+        if self.context.check_mode:
+            return self._would_build(orders, settings, secrets)
+        if self.params["builder"] == "none":
+            return []
+        if self.params["builder"] == "controller":
+            ended = built_elsewhere(orders, self.params.get("outcomes") or [])
+            self.orders += [
+                order for order in orders if order not in [built.order for built in ended]
+            ]
+            return ended
+        builder = self._builder(settings, secrets)
+        if wanted is not None and builder.remove_others(wanted):
+            self.changed = True
+        if not orders:
+            return []
+        return builder.build(orders, self.context.progress)
+
+    def _would_build(
+        self, orders: Sequence[BuildOrder], settings: BuildSettings, secrets: NamespaceSecrets
+    ) -> list[Built]:
+        """What is already known to fail; the other orders would be built."""
+        refused: list[Built] = []
+        if orders and self.params["builder"] not in ("none", "controller"):
+            builder = self._builder(settings, secrets)
+            builder.prepare(orders)
+            # Before a first run nothing is there, the namespace included.
+            if self.client.get(self.client.kind("v1", "Namespace"), settings.namespace):
+                refused = [
+                    Built(order, failure)
+                    for order in orders
+                    if (failure := builder.foreseen(order))
+                ]
+        for order in orders:
+            if order not in [built.order for built in refused]:
+                self.context.progress(f"{order.title}: would be built as {order.target}")
+        return refused
+
+    def _builder(self, settings: BuildSettings, secrets: NamespaceSecrets) -> ClusterBuilder:
+        def may_push(target: str, names: Sequence[str]) -> None:
+            # Who is asked by nodes or by OpenShift is not known to answer here; and asking begins
+            # an upload.
+            asked_here = self.params.get("lookup_from") in (None, "controller") and not is_internal(
+                target
+            )
+            if asked_here and not self.context.check_mode:
+                # A builder may name others, such as an entitlement to packages.
+                pushing = [name for name in names if name == settings.push_secret]
+                self.access.may_push(target, settings.namespace, pushing)
+
+        foresight = BuildPrediction(self.client, settings.namespace, secrets, may_push)
+        guard, clock = self.guard.before_write, self.context.clock
+        access = self.access
+        means = Means(
+            self.client,
+            settings,
+            guard,
+            clock,
+            access.policy,
+            access.registries,
+            foresight.predicted_failure,
+        )
+        return make_builder(self.params["builder"], means)
+
+    def _remember(self, images: list[Obj]) -> None:
+        """Write the images into the record, which is where everybody who renders finds them."""
+        name = self.prepared.recipe.name
+        self.guard.before_write()
+        record_store.ensure_definition(self.client)
+        record = record_store.read(self.client, name)
+        if record is None:
+            spec = self.prepared.spec
+            record = record_store.write(
+                self.client, record_spec.with_spec(None, name, self.prepared.applyset_id, spec)
+            )
+        record_store.write_status(
+            self.client, name, {**(record.get("status") or {}), "images": images}
+        )
+
+
+def each_once(orders: Sequence[BuildOrder]) -> list[BuildOrder]:
+    """One order for each image: groups that differ by something else than what the image is made of
+    share it."""
+    return list({order.target: order for order in reversed(orders)}.values())[::-1]
+
+
+def _row(state: str, resolution: Resolution) -> Obj:
+    image = "" if resolution.source is Source.WOULD_BUILD else resolution.image
+    return {
+        "state": state,
+        "group": resolution.group,
+        "kernel": resolution.kernel,
+        "image": image,
+        "source": resolution.source.value,
+        "inputs": resolution.inputs,
+        "tried": list(resolution.tried),
+        "problem": resolution.problem,
+        **asdict(resolution.remembered),
+    }

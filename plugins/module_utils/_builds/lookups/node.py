@@ -1,0 +1,161 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Look images up by pulling them on a node: for registries that only the nodes reach."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Callable, Mapping
+
+from ..._cluster.client import Client
+from ..._cluster.watch import WatchHub
+from ..._errors import EnablementError
+from ..._json import Obj
+from ..._proofs.pod_status import IMAGE_REASONS, judge
+from ..._proofs.verdict import Outcome
+from ..._registry.image_names import parse
+from ..orders import Found
+from ..settings import BuildSettings
+
+TICK_S = 1.0
+# On a pod: a hash of what it pulls.
+_PULLS = "hardware-enablement.io/pulls"
+# What registries and container runtimes say of an image that is not there.
+# containerd says "does not exist or may require authorization" to whoever may not pull.
+_DENIED = re.compile(r"authorization|unauthorized|denied|no basic auth", re.IGNORECASE)
+_ABSENT = re.compile(r"not found|manifest unknown|does not exist|name unknown", re.IGNORECASE)
+
+
+class NodeLookup:
+    """find() by a pod that is told to pull the image and nothing else.
+
+    nodes: arch -> a node of that architecture. dry: make no pod, and know nothing.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        settings: BuildSettings,
+        nodes: Mapping[str, str],
+        guard: Callable[[], None],
+        clock: Callable[[], float],
+        *,
+        dry: bool,
+    ) -> None:
+        self._client = client
+        self._settings = settings
+        self._nodes = nodes
+        self._guard = guard
+        self._clock = clock
+        self._dry = dry
+
+    def find(self, reference: str, arch: str) -> Found | None:
+        """The image as a node pulls it; its labels stay unknown."""
+        if self._dry:
+            raise EnablementError(
+                f"{reference} is not looked up",
+                why="only nodes ask its registry (lookup_from), and check mode makes no pod",
+                todo="run without --check",
+            )
+        self._guard()
+        pod = self._pod(reference, arch)
+        kind, name = self._client.kind("v1", "Pod"), pod["metadata"]["name"]
+        # What a run that was killed has left knows only what the tag was then.
+        for left in self._client.list(
+            kind, namespace=self._settings.namespace, labels=_selector(pod)
+        ).items:
+            self._client.delete(kind, left["metadata"]["name"], self._settings.namespace)
+        self._client.create(pod)
+        try:
+            digest = self._pulled(name, reference)
+        finally:
+            self._client.delete(kind, name, self._settings.namespace)
+        return Found(str(parse(reference).pinned(digest)), digest, None) if digest else None
+
+    def _pulled(self, name: str, reference: str) -> str:
+        """The digest that was pulled, "" where there is no such image."""
+        deadline, trouble_since = self._clock() + self._settings.timeout, self._clock()
+        why = ""
+        hub = WatchHub(self._client)
+        try:
+            hub.subscribe(
+                self._client.kind("v1", "Pod"),
+                namespace=self._settings.namespace,
+                fields=f"metadata.name={name}",
+            )
+            while self._clock() < deadline:
+                for event in hub.next(TICK_S):
+                    for status in (event.object.get("status") or {}).get("containerStatuses") or []:
+                        digest = str(status.get("imageID", "")).rpartition("@")[2]
+                        if digest.startswith("sha256:"):
+                            return digest
+                        waiting = (status.get("state") or {}).get("waiting") or {}
+                        if waiting.get("reason") in IMAGE_REASONS:
+                            text = str(waiting.get("message") or waiting["reason"])
+                            if _ABSENT.search(text) and not _DENIED.search(text):
+                                return ""
+                            if (
+                                waiting["reason"] != "ErrImagePull"
+                            ):  # the first try may fail for a moment
+                                raise EnablementError(f"{reference} cannot be pulled", why=text)
+                    verdict = judge(event.object)
+                    why = verdict.message if verdict.outcome is Outcome.TROUBLE else ""
+                if not why:
+                    trouble_since = self._clock()
+                elif self._clock() - trouble_since >= self._settings.grace:
+                    raise EnablementError(
+                        f"{reference} cannot be pulled", why=why, todo="mend that, or tolerate it"
+                    )
+                self._guard()
+        finally:
+            hub.close()
+        raise EnablementError(f"{reference} was not pulled within {self._settings.timeout} s")
+
+    def _pod(self, reference: str, arch: str) -> Obj:
+        node = self._nodes.get(arch)
+        if node is None:
+            raise EnablementError(
+                f"{reference} cannot be pulled", why=f"no node of architecture {arch} is there"
+            )
+        settings = self._settings
+        image = hashlib.sha256(f"{reference}|{arch}".encode()).hexdigest()[:16]
+        name = f"pull-{image}-{secrets.token_hex(3)}"
+        labels = {**settings.labels, _PULLS: image}
+        term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+        required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": settings.namespace, "labels": labels},
+            "spec": {
+                "restartPolicy": "Never",
+                "automountServiceAccountToken": False,
+                "affinity": {"nodeAffinity": required},
+                "tolerations": [dict(toleration) for toleration in settings.tolerations],
+                "imagePullSecrets": [{"name": name} for name in settings.pull_secrets],
+                "containers": [
+                    {
+                        "name": "pull",
+                        "image": reference,
+                        # So that a tag that was moved is noticed.
+                        "imagePullPolicy": "Always",
+                        "command": ["true"],
+                        "securityContext": {
+                            "allowPrivilegeEscalation": False,
+                            "capabilities": {"drop": ["ALL"]},
+                            "runAsNonRoot": True,
+                            "runAsUser": 65534,
+                            "seccompProfile": {"type": "RuntimeDefault"},
+                        },
+                    }
+                ],
+            },
+        }
+
+
+def _selector(pod: Obj) -> str:
+    """What finds the pods that pull the same for the same."""
+    return ",".join(f"{name}={value}" for name, value in sorted(pod["metadata"]["labels"].items()))

@@ -1,0 +1,80 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a group of nodes ends up with where nothing new was found: what the record knows stays.
+Pure.
+
+known: the group's entry in the record, empty for none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from .._errors import EnablementError
+from .failures import BuildFailure, BuildPhase
+from .memory import Remembered
+from .orders import Built, Resolution, Source
+from .resolve import Search
+
+Known = Mapping[str, Any]
+
+
+def without(
+    resolution: Resolution, problem: str, known: Known, remembered: Remembered | None = None
+) -> Resolution:
+    """No image was found or built. Nothing is taken away for that: what was found before stays."""
+    image, inputs = str(known.get("image", "")), str(known.get("inputs", ""))
+    source = Source.KEPT if image else Source.NONE
+    remembered = remembered or Remembered()
+    return replace(
+        resolution,
+        image=image,
+        source=source,
+        inputs=inputs,
+        problem=problem,
+        remembered=remembered,
+    )
+
+
+def or_before(resolution: Resolution, known: Known) -> Resolution:
+    """What was found, else what there was before."""
+    return without(resolution, resolution.problem, known) if resolution.problem else resolution
+
+
+def unasked(group: str, kernel: str, problem: str, known: Known) -> Resolution:
+    """A registry could not be asked. That is no news about a build that has failed, either."""
+    resolution = without(Resolution(group, kernel), problem, known)
+    return replace(resolution, source=Source.KEPT) if known.get("failed") else resolution
+
+
+def after(search: Search, built: Built, key: str, known: Known, now: float) -> Resolution:
+    """What a group has after its build. key: of its order. now: seconds since the epoch."""
+    wanted = search.wanted
+    resolution = Resolution(wanted.group, wanted.kernel)
+    failure = built.failure
+    if failure is None:
+        try:
+            found = search.built()
+        except EnablementError as error:
+            return without(
+                resolution, f"{wanted.target} is built, but cannot be looked up: {error}", known
+            )
+        if not found.problem:
+            return found
+        failure = BuildFailure(BuildPhase.PUSH, "NotPushed", found.problem)
+        tell: Callable[[str], str] = found.problem.__add__
+    else:
+        search.tried.append(failure.text)
+        tell = search.no_image
+    before = Remembered.of(known)
+    if not failure.foreseen:
+        remembered = before.after(key, failure, now)
+    else:
+        remembered = before if before.failed == key else Remembered()
+    advice = [failure.advice, "" if failure.foreseen else remembered.advice]
+    also = (", " if failure.is_held else "; ").join(filter(None, advice))
+    resolution = replace(resolution, tried=tuple(search.tried))
+    return without(resolution, tell(f"; {also}" if also else ""), known, remembered)

@@ -1,0 +1,157 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which image a group of nodes gets: prebuilt, else built earlier from the same inputs, else to be
+built, else none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._errors import EnablementError
+from .._registry.registry_errors import WrongArchitecture
+from .inputs import INPUTS_LABEL, KERNEL_LABEL, Inputs
+from .orders import Found, Resolution, SecretNames, Source
+
+Find = Callable[[str, str], "Found | None"]
+
+
+@dataclass(frozen=True)
+class WantedImage:
+    """One group of nodes, and where its image may come from.
+
+    prebuilt: references of images that somebody else made, of which the first that fits counts; of
+    the labels, it may have none with another value. inputs and target: what to build and where it
+    is pushed (repo:tag); None and "" where nothing can be built, for the reason in no_build.
+    secrets: what its build may see. trouble: why that could not be found out. todo: what a person
+    can do if nothing fits.
+    """
+
+    group: str
+    kernel: str
+    arch: str
+    prebuilt: tuple[str, ...] = ()
+    inputs: Inputs | None = None
+    target: str = ""
+    secrets: SecretNames = field(default_factory=SecretNames)
+    no_build: str = ""
+    trouble: EnablementError | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    todo: str = ""
+
+
+@dataclass
+class Search:
+    """Goes through the places for one group of nodes; find(reference, arch) looks one up and raises
+    what it cannot.
+
+    known: the entry of the record, which tells what runs there.
+    """
+
+    wanted: WantedImage
+    find: Find
+    known: Mapping[str, Any] = field(default_factory=dict)
+    tried: list[str] = field(default_factory=list)
+
+    def result(self) -> Resolution:
+        """What there is; source WOULD_BUILD where a build has to bring it."""
+        wanted = self.wanted
+        for reference in wanted.prebuilt:
+            found = self._find(reference, "")
+            if found:
+                return self._done(found, Source.PREBUILT)
+        if wanted.trouble is not None:
+            raise wanted.trouble
+        if wanted.inputs is not None:
+            found = self._find(wanted.target, wanted.inputs.hash)
+            if found:
+                return self._done(self._settled(found), Source.BUILT_BEFORE)
+            return self._resolution(image=wanted.target, source=Source.WOULD_BUILD)
+        if wanted.no_build:
+            self.tried.append(wanted.no_build)
+        return self._resolution(problem=self.no_image())
+
+    def _settled(self, found: Found) -> Found:
+        """What the nodes run already, where it was made from the same inputs and is still there.
+
+        Whoever shares the registry may have pushed the tag anew: that is the same driver under
+        another digest. One that lies elsewhere is not: a person has named another repository since.
+        """
+        image = str(self.known.get("image") or "")
+        expected = self.wanted.inputs.hash if self.wanted.inputs else ""
+        elsewhere = image.partition("@")[0] != found.reference.partition("@")[0]
+        if elsewhere or image == found.reference or self.known.get("inputs") != expected:
+            return found
+        try:
+            return self.find(image, self.wanted.arch) or found
+        except WrongArchitecture:
+            return found
+
+    def built(self) -> Resolution:
+        """The same group after its build: pushed is what can be looked up, not what a builder says."""
+        wanted = self.wanted
+        expected = wanted.inputs.hash if wanted.inputs else ""
+        self.tried.clear()
+        found = self._find(wanted.target, expected)
+        if found:
+            return self._done(found, Source.BUILT)
+        where = f"{wanted.target} is built, but not in the registry"
+        why = f" ({self.tried[-1]})" if self.tried else ""
+        return self._resolution(
+            problem=f"{where}{why}; look at the builder's rights to push and run again"
+        )
+
+    def no_image(self, also: str = "") -> str:
+        """The sentence for a kernel that has no image. also: what comes before the recipe's own
+        advice."""
+        tried = "; ".join(self.tried) or "the recipe names no image and builds none"
+        todo = f"; {self.wanted.todo}" if self.wanted.todo else ""
+        return f"no image fits kernel {self.wanted.kernel}: {tried}{also}{todo}"
+
+    def _find(self, reference: str, inputs: str) -> Found | None:
+        """The image under a reference, if it is for this kernel (and, where inputs says so, made
+        from these)."""
+        try:
+            found = self.find(reference, self.wanted.arch)
+        except WrongArchitecture as error:  # it is not for these nodes: as good as none
+            self.tried.append(str(error).rstrip("."))
+            return None
+        if found is None:
+            self.tried.append(f"{reference} does not exist")
+            return None
+        labels = found.labels or {}
+        kernel = labels.get(KERNEL_LABEL, self.wanted.kernel)
+        if kernel != self.wanted.kernel:
+            self.tried.append(f"{reference} was built for kernel {_shown(kernel)}")
+            return None
+        for name, value in self.wanted.labels.items() if not inputs else ():
+            if labels.get(name, value) != value:
+                self.tried.append(
+                    f"{reference} is another one: its label {name} is {_shown(labels[name])}, not {value}"
+                )
+                return None
+        # An image of somebody else need not have our labels; one that we look for by its inputs
+        # must.
+        if inputs and found.labels is not None and found.labels.get(INPUTS_LABEL) != inputs:
+            self.tried.append(f"{reference} was built from something else")
+            return None
+        return found
+
+    def _done(self, found: Found, source: Source) -> Resolution:
+        return self._resolution(image=found.reference, source=source)
+
+    def _resolution(
+        self, image: str = "", source: Source = Source.NONE, problem: str = ""
+    ) -> Resolution:
+        wanted = self.wanted
+        inputs = wanted.inputs.hash if wanted.inputs and source is not Source.PREBUILT else ""
+        return Resolution(
+            wanted.group, wanted.kernel, image, source, inputs, tuple(self.tried), problem
+        )
+
+
+def _shown(text: str) -> str:
+    """What somebody else has written, as a part of a sentence."""
+    return " ".join(text.split())[:80]

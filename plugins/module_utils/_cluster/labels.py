@@ -1,0 +1,64 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The names that this collection writes into a cluster. Whoever owns, gates or proves something
+uses these."""
+
+from __future__ import annotations
+
+DOMAIN = "hardware-enablement.io"
+FIELD_MANAGER = "hardware-enablement"
+
+RECIPE_LABEL = f"{DOMAIN}/recipe"
+STATE_LABEL = f"{DOMAIN}/state"
+GROUP_LABEL = f"{DOMAIN}/kernel-group"
+MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
+# On validation pods; its value is the state that the pod proves.
+# On the Jobs, ConfigMaps and pods of a build; its value is the state whose image is built.
+BUILD_LABEL = f"{DOMAIN}/build"
+VALIDATION_LABEL = f"{DOMAIN}/validation"
+
+# ApplySet names:
+# https://github.com/kubernetes/enhancements/tree/master/keps/sig-cli/3659-kubectl-apply-prune
+PART_OF_LABEL = "applyset.kubernetes.io/part-of"
+APPLYSET_ID_LABEL = "applyset.kubernetes.io/id"
+APPLYSET_TOOLING_ANNOTATION = "applyset.kubernetes.io/tooling"
+APPLYSET_GROUP_KINDS_ANNOTATION = "applyset.kubernetes.io/contains-group-kinds"
+APPLYSET_NAMESPACES_ANNOTATION = "applyset.kubernetes.io/additional-namespaces"
+
+# What every object of ours carries, and nothing else does.
+OWNERSHIP = frozenset({RECIPE_LABEL, STATE_LABEL, GROUP_LABEL, MANAGED_BY_LABEL, PART_OF_LABEL})
+
+# What a node tells the pods of a recipe about itself; no state can be called so, since their names
+# have no hyphen.
+RUNTIME, SYSTEM, KERNEL = "container-runtime", "node-os", "node-kernel"
+
+LOCK_NAMESPACE = "hardware-enablement"
+HOLDER_INFO_ANNOTATION = f"{DOMAIN}/holder-info"
+
+
+def gate_label(recipe: str, state: str) -> str:
+    """The node label that says how a state stands on a node: ready, stale or degraded."""
+    return f"{DOMAIN}/{recipe}.{state}"
+
+
+def summary_label(recipe: str) -> str:
+    """The node label for users' own pods: ready, or what the node waits for."""
+    return f"{DOMAIN}/{recipe}"
+
+
+def fact_label(recipe: str, fact: str) -> str:
+    """The node label of ours for a fact: RUNTIME, SYSTEM, or KERNEL, which is on every node that is
+    enabled."""
+    return f"{DOMAIN}/{recipe}.{fact}"
+
+
+def proofs_annotation(recipe: str) -> str:
+    """The node annotation that keeps a recipe's proofs."""
+    return f"{DOMAIN}/{recipe}.proofs"
+
+
+def vanished_annotation(recipe: str) -> str:
+    """The node annotation that says since when the labels of the hardware are gone, as an API
+    timestamp."""
+    return f"{DOMAIN}/{recipe}.vanished"

@@ -1,0 +1,85 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who else sets fields of an object, by its managedFields. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .labels import FIELD_MANAGER
+
+Path = tuple[str, ...]
+
+# Parts of Kubernetes itself, whose additions are no surprise.
+_SYSTEM = ("kube-", "kubelet", "openshift-", "cluster-policy-controller")
+_SHOWN = 3
+
+
+def foreign_fields(obj: Mapping[str, Any]) -> str:
+    """One line that names other managers and the fields that they alone set; "" when there are
+    none."""
+    entries = (obj.get("metadata") or {}).get("managedFields") or []
+    others = [entry for entry in entries if _is_foreign(entry)]
+    if not others:
+        return ""
+    ours: set[Path] = set()
+    for entry in entries:
+        if entry.get("manager") == FIELD_MANAGER:
+            ours.update(_paths(entry.get("fieldsV1") or {}))
+    notes = []
+    for entry in others:
+        paths = sorted(
+            _readable(path) for path in _paths(entry.get("fieldsV1") or {}) if path not in ours
+        )
+        if paths:
+            more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+            notes.append(
+                f"{entry.get('manager') or 'somebody'} also sets {', '.join(paths[:_SHOWN])}{more}"
+            )
+    return "; ".join(notes)
+
+
+def _is_foreign(entry: Mapping[str, Any]) -> bool:
+    manager = entry.get("manager") or ""
+    return (
+        manager != FIELD_MANAGER
+        and not entry.get("subresource")
+        and not manager.startswith(_SYSTEM)
+    )
+
+
+def _paths(fields: Mapping[str, Any], parent: Path = ()) -> Iterator[Path]:
+    """The leaves of a fieldsV1 tree."""
+    for key, below in fields.items():
+        if key == ".":
+            continue
+        path = (*parent, key)
+        if isinstance(below, Mapping) and any(name != "." for name in below):
+            yield from _paths(below, path)
+        else:
+            yield path
+
+
+def _readable(path: Path) -> str:
+    """f:spec f:containers k:{"name":"a"} f:image -> spec.containers[a].image"""
+    text = ""
+    for part in path:
+        mark, _colon, value = part.partition(":")
+        if mark == "f":
+            text += f".{value}" if text else value
+        elif mark == "k":
+            text += f"[{_keys(value)}]"
+        else:
+            text += f"[{value}]"
+    return text
+
+
+def _keys(value: str) -> str:
+    """{"name":"a"} -> a"""
+    try:
+        return "/".join(str(entry) for entry in json.loads(value).values())
+    except (ValueError, AttributeError):
+        return value

@@ -1,0 +1,256 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What callers take for granted of objects: which fields are texts, numbers, mappings and lists.
+Pure.
+
+A shape is a type, a list of one shape, or a mapping: from names of fields to shapes, or from EACH
+to the shape of all values. Fields may be missing or null, but for those whose name ends in "!".
+Other fields may hold anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+EACH = "*"
+_NAMES = {
+    str: "text",
+    int: "a whole number",
+    bool: "true or false",
+    dict: "a mapping",
+    list: "a list",
+}
+
+
+class Written(NamedTuple):
+    """The shape of a text that is read further. what: as messages name it."""
+
+    what: str
+    matches: Callable[[str], Any]
+
+
+def _is_moment(text: str) -> bool:
+    """As the API server writes metav1.Time and MicroTime; other forms of RFC 3339 are not among its
+    answers."""
+    try:
+        return bool(_FORM.fullmatch(text) and datetime.fromisoformat(text[:-1]))
+    except ValueError:
+        return False
+
+
+_FORM = re.compile(r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}(\.[0-9]{6})?Z")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3}|[munkMGTPE]|[KMGTPE]i)?")
+_MOMENT = Written("a time in UTC", _is_moment)
+_QUANTITY = Written("a quantity", _NUMBER.fullmatch)
+_TEXTS = {EACH: str}
+
+METADATA = {
+    "name!": str,
+    "namespace": str,
+    "uid": str,
+    "resourceVersion": str,
+    "generation": int,
+    "creationTimestamp": _MOMENT,
+    "deletionTimestamp": _MOMENT,
+    "labels": _TEXTS,
+    "annotations": _TEXTS,
+    "finalizers": [str],
+    "ownerReferences": [
+        {"apiVersion": str, "kind": str, "name": str, "uid": str, "controller": bool}
+    ],
+    # What is in fieldsV1 is looked at by who reads it: of a Node it is more than all the rest.
+    "managedFields": [{"manager": str, "subresource": str, "fieldsV1": {}}],
+}
+ANY: dict[str, Any] = {"spec": {}, "status": {}}
+
+_CONDITIONS = [
+    {"type": str, "status": str, "reason": str, "message": str, "lastTransitionTime": _MOMENT}
+]
+_ENDED = {"exitCode": int, "reason": str, "message": str, "finishedAt": _MOMENT}
+_CONTAINER_STATE = {
+    "waiting": {"reason": str, "message": str},
+    "running": {"startedAt": _MOMENT},
+    "terminated": _ENDED,
+}
+_CONTAINER_STATUSES = [
+    {
+        "name": str,
+        "image": str,
+        "imageID": str,
+        "ready": bool,
+        "restartCount": int,
+        "state": _CONTAINER_STATE,
+        "lastState": _CONTAINER_STATE,
+    }
+]
+_AMOUNTS = {EACH: _QUANTITY}
+_CONTAINERS = [
+    {
+        "name": str,
+        "image": str,
+        "env": [{"name": str}],
+        "ports": [{"name": str, "containerPort": int}],
+        "resources": {"limits": _AMOUNTS, "requests": _AMOUNTS},
+        "volumeMounts": [{"name": str, "mountPath": str}],
+    }
+]
+_NODE_AFFINITY = {
+    "requiredDuringSchedulingIgnoredDuringExecution": {
+        "nodeSelectorTerms": [{"matchFields": [{"key": str, "values": [str]}]}]
+    }
+}
+_POD_SPEC = {
+    "nodeName": str,
+    "containers": _CONTAINERS,
+    "initContainers": _CONTAINERS,
+    "affinity": {"nodeAffinity": _NODE_AFFINITY},
+    "volumes": [{"name": str, "hostPath": {"path": str}}],
+}
+_COUNTS = (
+    "observedGeneration",
+    "replicas",
+    "readyReplicas",
+    "updatedReplicas",
+    "availableReplicas",
+    "succeeded",
+)
+_DAEMON_COUNTS = (
+    "desiredNumberScheduled",
+    "updatedNumberScheduled",
+    "numberAvailable",
+    "numberReady",
+)
+_WORKLOAD = {
+    "spec!": {
+        "replicas": int,
+        "completions": int,
+        "selector": {"matchLabels": _TEXTS},
+        "template!": {"metadata": {"labels": _TEXTS, "annotations": _TEXTS}, "spec!": _POD_SPEC},
+    },
+    "status": {
+        **dict.fromkeys((*_COUNTS, *_DAEMON_COUNTS, "active", "failed"), int),
+        "conditions": _CONDITIONS,
+    },
+}
+_NODE_INFO = (
+    "kernelVersion",
+    "bootID",
+    "osImage",
+    "architecture",
+    "containerRuntimeVersion",
+    "kubeletVersion",
+)
+_SHAPES: dict[str, dict[str, dict[str, Any]]] = {
+    "v1": {
+        "Node": {
+            "spec": {"unschedulable": bool, "taints": [{"key": str, "value": str, "effect": str}]},
+            "status": {
+                "nodeInfo": dict.fromkeys(_NODE_INFO, str),
+                "capacity": _AMOUNTS,
+                "allocatable": _AMOUNTS,
+                "conditions": _CONDITIONS,
+            },
+        },
+        "Pod": {
+            "spec!": _POD_SPEC,
+            "status": {
+                "phase": str,
+                "reason": str,
+                "message": str,
+                "podIP": str,
+                "conditions": _CONDITIONS,
+                "containerStatuses": _CONTAINER_STATUSES,
+                "initContainerStatuses": _CONTAINER_STATUSES,
+            },
+        },
+        "Event": {"reason": str, "message": str, "lastTimestamp": _MOMENT, "eventTime": _MOMENT},
+        "ConfigMap": {"data": _TEXTS},
+        "Secret": {"data": _TEXTS},
+    },
+    "apps/v1": {
+        **dict.fromkeys(("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), _WORKLOAD),
+        "ControllerRevision": {"revision": int},
+    },
+    "batch/v1": {"Job": _WORKLOAD},
+    "coordination.k8s.io/v1": {
+        "Lease": {
+            "spec": {
+                "holderIdentity": str,
+                "leaseDurationSeconds": int,
+                "leaseTransitions": int,
+                "acquireTime": _MOMENT,
+                "renewTime": _MOMENT,
+            }
+        }
+    },
+    "events.k8s.io/v1": {"Event": {"series": {"count": int}}},
+    "apiextensions.k8s.io/v1": {
+        "CustomResourceDefinition": {
+            "spec!": {"group": str, "names": {"kind": str}, "versions": [{"name": str}]},
+            "status": {"conditions": _CONDITIONS},
+        }
+    },
+}
+
+
+def shape_of(api_version: str, kind: str) -> dict[str, Any]:
+    """What is taken for granted of a kind besides its metadata."""
+    return _SHAPES.get(api_version, {}).get(kind, ANY)
+
+
+def misfit(value: Any, shape: Any, path: str = "") -> str:
+    """What of a value is not as its shape wants ("status.phase is a list, where text is due"), ""
+    for nothing."""
+    if isinstance(shape, Written):
+        return "" if _is_a(value, str) and shape.matches(value) else f"{path} is not {shape.what}"
+    if isinstance(shape, Mapping):
+        return _of_mapping(value, shape, path)
+    if isinstance(shape, list):
+        if not _is_a(value, list):
+            return _wrong(value, list, path)
+        return next(
+            filter(
+                None, (misfit(item, shape[0], f"{path}[{at}]") for at, item in enumerate(value))
+            ),
+            "",
+        )
+    return "" if _is_a(value, shape) else _wrong(value, shape, path)
+
+
+def _is_a(value: Any, wanted: type) -> bool:
+    """Whether a value of JSON is of a type; true is no number."""
+    return isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
+
+
+def _of_mapping(value: Any, shape: Mapping[str, Any], path: str) -> str:
+    if not _is_a(value, dict):
+        return _wrong(value, dict, path)
+    if EACH in shape:
+        each = shape[EACH]
+        if each is str and all(_is_a(entry, str) for entry in value.values()):
+            return ""
+        return next(
+            filter(None, (misfit(entry, each, f"{path}.{name}") for name, entry in value.items())),
+            "",
+        )
+    for name, below in shape.items():
+        field = name.rstrip("!")
+        entry = value.get(field)
+        where = f"{path}.{field}" if path else field
+        if entry is None and field != name:
+            return f"{where} is missing"
+        if entry is not None and (found := misfit(entry, below, where)):
+            return found
+    return ""
+
+
+def _wrong(value: Any, wanted: type, path: str) -> str:
+    return f"{path or 'it'} is {named(value)}, where {_NAMES[wanted]} is due"
+
+
+def named(value: Any) -> str:
+    """What a value read from JSON is, without telling what it says."""
+    return "null" if value is None else _NAMES.get(type(value), "a number")

@@ -1,0 +1,281 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find out what applying objects would change: by the API server's own dry run, so that it knows
+defaults and webhooks.
+
+Users without write rights get a comparison made here, and are told so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence, Set
+from functools import partial
+
+from .._errors import EnablementError
+from .._json import Obj
+from .api_errors import ApiError, Forbidden, Invalid, NotFound, UnknownKind
+from .changes import Change, as_stored, contains, overlaid
+from .client import Client
+from .labels import OWNERSHIP, PART_OF_LABEL
+from .managers import foreign_fields
+from .objects import ObjectKey, key_of, without_noise
+
+_IMMUTABLE = re.compile(
+    r"immutable|may not (be )?change|cannot (be )?change|updates to .* are forbidden", re.IGNORECASE
+)
+# What is in them would go with them.
+_NEVER_REPLACED = frozenset(
+    {"Namespace", "CustomResourceDefinition", "PersistentVolume", "PersistentVolumeClaim"}
+)
+_SHOWN = 5
+
+
+def plan(
+    client: Client,
+    desired: Sequence[Obj],
+    *,
+    live: Mapping[ObjectKey, Obj],
+    adopt: bool,
+    owner: str,
+    recreate: bool,
+    awaited: Set[ObjectKey] = frozenset(),
+) -> list[Change]:
+    """What applying desired would do, in the same order; sends nothing but dry runs and reads.
+
+    live: objects that are known to be there, to save reading them. owner: the value of
+    PART_OF_LABEL that makes an object ours; others are refused unless adopt. recreate: replace an
+    object whose immutable fields would change. awaited: objects whose kind need not be served yet.
+    Raises EnablementError for objects that are not ours (all of them in one message), UnknownKind,
+    Invalid, ...
+    """
+    served = {key_of(obj): _is_served(client, obj, desired, awaited) for obj in desired}
+    planner = _Planner(client, live, adopt, owner, recreate)
+    planner.namespaces = {obj["metadata"]["name"] for obj in desired if obj["kind"] == "Namespace"}
+    planner.roles = {
+        (obj["kind"], obj["metadata"]["name"]) for obj in desired if obj["kind"].endswith("Role")
+    }
+    calls = [partial(planner.plan_object, obj, served[key_of(obj)]) for obj in desired]
+    found = client.parallel(calls)
+    errors = [entry for entry in found if isinstance(entry, ApiError)]
+    changes = [entry for entry in found if not isinstance(entry, ApiError)]
+    if planner.refused:
+        raise _not_ours(sorted(planner.refused), client.host, adopt)
+    if errors:
+        if len(errors) > 1:
+            errors[0].why += f" (and {len(errors) - 1} more objects cannot be planned)"
+        raise errors[0]
+    return changes
+
+
+class _Planner:
+    """The look at one object, which runs in several threads."""
+
+    def __init__(
+        self, client: Client, live: Mapping[ObjectKey, Obj], adopt: bool, owner: str, recreate: bool
+    ) -> None:
+        self.refused: list[ObjectKey] = []
+        self.namespaces: set[str] = set()
+        self.roles: set[tuple[str, str]] = set()
+        self._client = client
+        self._live = live
+        self._adopt = adopt
+        self._owner = owner
+        self._recreate = recreate
+
+    def plan_object(self, obj: Obj, served: bool) -> Change:
+        key = key_of(obj)
+        change = self._use_as_it_is(obj, key) or self._plan(obj, key, served)
+        change.desired = obj
+        change.adopted = change.action == "update" and not self._is_ours(change.before or {})
+        return change
+
+    def _use_as_it_is(self, obj: Obj, key: ObjectKey) -> Change | None:
+        """A namespace that somebody has made as it has to be, say for a pull secret, stays theirs;
+        None otherwise."""
+        if key.kind != "Namespace" or key in self._live:
+            return None
+        before = self._read(key)
+        labels = {
+            name: value
+            for name, value in obj["metadata"].get("labels", {}).items()
+            if name not in OWNERSHIP
+        }
+        wanted = {**obj, "metadata": {**obj["metadata"], "labels": labels}}
+        if before is None or "deletionTimestamp" in before["metadata"] or self._is_ours(before):
+            return None
+        return (
+            Change(key, "unchanged", before, before, "was there before")
+            if contains(before, wanted)
+            else None
+        )
+
+    def _plan(self, obj: Obj, key: ObjectKey, served: bool) -> Change:
+        if not served:
+            return Change(key, "create", None, obj)
+        try:
+            applied = self._client.apply_in_full(obj, dry_run=True)
+        except NotFound as error:
+            if "namespaces" not in error.why and "roleRef" in obj:
+                return self._bind(obj, key, error)
+            if "namespaces" not in error.why:
+                raise
+            known = not key.namespace or key.namespace in self.namespaces
+            return Change(
+                key,
+                "create",
+                None,
+                obj,
+                "" if known else f"namespace {key.namespace} does not exist yet",
+            )
+        except Forbidden as error:
+            if any("terminat" in cause for cause in error.causes):
+                error.todo = "wait until the namespace is gone, then run again"
+                raise
+            return self._predict(obj, key, error)
+        except Invalid as error:
+            return self._replace(obj, key, error)
+        if applied.created:
+            return Change(key, "create", None, applied.object, "; ".join(applied.warnings))
+        before = self._read(key)
+        if before is None:
+            # It went between the two requests.
+            return Change(key, "create", None, applied.object)
+        return self._compare(key, before, applied.object, "; ".join(applied.warnings))
+
+    def _compare(self, key: ObjectKey, before: Obj, after: Obj, note: str) -> Change:
+        foreign = foreign_fields(before)
+        note = "; ".join(filter(None, [self._check_owner(key, before), note, foreign]))
+        if "deletionTimestamp" in before["metadata"]:
+            return self._going(key, before, after)
+        same = without_noise(before) == without_noise(after)
+        return Change(key, "unchanged" if same else "update", before, after, note)
+
+    def _predict(self, obj: Obj, key: ObjectKey, error: Forbidden) -> Change:
+        """Compare the fields that we set, since trying it out was refused."""
+        right = " cannot " in error.why
+        why = "for lack of the right to try it out" if right else f"since {error.why}"
+        return self._compare_locally(obj, key, f"predicted locally, {why}")
+
+    def _bind(self, obj: Obj, key: ObjectKey, error: NotFound) -> Change:
+        """A binding's role, not the binding, is what is not there; so says the API server to who
+        may not grant all."""
+        role = (str(obj["roleRef"].get("kind")), str(obj["roleRef"].get("name")))
+        if role in self.roles:
+            return self._compare_locally(obj, key, "")
+        error.why = f"{role[0]} {role[1]}, which it binds, does not exist"
+        raise error
+
+    def _compare_locally(self, obj: Obj, key: ObjectKey, note: str) -> Change:
+        """Compare the fields that we set, without the API server's help."""
+        before = self._read(key)
+        if before is None:
+            return Change(key, "create", None, obj, note)
+        wanted = as_stored(obj)
+        if contains(before, wanted):
+            return self._compare(key, before, before, note)
+        return self._compare(key, before, overlaid(before, wanted), note)
+
+    def _replace(self, obj: Obj, key: ObjectKey, error: Invalid) -> Change:
+        if not any(_IMMUTABLE.search(cause) for cause in error.causes or [error.why]):
+            raise error
+        before = self._read(key)
+        if before is None:
+            raise error
+        note = self._check_owner(
+            key, before, replaced="deletionTimestamp" not in before["metadata"]
+        )
+        if "deletionTimestamp" in before["metadata"]:
+            return self._going(key, before, obj)
+        if key.kind in _NEVER_REPLACED:
+            error.todo = f"remove the {key.kind} by hand if what is in it may be lost"
+            raise error
+        if not self._recreate:
+            error.todo = "set recreate (hardware_enablement_recreate in the playbooks) to delete it and create it anew"
+            raise error
+        note = "; ".join(filter(None, [note, error.why]))
+        return Change(key, "replace", before, obj, note)
+
+    def _going(self, key: ObjectKey, before: Obj, after: Obj) -> Change:
+        if key.kind in _NEVER_REPLACED:
+            raise ApiError(
+                f"Cannot apply {key}",
+                where=self._client.host,
+                why="it is being deleted",
+                todo="wait until it is gone, then run again",
+                verb="apply",
+                target=str(key),
+            )
+        return Change(
+            key,
+            "replace",
+            before,
+            after,
+            "it is being deleted, and is created anew when it is gone",
+        )
+
+    def _is_ours(self, before: Obj) -> bool:
+        labels = (before.get("metadata") or {}).get("labels") or {}
+        return bool(labels.get(PART_OF_LABEL) == self._owner)
+
+    def _check_owner(self, key: ObjectKey, before: Obj, *, replaced: bool = False) -> str:
+        if self._is_ours(before):
+            return ""
+        # What is adopted is put back some day: nothing secret is written down, and nothing made
+        # anew is the same.
+        if not self._adopt or replaced or (key.api_version, key.kind) == ("v1", "Secret"):
+            self.refused.append(key)
+        return "adopted"
+
+    def _read(self, key: ObjectKey) -> Obj | None:
+        known = self._live.get(key)
+        if known is not None:
+            return known
+        return self._client.get(
+            self._client.kind(key.api_version, key.kind), key.name, key.namespace
+        )
+
+
+def _is_served(client: Client, obj: Obj, desired: Sequence[Obj], awaited: Set[ObjectKey]) -> bool:
+    """Whether the kind is served; False when its CRD is among desired or it is awaited; else
+    UnknownKind."""
+    key = key_of(obj)
+    try:
+        client.kind(key.api_version, key.kind)
+    except UnknownKind as error:
+        if key in awaited or any(_brings(other, key) for other in desired):
+            return False
+        error.what = f"Cannot apply {key}: {error.what[0].lower()}{error.what[1:]}"
+        raise
+    return True
+
+
+def _brings(obj: Obj, key: ObjectKey) -> bool:
+    """Whether obj is the CRD of a key's kind."""
+    spec = obj.get("spec") or {}
+    if (
+        obj["kind"] != "CustomResourceDefinition"
+        or (spec.get("names") or {}).get("kind") != key.kind
+    ):
+        return False
+    versions = [
+        f"{spec.get('group')}/{version.get('name')}" for version in spec.get("versions") or []
+    ]
+    return key.api_version in versions
+
+
+def _not_ours(keys: Sequence[ObjectKey], host: str, adopt: bool) -> EnablementError:
+    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+    why, todo = "not made by this special resource", "remove it, choose another namespace"
+    if adopt:
+        why += (
+            ", and a Secret, or what would have to be made anew, could not be put back by disable"
+        )
+    else:
+        todo += ", or set adopt (hardware_enablement_adopt) to take it over; disable gives it back"
+    return EnablementError(
+        f"{', '.join(str(key) for key in keys[:_SHOWN])}{more} {'exists' if len(keys) == 1 else 'exist'} already",
+        where=host,
+        why=why,
+        todo=todo,
+    )

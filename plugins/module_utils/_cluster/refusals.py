@@ -1,0 +1,153 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read refusals: from an answer to an ApiError that is one sentence. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .api_errors import (
+    AlreadyExists,
+    ApiError,
+    Conflict,
+    Forbidden,
+    Gone,
+    Invalid,
+    NotFound,
+    Unauthorized,
+    Unreachable,
+    Unreadable,
+)
+from .decoding import ApiResponse, first_words
+from .repetition import Fate
+
+_CLASSES: dict[int, type[ApiError]] = {
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: Gone,
+    422: Invalid,
+    429: Unreachable,
+    500: Unreachable,
+    502: Unreachable,
+    503: Unreachable,
+    504: Unreachable,
+}
+_LONGEST = 400
+
+
+# Of these only an API server's own word counts: who asks for an object takes a 404 for "it is not
+# there".
+_MEANINGFUL = frozenset({404, 409, 410, 422})
+# For a group-version that is not served.
+_NO_PAGE = b"404 page not found"
+
+
+def error_from_answer(
+    answer: ApiResponse, *, where: str, verb: str, target: str, relayed: bool = False
+) -> ApiError:
+    """The error that an answer tells which is no success. relayed: somebody behind the API server
+    may have given it."""
+    status = answer.status
+    try:
+        found = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or found.get("kind") != "Status":
+        no_status = status in _MEANINGFUL and answer.body.strip() != _NO_PAGE
+        if not relayed and (no_status or not 400 <= status < 600):
+            return unreadable(answer, "", where=where, verb=verb, target=target)
+        words = first_words(answer.body)
+        found = {"message": f"HTTP status {status}{f', {words}' if words else ''}"}
+    after = answer.headers.get("Retry-After") or ""
+    asked_s = float(after) if after.isascii() and after.isdigit() else 0.0
+    return error_from_status(
+        {**found, "code": status}, where=where, verb=verb, target=target, asked_s=asked_s
+    )
+
+
+def error_from_status(
+    found: Mapping[str, Any], *, where: str, verb: str, target: str, asked_s: float = 0.0
+) -> ApiError:
+    """The error that a Status object tells."""
+    code = found.get("code")
+    status = code if isinstance(code, int) else 0
+    reason = str(found.get("reason") or "")
+    details = found.get("details")
+    given = details.get("causes") if isinstance(details, dict) else None
+    causes = [
+        _cause(cause)
+        for cause in (given if isinstance(given, list) else [])
+        if isinstance(cause, dict)
+    ]
+    kind = (
+        AlreadyExists
+        if status == 409 and reason == "AlreadyExists"
+        else _CLASSES.get(status, ApiError)
+    )
+    # For an invalid object the message repeats the causes behind a long preamble.
+    message = str(found.get("message") or reason or f"HTTP status {status}")
+    why = "; ".join(causes) if causes and status == 422 else message
+    return kind(
+        f"Cannot {verb} {target}",
+        where=where,
+        why=_cut(" ".join(why.split())),
+        todo=_advice(status, why),
+        status=status,
+        reason=reason,
+        causes=causes,
+        verb=verb,
+        target=target,
+        fate=_fate(kind, causes, asked_s if status == 429 else 0.0),
+        asked_s=asked_s,
+    )
+
+
+def unreadable(
+    answer: ApiResponse, wrong: str, *, where: str, verb: str, target: str
+) -> Unreadable:
+    """The error for what is no answer of an API server; wrong: what is due instead."""
+    return Unreadable(
+        f"Cannot {verb} {target}",
+        where=where,
+        why=f"what answered is no API server ({answer}){f': {wrong}' if wrong else ''}",
+        todo="see that host, port and proxy lead to the API server and that it is healthy, then run again",
+        status=answer.status,
+        verb=verb,
+        target=target,
+        fate=Fate.UNCLEAR,
+    )
+
+
+def _fate(kind: type[ApiError], causes: Sequence[str], asked_s: float) -> Fate:
+    if kind is Conflict:
+        # Causes name other field managers. Without any, somebody wrote at the same moment.
+        return Fate.REFUSED if causes else Fate.RACED
+    if issubclass(kind, Unreachable):
+        return Fate.PUT_OFF if asked_s else Fate.UNCLEAR
+    return Fate.REFUSED
+
+
+def _cause(cause: Mapping[str, Any]) -> str:
+    field, message = cause.get("field") or "", cause.get("message") or cause.get("reason") or ""
+    return f"{field}: {message}" if field else str(message)
+
+
+def _advice(status: int, message: str) -> str:
+    if status == 401:
+        return "renew the credentials (token, client certificate or kubeconfig)"
+    if status == 403 and " cannot " in message:
+        return "give the run's user this right"
+    if status == 409:
+        return "run again"
+    if status == 429 or status >= 500:
+        return "see whether the API server is healthy, then run again"
+    return "mend what it names, then run again"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

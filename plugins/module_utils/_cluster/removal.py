@@ -1,0 +1,143 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Remove objects and wait until they are gone: by watch, so that finalizers and dependents have
+their time."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from .._errors import EnablementError
+from .._json import Obj
+from .api_errors import ApiError
+from .client import Client
+from .kinds import Kind
+from .objects import ObjectKey
+from .ranks import WORKLOADS, by_rank, rank_of
+from .watch import WatchHub
+
+_TICK_S = 1.0
+_SHOWN = 5
+
+
+def delete_and_wait(
+    client: Client,
+    keys: Iterable[ObjectKey],
+    timeout: float,
+    *,
+    guard: Callable[[], None] = lambda: None,
+) -> list[ObjectKey]:
+    """Remove objects in the reverse order of ranks, waiting after each rank until its objects are
+    gone.
+
+    timeout: seconds in all. guard is called before each batch and about once a second while
+    waiting. Returns what was there. Raises EnablementError that names what is left when time is up.
+    """
+    deadline = time.monotonic() + timeout
+    removed: list[ObjectKey] = []
+    for _rank, batch in by_rank(keys, lambda key: key.kind, reverse=True):
+        guard()
+        removed += _Removal(client, batch, guard).run(deadline)
+    return removed
+
+
+def propagation_of(kind: str) -> str:
+    """Workloads go after their pods, so that gone means gone; the rest need not wait for anything."""
+    return "Foreground" if rank_of(kind) == WORKLOADS else "Background"
+
+
+class _Removal:
+    """Watch first, then delete, so that no end is missed."""
+
+    def __init__(
+        self, client: Client, keys: Sequence[ObjectKey], guard: Callable[[], None]
+    ) -> None:
+        self._client = client
+        self._keys = set(keys)
+        self._guard = guard
+        self._seen: dict[ObjectKey, Obj] = {}
+
+    def run(self, deadline: float) -> list[ObjectKey]:
+        places: dict[tuple[Kind, str], list[str]] = defaultdict(list)
+        for key in sorted(self._keys):
+            # A kind that is not served any more has no objects.
+            if self._client.serves(key.api_version, key.kind):
+                places[(self._client.kind(key.api_version, key.kind), key.namespace)].append(
+                    key.name
+                )
+        hub = WatchHub(self._client)
+        try:
+            for (kind, namespace), names in places.items():
+                fields = f"metadata.name={names[0]}" if len(names) == 1 else None
+                hub.subscribe(kind, namespace=namespace or None, fields=fields)
+            while not hub.synced:
+                self._take(hub)
+            found = dict(self._seen)
+            self._delete(found)
+            while self._is_left(found):
+                if time.monotonic() > deadline:
+                    raise self._timeout(found, hub.trouble)
+                self._guard()
+                self._take(hub)
+        finally:
+            hub.close()
+        return list(found)
+
+    def _take(self, hub: WatchHub) -> None:
+        for event in hub.next(_TICK_S):
+            metadata = event.object["metadata"]
+            key = ObjectKey(
+                event.object["apiVersion"],
+                event.object["kind"],
+                metadata.get("namespace") or "",
+                metadata["name"],
+            )
+            if event.type == "DELETED":
+                self._seen.pop(key, None)
+            elif key in self._keys:
+                self._seen[key] = event.object
+
+    def _delete(self, found: dict[ObjectKey, Obj]) -> None:
+        calls = []
+        for key, obj in found.items():
+            kind, uid = self._client.kind(key.api_version, key.kind), obj["metadata"]["uid"]
+            how = propagation_of(key.kind)
+            calls.append(
+                partial(
+                    self._client.delete, kind, key.name, key.namespace, uid=uid, propagation=how
+                )
+            )
+        for answer in self._client.parallel(calls):
+            if isinstance(answer, ApiError):
+                raise answer
+
+    def _is_left(self, found: dict[ObjectKey, Obj]) -> list[ObjectKey]:
+        """Those that are still there; one of the same name and another uid was made by somebody
+        else since."""
+        return [
+            key
+            for key, obj in found.items()
+            if key in self._seen and self._seen[key]["metadata"]["uid"] == obj["metadata"]["uid"]
+        ]
+
+    def _timeout(self, found: dict[ObjectKey, Obj], trouble: str) -> EnablementError:
+        left = self._is_left(found)
+        holders = {
+            name for key in left for name in self._seen[key]["metadata"].get("finalizers") or []
+        }
+        more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
+        why = (
+            f"finalizers hold them: {', '.join(sorted(holders))}"
+            if holders
+            else "the deletion is still going on"
+        )
+        return EnablementError(
+            f"{', '.join(str(key) for key in left[:_SHOWN])}{more} did not go in time",
+            where=self._client.host,
+            why=trouble or why,
+            todo="see why, then run again",
+        )

@@ -1,0 +1,291 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Requests over kept-alive connections: sent again where that is safe, and what it means where no
+answer comes."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import re
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+from .api_errors import ApiError, Unreachable
+from .connection import Connection
+from .decoding import JSON, ApiResponse, DecodingError
+from .refusals import error_from_answer, unreadable
+from .repetition import Fate, Repetition
+
+try:
+    from urllib3 import Timeout
+    from urllib3 import exceptions as http
+except ImportError:
+    Timeout = http = None  # type: ignore[assignment,misc]
+
+T = TypeVar("T")
+
+CONNECT_S = 5.0
+READ_S = 30.0
+# How long to try again in all. A wrong address should be said at once, an API server that restarts
+# be waited for.
+PATIENCE_S = 8.0
+FIRST_PATIENCE_S = 1.5
+# etcd takes no object of more than 1.5 MiB, by default.
+LONGEST_LINE = 16 * 2**20
+_LIBRARY_NOISE = re.compile(
+    r"^.*?HTTPS?Connection(Pool)?\([^)]*\):\s*|^<[^>]*>:\s*|\s*\(_ssl\.c:\d+\)|\[Errno -?\d+\]\s*"
+    r"|Failed to establish a new connection:\s*"
+)
+
+
+@dataclass(frozen=True)
+class ApiRequest:
+    """One request. verb and target are for messages and counts.
+
+    repeatable: doing it twice does no harm. unconditional: it names no version of the object, so
+    that who was slower than another may try again. relayed: a pod or a kubelet may be what answers.
+    read_s: the longest silence of an answer that is not streamed.
+    """
+
+    method: str
+    path: str
+    verb: str
+    target: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    content_type: str = JSON
+    accept: str = JSON
+    count_as: str = ""
+    repeatable: bool = False
+    unconditional: bool = False
+    relayed: bool = False
+    patience_s: float = PATIENCE_S
+    read_s: float = READ_S
+
+
+class ApiTransport:
+    """Sends calls. Safe for threads: each takes a connection of its own from the pool."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        ticks: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """ticks: seconds that never jump."""
+        self.host = connection.host
+        self.requests: Counter[str] = Counter()
+        self._connection = connection
+        self._sleep = sleep
+        self._ticks = ticks
+        self._read_s = READ_S
+        self._patience_s = PATIENCE_S
+        self._count_lock = threading.Lock()
+        self._answered = False
+
+    @property
+    def context(self) -> str:
+        """The context of the kubeconfig that is used, "" where there is none."""
+        return self._connection.context
+
+    def hurried(self, read_s: float, patience_s: float) -> ApiTransport:
+        """The same, over the same connections, but no call takes longer than this: see Call."""
+        other = copy.copy(self)
+        other._read_s, other._patience_s = read_s, patience_s
+        return other
+
+    def send(self, call: ApiRequest, read: Callable[[ApiResponse], T]) -> T:
+        """Send a call, again where that is safe, for patience_s seconds; raises an ApiError.
+
+        read makes of an answer what is returned, and raises DecodingError where it is none of an
+        API server.
+        """
+        patience = min(call.patience_s, self._patience_s)
+        repetition = Repetition(
+            repeatable=call.repeatable,
+            unconditional=call.unconditional,
+            patience_s=patience if self._answered else min(patience, FIRST_PATIENCE_S),
+            now=self._ticks(),
+        )
+        while True:
+            try:
+                return self._ask(call, read)
+            except ApiError as error:
+                error.attempts = repetition.attempts
+                pause = repetition.next(error.fate, error.asked_s, self._ticks())
+                if pause is None:
+                    raise
+            self._sleep(pause)
+
+    def stream(self, call: ApiRequest, read_s: float) -> Stream:
+        """Open an answer without an end. read_s: the longest silence before ReadTimeoutError ends
+        it."""
+        try:
+            response = self._open(call, preload=False, read_s=read_s)
+            answer = ApiResponse(response.status, response.headers, b"")
+            if response.status == 200 and answer.content_type in ("", JSON):
+                self._answered = True
+                return Stream(response, self, call)
+            body = response.read(100_000)
+            response.close()
+        except http.HTTPError as error:
+            raise self._unreachable(call, error) from error
+        answer = ApiResponse(response.status, response.headers, body)
+        if 200 <= response.status < 300:
+            raise self.unreadable(call, answer, "a watch is due")
+        raise self._refusal(call, answer)
+
+    def _ask(self, call: ApiRequest, read: Callable[[ApiResponse], T]) -> T:
+        try:
+            response = self._open(call, preload=True, read_s=min(call.read_s, self._read_s))
+        except http.HTTPError as error:
+            raise self._unreachable(call, error) from error
+        self._answered = True
+        answer = ApiResponse(response.status, response.headers, response.data)
+        if not 200 <= response.status < 300:
+            raise self._refusal(call, answer)
+        try:
+            return read(answer)
+        except DecodingError as error:
+            raise self.unreadable(call, answer, str(error)) from error
+
+    def port_forward(self, path: str, port: int, target: str) -> Any:
+        """A stream to a pod's port: kubernetes.stream's PortForward. Raises ApiError."""
+        with self._count_lock:
+            self.requests["forward"] += 1
+        return self._connection.port_forward(path, port, target)
+
+    def _open(self, call: ApiRequest, *, preload: bool, read_s: float) -> Any:
+        with self._count_lock:
+            self.requests[call.count_as or call.verb] += 1
+        headers = self._connection.headers()
+        headers["Accept"] = call.accept
+        if call.body is not None:
+            headers["Content-Type"] = call.content_type
+        url = self.host + call.path
+        if call.query:
+            url = f"{url}?{urlencode(call.query)}"
+        return self._connection.pool.request(
+            call.method,
+            url,
+            body=call.body,
+            headers=headers,
+            timeout=Timeout(connect=CONNECT_S, read=read_s),
+            retries=False,
+            redirect=False,
+            preload_content=preload,
+        )
+
+    def unreadable(self, call: ApiRequest, answer: ApiResponse, wrong: str) -> ApiError:
+        """The error for what is no answer; wrong: what is due instead."""
+        return unreadable(answer, wrong, where=self.host, verb=call.verb, target=call.target)
+
+    def _refusal(self, call: ApiRequest, answer: ApiResponse) -> ApiError:
+        return error_from_answer(
+            answer, where=self.host, verb=call.verb, target=call.target, relayed=call.relayed
+        )
+
+    def _unreachable(self, call: ApiRequest, error: Exception) -> Unreachable:
+        why, todo = _explain(error)
+        return Unreachable(
+            f"Cannot {call.verb} {call.target}",
+            where=self.host,
+            why=why,
+            todo=todo,
+            verb=call.verb,
+            target=call.target,
+            fate=_fate(error),
+        )
+
+
+class Stream:
+    """The lines of an answer as they come. stop() may be called by another thread and ends the
+    iteration."""
+
+    def __init__(self, response: Any, transport: ApiTransport, call: ApiRequest) -> None:
+        self._response = response
+        self._transport = transport
+        self._call = call
+        self._stopped = False
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines; ends at the answer's end or after stop(); raises Unreachable when the
+        connection is cut."""
+        rest = b""
+        try:
+            for chunk in self._response.stream(amt=None, decode_content=False):
+                *whole, rest = (rest + chunk).split(b"\n")
+                yield from (line for line in whole if line)
+                if len(rest) > LONGEST_LINE:
+                    raise ValueError("a line without an end")
+        except (http.HTTPError, OSError, ValueError, AttributeError) as error:
+            # A socket that stop() has shut down fails in one of several ways, depending on where it
+            # was read.
+            if not self._stopped:
+                raise self._transport._unreachable(self._call, error) from error
+        finally:
+            self._response.close()
+
+    def stop(self) -> None:
+        """End the iteration from any thread."""
+        self._stopped = True
+        connection = getattr(self._response, "connection", None) or getattr(
+            self._response, "_connection", None
+        )
+        sock = getattr(connection, "sock", None)
+        if sock is not None:
+            with contextlib.suppress(OSError):
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+
+def _was_not_sent(error: Exception) -> bool:
+    return isinstance(error, (http.NewConnectionError, http.ConnectTimeoutError, http.ProxyError))
+
+
+def _fate(error: Exception) -> Fate:
+    """What became of a request without an answer."""
+    if isinstance(error, http.SSLError) and not _was_cut(error):
+        return Fate.REFUSED
+    return Fate.PUT_OFF if _was_not_sent(error) else Fate.UNCLEAR
+
+
+def _was_cut(error: Exception) -> bool:
+    """Whether a TLS connection ended without the farewell that TLS wants, as it does where a server
+    is killed."""
+    return "EOF" in str(error)
+
+
+def _explain(error: Exception) -> tuple[str, str]:
+    """(why, what to do) for a request without an answer."""
+    text = str(error)
+    why = " ".join(_LIBRARY_NOISE.sub("", text).split())
+    if isinstance(error, http.SSLError) and not _was_cut(error):
+        if "CERTIFICATE_VERIFY_FAILED" in text or "doesn't match" in text:
+            why = why.rpartition("certificate verify failed: ")[2] or why
+            todo = (
+                "give the CA that signed it (ca_cert, or certificate-authority in the kubeconfig)"
+            )
+            return f"the API server's certificate cannot be verified: {why}", todo
+        return f"TLS failed: {why}", "check the client certificate, its key and the host's port"
+    if isinstance(error, http.ReadTimeoutError):
+        return "the API server does not answer in time", "see whether it is healthy, then run again"
+    if isinstance(error, http.ProxyError):
+        return f"the proxy cannot be used: {why}", "check the option proxy"
+    if _was_not_sent(error):
+        return (
+            f"the API server cannot be reached: {why}",
+            "check host, network and proxy, then run again",
+        )
+    return (
+        f"the connection was lost: {why}",
+        "see whether the API server is healthy, then run again",
+    )

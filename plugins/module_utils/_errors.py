@@ -1,0 +1,49 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# ruff: noqa: N818  (an error is named for what is wrong)
+"""What every error of this collection is: one sentence that says what, where, why and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_ENDS = " .;:\n"
+# A value that somebody gave may be a whole file.
+LONGEST_PART = 2000
+
+
+class EnablementError(Exception):
+    """Something that a person has to act on. str() is one sentence.
+
+    what: what failed ("Cannot apply DaemonSet gpu/driver"). where: cluster, node, object or file.
+    why: the cause. todo: what to do about it. result may carry parts of a task's result that are
+    worth showing although it failed.
+    """
+
+    def __init__(self, what: str, *, where: str = "", why: str = "", todo: str = "") -> None:
+        self.what, self.where, self.why, self.todo = (
+            _part(text) for text in (what, where, why, todo)
+        )
+        self.result: dict[str, Any] = {}
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        text = self.what
+        if self.where:
+            text += f" ({self.where})"
+        if self.why:
+            text += f": {self.why}"
+        if self.todo:
+            text += f"; {self.todo}"
+        return f"{text}."
+
+
+def _part(text: str) -> str:
+    """A part of a sentence: one line, not too long, and without the end of one."""
+    line = " ".join(text.splitlines())
+    return (line if len(line) <= LONGEST_PART else f"{line[:LONGEST_PART]}…").strip(_ENDS)
+
+
+class InvalidInput(EnablementError):
+    """A recipe, an option or a connection setting is wrong."""

@@ -1,0 +1,326 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Argument specifications, shared by each module and its action
+plugin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
+
+Spec = dict[str, dict[str, Any]]
+
+CONNECTION: Spec = {
+    **{name: dict(argument) for name, argument in AUTH_ARG_SPEC.items()},
+    "cluster_uid": {"type": "str"},
+}
+
+CLUSTER_INFO: Spec = dict(CONNECTION)
+
+# bundle and run_id are filled in by the action plugin: the recipe's files are on the controller,
+# and the run's name in the lock has to be the same in every task.
+RECIPE: Spec = {
+    "recipe": {"type": "str", "required": True},
+    "recipe_dir": {"type": "path"},
+    "bundle": {"type": "dict"},
+    # Not given (None) is as in the record; {} is all of the recipe's defaults, [] no pools.
+    "options": {"type": "dict"},
+    "pools": {"type": "list", "elements": "dict"},
+    "namespace": {"type": "str"},
+    "instance": {"type": "str"},
+}
+
+RUN: Spec = {"run_id": {"type": "str"}}
+
+NFD_INFO: Spec = {
+    **CONNECTION,
+    **{name: dict(argument, required=False) for name, argument in RECIPE.items()},
+    "selector": {"type": "list", "elements": "dict"},
+    "nfd_age": {"type": "bool", "default": False},
+    "settle": {"type": "int", "default": 0},
+    "resources": {"type": "list", "elements": "str", "default": []},
+}
+
+# How states are proven, and what is told of it.
+PROVING: Spec = {
+    "failure_grace": {"type": "int", "default": 30},
+    "timeout": {"type": "int"},
+    "vanished_grace": {"type": "int", "default": 3600},
+    "release_nodes": {"type": "list", "elements": "str", "default": []},
+    "on_regress": {"type": "str", "choices": ["keep", "withdraw"], "default": "keep"},
+    "require_ready": {"type": "bool", "default": True},
+    "report": {"type": "str", "choices": ["problems", "all"], "default": "problems"},
+    "show": {"type": "bool", "default": False},
+    "record": {"type": "bool", "default": False},
+}
+
+STATE_APPLY: Spec = {
+    **CONNECTION,
+    **RECIPE,
+    **RUN,
+    "states": {"type": "list", "elements": "str"},
+    "played_by": {"type": "str"},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "discovery": {"type": "dict"},
+    "images": {"type": "dict"},
+    "driver_images": {"type": "list", "elements": "dict"},
+    "adopt": {"type": "bool", "default": False},
+    "allow_empty": {"type": "bool", "default": False},
+    "recreate": {"type": "bool", "default": False},
+    "force": {"type": "bool", "default": False},
+    "tags": {"type": "list", "elements": "str"},
+    "skip_tags": {"type": "list", "elements": "str"},
+    "with_requirements": {"type": "bool", "default": False},
+    "wait": {"type": "bool", "default": False},
+    **PROVING,
+    "wait_timeout": {"type": "int", "default": 300},
+}
+
+STATE_VALIDATE: Spec = {
+    **CONNECTION,
+    **RECIPE,
+    **RUN,
+    "states": {"type": "list", "elements": "str"},
+    "played_by": {"type": "str"},
+    "images": {"type": "dict"},
+    "driver_images": {"type": "list", "elements": "dict"},
+    "wait": {"type": "bool", "default": True},
+    **PROVING,
+    "allow_empty": {"type": "bool", "default": False},
+}
+
+# How registries are asked, for who has no cluster to ask about it, too.
+REGISTRIES: Spec = {
+    "registry_ca": {"type": "str"},
+    "registry_verify": {"type": "bool", "default": True},
+    "registry_mirrors": {
+        "type": "list",
+        "elements": "dict",
+        "default": [],
+        "options": {
+            "prefix": {"type": "str", "required": True},
+            "locations": {"type": "list", "elements": "str", "required": True},
+            "source": {"type": "bool", "default": True},
+        },
+    },
+    "registries": {
+        "type": "list",
+        "elements": "dict",
+        "default": [],
+        "options": {
+            "host": {"type": "str", "required": True},
+            "ca": {"type": "str"},
+            "verify": {"type": "bool", "default": True},
+            "plain_http": {"type": "bool", "default": False},
+        },
+    },
+}
+
+BUILDERS = ["auto", "kubernetes", "restricted", "openshift", "controller", "none"]
+
+DRIVER_CONTAINER: Spec = {
+    **CONNECTION,
+    **RECIPE,
+    **RUN,
+    "states": {"type": "list", "elements": "str"},
+    "played_by": {"type": "str"},
+    "discovery": {"type": "dict"},
+    "images": {"type": "dict"},
+    "lookup_from": {"type": "str", "choices": ["controller", "imagestream", "node"]},
+    **REGISTRIES,
+    "registry_auth_file": {"type": "path"},
+    # Names of Secrets, not secrets.
+    "push_secret": {"type": "str", "no_log": False},
+    "builder": {"type": "str", "choices": BUILDERS, "default": "auto"},
+    "builder_image": {"type": "str"},
+    "build_namespace": {"type": "str"},
+    "entitlement_secret": {"type": "str", "no_log": False},
+    "build_node_selector": {"type": "dict", "default": {}},
+    "build_host_network": {"type": "bool", "default": False},
+    "build_apparmor": {"type": "str", "default": "Unconfined"},
+    "build_seccomp": {"type": "str", "default": "Unconfined"},
+    "build_capabilities": {"type": "list", "elements": "str", "default": []},
+    "build_timeout": {"type": "int", "default": 1800},
+    "rebuild": {"type": "bool", "default": False},
+    "parallel": {"type": "int", "default": 2},
+    "failure_grace": {"type": "int", "default": 30},
+    "outcomes": {"type": "list", "elements": "dict", "default": []},
+    "wait": {"type": "bool", "default": False},
+}
+
+IMAGE_BUILD: Spec = {
+    "order": {"type": "dict", "required": True},
+    # A folder, no secret.
+    "secrets_dir": {"type": "path", "no_log": False},
+    "program": {"type": "str", "choices": ["auto", "buildah", "podman"], "default": "auto"},
+    "auth_file": {"type": "path"},
+    **REGISTRIES,
+    "isolation": {"type": "str", "choices": ["chroot", "oci", "rootless"]},
+    "timeout": {"type": "int", "default": 1800},
+}
+
+SPECIAL_RESOURCE: Spec = {
+    **CONNECTION,
+    **RECIPE,
+    **RUN,
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "report": {"type": "dict"},
+    "delete_crd": {"type": "bool", "default": False},
+    "wait_timeout": {"type": "int", "default": 300},
+}
+
+SPECIAL_RESOURCE_INFO: Spec = {**CONNECTION, "name": {"type": "str"}}
+
+# What is about files of the controller, without a cluster.
+RECIPE_CHECK: Spec = {name: RECIPE[name] for name in ("recipe", "recipe_dir", "bundle", "options")}
+
+RECIPE_NEW: Spec = {
+    "name": {"type": "str", "required": True},
+    "recipe_dir": {"type": "path", "required": True},
+    "label": {"type": "str", "required": True},
+    "resource": {"type": "str", "required": True},
+}
+
+RECIPE_RIGHTS: Spec = {
+    "recipes": {"type": "list", "elements": "str", "required": True},
+    "recipe_dir": {"type": "path"},
+    "options": {"type": "dict", "default": {}},
+    "any_options": {"type": "bool", "default": False},
+    "namespace": {"type": "str"},
+    "instance": {"type": "str"},
+    "scope": {"type": "str", "choices": ["namespace", "cluster"], "default": "namespace"},
+    "name": {"type": "str"},
+    "role": {"type": "str", "choices": ["runner", "viewer"], "default": "runner"},
+    "subjects": {
+        "type": "list",
+        "elements": "dict",
+        "default": [],
+        "options": {
+            "kind": {
+                "type": "str",
+                "choices": ["User", "Group", "ServiceAccount"],
+                "required": True,
+            },
+            "name": {"type": "str", "required": True},
+            "namespace": {"type": "str"},
+        },
+    },
+}
+
+RUN_LOCK: Spec = {
+    **CONNECTION,
+    **RUN,
+    "recipe": {"type": "str", "required": True},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "force": {"type": "bool", "default": False},
+}
+
+FLEET_REPORT: Spec = {
+    "clusters": {"type": "dict", "required": True},
+    "recipe": {"type": "str", "default": ""},
+    "require_ready": {"type": "bool", "default": False},
+}
+
+RMD_CERTIFICATES: Spec = {
+    **CONNECTION,
+    **RUN,
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "namespace": {"type": "str", "default": "intel-rmd"},
+    "nodes": {"type": "list", "elements": "str", "default": []},
+    "source": {"type": "str", "choices": ["generated", "provided"], "default": "generated"},
+    # Name of a Secret, no secret.
+    "server_secret": {"type": "str", "no_log": False},
+    "days": {"type": "int", "default": 365},
+    "renew_before_days": {"type": "int", "default": 30},
+    "authority_days": {"type": "int", "default": 3650},
+    "renew": {"type": "str", "choices": ["auto", "certificates", "authority"], "default": "auto"},
+}
+
+RMD_CONFIG: Spec = {
+    **CONNECTION,
+    "nodes": {"type": "list", "elements": "str"},
+    "problem": {"type": "str", "default": ""},
+}
+
+# How the daemons of RMD are found and spoken to.
+RMD: Spec = {
+    **CONNECTION,
+    "namespace": {"type": "str", "default": "intel-rmd"},
+    "endpoint": {
+        "type": "str",
+        "choices": ["pod_ip", "host_port", "port_forward"],
+        "default": "pod_ip",
+    },
+    "tls_server_name": {"type": "str"},
+    # The name of a Secret, and paths: no secrets.
+    "tls_secret": {"type": "str", "no_log": False, "default": "intel-rmd-client"},
+    "rmd_ca": {"type": "path"},
+    "rmd_cert": {"type": "path"},
+    "rmd_key": {"type": "path", "no_log": False},
+    "rmd_username": {"type": "str"},
+    "rmd_password": {"type": "str", "no_log": True},
+    "timeout": {"type": "int", "default": 30},
+    "parallel": {"type": "int", "default": 16},
+}
+
+RMD_NODES: Spec = {"nodes": {"type": "list", "elements": "str"}, "node_selector": {"type": "dict"}}
+
+_RMD_WORKLOAD: Spec = {
+    "core_ids": {"type": "list", "elements": "str"},
+    "cache": {
+        "type": "dict",
+        "options": {
+            "max": {"type": "int", "required": True},
+            "min": {"type": "int", "required": True},
+        },
+    },
+    "mba": {"type": "dict", "options": {"percentage": {"type": "int"}, "mbps": {"type": "int"}}},
+    "pstate": {
+        "type": "dict",
+        "options": {
+            "ratio": {"type": "float"},
+            "monitoring": {"type": "str", "choices": ["on", "off"]},
+        },
+    },
+    "policy": {"type": "str"},
+}
+
+RMD_WORKLOAD: Spec = {
+    **RMD,
+    **RMD_NODES,
+    **RUN,
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "uuid": {"type": "str"},
+    **_RMD_WORKLOAD,
+    "workloads": {
+        "type": "list",
+        "elements": "dict",
+        "options": {"uuid": {"type": "str", "required": True}, **_RMD_WORKLOAD},
+    },
+    "dialect": {"type": "str", "choices": ["auto", "v0.2", "v0.3"], "default": "auto"},
+    "on_partial_failure": {"type": "str", "choices": ["rollback", "keep"], "default": "rollback"},
+    "recreate": {"type": "bool", "default": False},
+    "lock_wait": {"type": "int", "default": 75},
+    "verify": {"type": "str", "choices": ["none", "resctrl"], "default": "none"},
+    "verify_timeout": {"type": "int", "default": 20},
+}
+
+RMD_INFO: Spec = {**RMD, **RMD_NODES}
+
+RMD_RECONCILE: Spec = {
+    **RMD,
+    **RUN,
+    "on_partial_failure": {"type": "str", "choices": ["rollback", "keep"], "default": "keep"},
+    "lock_wait": {"type": "int", "default": 75},
+    "verify": {"type": "str", "choices": ["none", "resctrl"], "default": "none"},
+    "verify_timeout": {"type": "int", "default": 20},
+    "extended_resource": {"type": "bool", "default": True},
+    "pods": {"type": "bool", "default": True},
+    "pod_form": {"type": "str", "choices": ["v0.1", "v0.3"], "default": "v0.3"},
+    "failure_policy": {"type": "str", "choices": ["keep", "annotate", "evict"], "default": "keep"},
+    "require_ready": {"type": "bool", "default": True},
+}
+
+RMD_RELEASE: Spec = {**CONNECTION, **RUN, **RMD, "free": {"type": "bool", "default": True}}

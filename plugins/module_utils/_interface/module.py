@@ -1,0 +1,47 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module's way: run a core in the module's process, wherever Ansible has put it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from .._states.context import RunContext
+from .bundle import read_bundle
+from .outcome import masked, outcome_of
+from .run_id import introduction
+
+Core = Callable[[Mapping[str, Any], RunContext], dict[str, Any]]
+
+
+def run_module(module: AnsibleModule, core: Core) -> None:
+    """Run a core with a module's parameters, and end the process with its result."""
+    params = dict(module.params)
+    secrets: set[str] = set()
+    notices: list[str] = []
+    context = RunContext(
+        check_mode=bool(module.check_mode),
+        diff=bool(getattr(module, "_diff", False)),
+        run_id=params.get("run_id") or "",
+        run_info=introduction(params.get("run_id") or ""),
+        notice=notices.append,
+        secrets=secrets,
+    )
+
+    def work() -> dict[str, Any]:
+        if params.get("recipe_dir") and not params.get("bundle"):
+            params["bundle"] = read_bundle(Path(params["recipe_dir"]) / params["recipe"])
+        return core(params, context)
+
+    found = outcome_of(work, secrets=secrets, verbosity=int(getattr(module, "_verbosity", 0)))
+    if notices:
+        # The action plugin shows them.
+        found["notices"] = masked(notices, secrets)
+    if found.get("failed"):
+        module.fail_json(**found)
+    module.exit_json(**found)

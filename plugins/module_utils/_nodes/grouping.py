@@ -1,0 +1,266 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From nodes to groups: which facts a node has, and which groups there are for the facts that
+count."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .expressions import EVERYWHERE, Terms, both, of_label_sets, outside
+from .facts import ARCH, KERNEL, NodeFacts
+from .groups import FACETS, NodeGroup, Term, make_id, normal
+from .pools import NodePool
+from .selectors import LabelSet, matches
+from .system import FEATURES, OS_ID, OS_VERSION, label_form
+
+EVERY_FACT = normal(FACETS)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """By what nodes are told apart. finest: all facets that anybody asks for; every other group is
+    made of these.
+
+    preinstalled: label sets, any of which says that a node brings its driver. published: facet ->
+    the node label of ours that tells it.
+    """
+
+    finest: tuple[str, ...] = normal(("kernel",))
+    pools: tuple[NodePool, ...] = ()
+    preinstalled: tuple[LabelSet, ...] = ()
+    published: Mapping[str, str] = field(default_factory=dict, hash=False)
+    _ids: dict[tuple[Any, ...], str] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+
+    def group_of(self, node: NodeFacts, per: Sequence[str] | None = None) -> NodeGroup:
+        """The group that a node belongs to, of that node alone and without terms; per: the finest
+        by default.
+
+        A node belongs to the group of the kernel that it runs, even while its label still names the
+        one before.
+        """
+        return self._of_alike([node], per)
+
+    def _of_alike(self, nodes: Sequence[NodeFacts], per: Sequence[str] | None = None) -> NodeGroup:
+        node = nodes[0]
+        group = NodeGroup(
+            id="",
+            per=EVERY_FACT,
+            kernel=node.kernel,
+            kernel_label=label_form(node.kernel),
+            os_id=node.os_id,
+            os_version=node.os_version,
+            os_build=max((each.os_build for each in nodes), key=_numbers),
+            arch=node.arch,
+            runtime=node.runtime,
+            runtime_major=node.runtime_major,
+            preinstalled=matches(node.labels, self.preinstalled),
+            pool=self._pool_of(node),
+        ).narrowed(self.finest if per is None else per)
+        return replace(group, nodes=tuple(each.name for each in nodes), by_name=_lacking(nodes))
+
+    def _facts(self, node: NodeFacts) -> tuple[Any, ...]:
+        """All that tells nodes apart, but for the build: nodes that are alike in this are in the
+        same groups."""
+        system = (
+            node.kernel,
+            node.os_id,
+            node.os_version,
+            node.arch,
+            node.runtime,
+            node.runtime_major,
+        )
+        return (*system, matches(node.labels, self.preinstalled), self._pool_of(node))
+
+    def _pool_of(self, node: NodeFacts) -> str:
+        return next((pool.name for pool in self.pools if pool.has(node.labels)), "")
+
+    def facts_of(self, node: NodeFacts) -> dict[str, str]:
+        """The labels of ours that a node should carry: name -> value."""
+        system = (node.kernel, node.os_id, node.os_version, node.arch)
+        values = {
+            "kernel": lambda: make_id(*system),
+            "os": lambda: os_value(node.os_id, node.os_version),
+            "runtime": lambda: runtime_value(node.runtime, node.runtime_major),
+        }
+        return {label: values[facet]() for facet, label in self.published.items()}
+
+    def id_of(self, node: NodeFacts) -> str:
+        """The id of the finest group that a node belongs to; quick, since every event of a node
+        asks for it."""
+        key = self._facts(node)
+        if key not in self._ids:
+            self._ids[key] = self.group_of(node).id
+        return self._ids[key]
+
+    def ids_of(self, node: NodeFacts, pers: Iterable[Sequence[str]]) -> set[str]:
+        """The ids of all groups that a node belongs to, one for each set of facets."""
+        return {self.group_of(node, per).id for per in pers}
+
+    def groups(self, nodes: Iterable[NodeFacts]) -> tuple[NodeGroup, ...]:
+        """The finest groups of the nodes, sorted by id."""
+        alike: dict[tuple[Any, ...], list[NodeFacts]] = defaultdict(list)
+        for node in nodes:
+            alike[self._facts(node)].append(node)
+        return self._merged(self._of_alike(members) for members in alike.values())
+
+    def coarse(self, groups: Iterable[NodeGroup], per: Sequence[str]) -> tuple[NodeGroup, ...]:
+        """The groups by fewer facets that these groups make together, sorted by id."""
+        parts = (
+            replace(
+                group.narrowed(per),
+                nodes=group.nodes,
+                by_name=group.by_name,
+                os_build=group.os_build,
+            )
+            for group in groups
+        )
+        return self._merged(parts)
+
+    def _merged(self, parts: Iterable[NodeGroup]) -> tuple[NodeGroup, ...]:
+        members: dict[str, list[NodeGroup]] = defaultdict(list)
+        for part in parts:
+            members[part.id].append(part)
+        return tuple(self._together(members[key]) for key in sorted(members))
+
+    def _together(self, parts: Sequence[NodeGroup]) -> NodeGroup:
+        first = parts[0]
+        system = "kernel" in first.per or "os" in first.per
+        group = replace(
+            first,
+            nodes=tuple(sorted(name for part in parts for name in part.nodes)),
+            by_name={
+                facet: names
+                for facet in ("kernel", "os", "arch")
+                if (
+                    names := tuple(
+                        sorted(name for part in parts for name in part.by_name.get(facet, ()))
+                    )
+                )
+            },
+            os_build=max((part.os_build for part in parts), key=_numbers) if system else "",
+        )
+        return replace(group, terms=self._terms(group), held=self._held(group))
+
+    def _terms(self, group: NodeGroup) -> tuple[Term, ...]:
+        """Terms by labels for the nodes that carry them, one by name for each other node.
+
+        A term names what the labels have to become, not what they are: a node that has just
+        rebooted into the kernel is selected as soon as NFD has labelled it again, and the term
+        stays the same meanwhile.
+        """
+        by_name = sorted({name for facet in group.per for name in group.by_name.get(facet, ())})
+        terms: list[Term] = []
+        if len(by_name) < len(group.nodes):
+            terms += self._by_labels(group, self._labels(group))
+        terms += [
+            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}
+            for name in by_name
+        ]
+        return tuple(term for term in terms if term.get("matchExpressions") != [])
+
+    def _held(self, group: NodeGroup) -> tuple[Term, ...]:
+        """As the terms by labels, with our labels in the place of NFD's."""
+        if "kernel" not in self.published:
+            return ()
+        wanted = {
+            name: value
+            for name, value in self._labels(group).items()
+            if not name.startswith(FEATURES)
+        }
+        if "os" in group.per:
+            wanted[self.published["os"]] = os_value(group.os_id, group.os_version)
+        if "kernel" in group.per:
+            wanted[self.published["kernel"]] = make_id(
+                group.kernel, group.os_id, group.os_version, group.arch
+            )
+            return tuple(self._by_labels(group, wanted))
+        ours = {"key": self.published["kernel"], "operator": "Exists"}
+        return tuple(
+            {"matchExpressions": [ours, *term["matchExpressions"]]}
+            for term in self._by_labels(group, wanted)
+        )
+
+    def _by_labels(self, group: NodeGroup, labels: Mapping[str, str]) -> list[Term]:
+        found = [
+            {"key": key, "operator": "In", "values": [value]}
+            for key, value in sorted(labels.items())
+        ]
+        return [
+            {"matchExpressions": [*found, *(expression.to_dict() for expression in term)]}
+            for term in both(self._by_driver(group), self._by_pool(group))
+        ]
+
+    def _labels(self, group: NodeGroup) -> dict[str, str]:
+        wanted: dict[str, str] = {}
+        if "kernel" in group.per:
+            wanted |= {KERNEL: group.kernel_label, OS_ID: label_form(group.os_id), ARCH: group.arch}
+        if "os" in group.per:
+            wanted[OS_ID] = label_form(group.os_id)
+        if OS_ID in wanted and group.os_version:
+            wanted[OS_VERSION] = label_form(group.os_version)
+        if "arch" in group.per:
+            wanted[ARCH] = group.arch
+        if "runtime" in group.per:
+            wanted[self.published["runtime"]] = runtime_value(group.runtime, group.runtime_major)
+        return wanted
+
+    def _by_driver(self, group: NodeGroup) -> Terms:
+        if "driver" not in group.per or not self.preinstalled:
+            return EVERYWHERE
+        brought = of_label_sets(self.preinstalled)
+        return brought if group.preinstalled else outside(brought)
+
+    def _by_pool(self, group: NodeGroup) -> Terms:
+        if "pool" not in group.per or not self.pools:
+            return EVERYWHERE
+        if not group.pool:
+            return outside(tuple(term for pool in self.pools for term in pool.terms or ()))
+        return next((pool.terms or () for pool in self.pools if pool.name == group.pool), ())
+
+
+def runtime_value(runtime: str, major: str) -> str:
+    """A container runtime as the value of a label: containerd-2."""
+    return label_form(f"{runtime}-{major}")
+
+
+def os_value(os_id: str, os_version: str) -> str:
+    """An operating system as the value of a label: ubuntu-24.04."""
+    return label_form(f"{os_id}-{os_version}")
+
+
+def _lacking(nodes: Sequence[NodeFacts]) -> dict[str, tuple[str, ...]]:
+    """Facet -> the nodes that lack a label which would tell their group by it, or the fact that the
+    label would tell.
+
+    nodes: alike in all facts.
+    """
+    first = nodes[0]
+    system = (OS_ID, OS_VERSION) if first.os_version else (OS_ID,)
+    needed = {"kernel": (KERNEL, ARCH, *system), "os": system, "arch": (ARCH,)}
+    known = {
+        "kernel": first.kernel_as_label and first.arch and first.os_id,
+        "os": first.os_id,
+        "arch": first.arch,
+    }
+    found = {
+        facet: tuple(
+            node.name
+            for node in nodes
+            if not known[facet] or any(label not in node.labels for label in labels)
+        )
+        for facet, labels in needed.items()
+    }
+    return {facet: names for facet, names in found.items() if names}
+
+
+def _numbers(build: str) -> list[Any]:
+    """A build in the order of its numbers."""
+    return [int(part) for part in re.findall(r"\d+", build)]

@@ -1,0 +1,148 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Node groups: nodes that share some facts. What a group is, how it is called, and which terms
+select its nodes.
+
+Facts are found (kernel with operating system and architecture, container runtime, preinstalled
+driver) or said (pool). Which of them count is what `per` names; the pool counts wherever anything
+does."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+Term = Mapping[str, Any]
+
+# What nodes may be told apart by, in the order in which it is written.
+FACETS = ("kernel", "os", "arch", "runtime", "driver", "pool")
+# The group of nodes of which all that counts is as it usually is: outside all pools, without a
+# preinstalled driver.
+DEFAULT = "default"
+_LONGEST = 32
+
+
+def normal(per: Sequence[str]) -> tuple[str, ...]:
+    """The facets in their order, with the pool where there is any, and without what kernel
+    includes."""
+    named = {*per, "pool"} if per else set()
+    if "kernel" in named:
+        named -= {"os", "arch"}
+    return tuple(facet for facet in FACETS if facet in named)
+
+
+@dataclass(frozen=True)
+class NodeGroup:
+    """One group. id: a DNS label of at most 32 characters, stable for the facts.
+
+    per: the facets that count; facts of others are empty. kernel_label: the kernel as NFD writes it
+    into a label. os_build: of RHCOS, the newest among the nodes (one kernel may be part of several
+    builds). runtime and runtime_major: the container runtime. preinstalled: whether the nodes bring
+    their driver. pool: "" for none. nodes: names, sorted. by_name: facet -> names of the nodes that
+    lack labels which would select them by it. terms: nodeSelectorTerms, any of which selects a node
+    of the group. held: the same by labels of ours alone, for a node on which NFD's labels are gone.
+    """
+
+    id: str
+    per: tuple[str, ...]
+    kernel: str = ""
+    kernel_label: str = ""
+    os_id: str = ""
+    os_version: str = ""
+    os_build: str = ""
+    arch: str = ""
+    runtime: str = ""
+    runtime_major: str = ""
+    preinstalled: bool = False
+    pool: str = ""
+    nodes: tuple[str, ...] = ()
+    by_name: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    terms: tuple[Term, ...] = ()
+    held: tuple[Term, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The group as a person names it: "6.8.0-60-generic, pool a100, containerd 2, driver
+        preinstalled"."""
+        parts = {
+            "kernel": self.kernel,
+            "os": f"{self.os_id} {self.os_version}".strip(),
+            "arch": self.arch,
+            "runtime": f"{self.runtime} {self.runtime_major}".strip(),
+            "driver": "driver preinstalled" if self.preinstalled else "",
+            "pool": f"pool {self.pool}" if self.pool else "",
+        }
+        return (
+            ", ".join(parts[facet] for facet in FACETS if facet in self.per and parts[facet])
+            or "others"
+        )
+
+    def narrowed(self, per: Sequence[str]) -> NodeGroup:
+        """The coarser group that this one is a part of when only these facets count; nodes and
+        terms stay behind.
+
+        Raises ValueError where a facet is not known of this group.
+        """
+        wanted = normal(per)
+        if missing := set(wanted) - {*self.per, *(("os", "arch") if "kernel" in self.per else ())}:
+            raise ValueError(f"group {self.id} is not told apart by {', '.join(sorted(missing))}")
+        kernel, system = "kernel" in wanted, "kernel" in wanted or "os" in wanted
+        found = NodeGroup(
+            id="",
+            per=wanted,
+            kernel=self.kernel if kernel else "",
+            kernel_label=self.kernel_label if kernel else "",
+            os_id=self.os_id if system else "",
+            os_version=self.os_version if system else "",
+            os_build=self.os_build if system else "",
+            arch=self.arch if kernel or "arch" in wanted else "",
+            runtime=self.runtime if "runtime" in wanted else "",
+            runtime_major=self.runtime_major if "runtime" in wanted else "",
+            preinstalled=self.preinstalled and "driver" in wanted,
+            pool=self.pool if "pool" in wanted else "",
+        )
+        return replace(found, id=make_group_id(found))
+
+
+def make_id(kernel: str, os_id: str, os_version: str, arch: str) -> str:
+    """The id of a group by kernel alone: readable by its kernel, unique by a hash, fit for the name
+    of any object."""
+    return _id(kernel or "unknown", f"{kernel}|{os_id}|{os_version}|{arch}", 24)
+
+
+def make_group_id(group: NodeGroup) -> str:
+    """The id for the facts that count. What is as usual (no pool, no preinstalled driver) is no
+    part of it."""
+    per = group.per
+    names = [group.pool, "preinstalled" if group.preinstalled else ""]
+    if "runtime" in per:
+        names.append(f"{group.runtime or 'unknown'}-{group.runtime_major}")
+    if "kernel" in per and not any(names):
+        return make_id(group.kernel, group.os_id, group.os_version, group.arch)
+    if "kernel" in per:
+        names.append(group.kernel)
+    elif "os" in per:
+        names.append(f"{group.os_id}-{group.os_version}")
+    if "arch" in per:
+        names.append(group.arch)
+    readable = "-".join(name for name in names if name)
+    if not readable:
+        return DEFAULT
+    facts = (
+        group.kernel,
+        group.os_id,
+        group.os_version,
+        group.arch,
+        group.runtime,
+        group.runtime_major,
+    )
+    return _id(readable, "|".join((*facts, str(group.preinstalled), group.pool)), _LONGEST - 7)
+
+
+def _id(readable: str, facts: str, longest: int) -> str:
+    stem = re.sub(r"[^a-z0-9]+", "-", readable.lower()).strip("-")[:longest].strip("-") or "unknown"
+    return f"{stem}-{hashlib.sha256(facts.encode()).hexdigest()[:6]}"

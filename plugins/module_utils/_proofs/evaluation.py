@@ -1,0 +1,92 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a proof may look at, and how it asks for more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from .._cluster.objects import ObjectKey
+from .._nodes.facts import NodeFacts
+from .feeds import Feed, Watched
+from .queries import Query, QueryResult
+from .snapshot import ClusterSnapshot
+
+S = TypeVar("S")
+
+REFUSED_MAX_AGE_S = 5.0
+
+
+class PlannedState(Protocol):
+    """What is known of a proof's state before nodes are looked at
+    (states.validation.model.StatePlan is one)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def workloads(self) -> tuple[ObjectKey, ...]: ...
+
+    @property
+    def without_image(self) -> Mapping[str, str]: ...
+
+    def daemonsets_for(self, group: str) -> tuple[ObjectKey, ...]: ...
+
+
+@dataclass(frozen=True)
+class Siblings:
+    """The nodes of a node's group on which the state may be proven, the proven ones first; whether
+    there is one; those on which it will not be proven in this run."""
+
+    names: tuple[str, ...] = ()
+    proven: bool = False
+    given_up: frozenset[str] = frozenset()
+
+
+@dataclass
+class Observation(Generic[S]):
+    """One look at one proof: of a node, or of the cluster where node is None.
+
+    settings are the kind's own, from the recipe. wants collects the questions, again_at the next
+    moment (seconds since the epoch) at which looking again may help.
+    """
+
+    plan: PlannedState
+    index: int
+    settings: S
+    node: NodeFacts | None
+    group: str
+    subject: str
+    snapshot: ClusterSnapshot
+    namespace: str
+    now: float
+    started: float
+    runnable_since: float
+    slots: Mapping[str, int]
+    siblings: Callable[[], Siblings] = Siblings
+    wants: list[Query] = field(default_factory=list)
+    again_at: float | None = None
+
+    def query(self, question: Query, max_age: float | None = None) -> QueryResult | None:
+        """The last answer, or None where there is none yet. The question goes out where there is
+        none, and again where the answer is older than max_age (seconds), or a while after it was
+        refused; until the next one comes, the last one stays valid."""
+        answer = self.snapshot.answers.get(question)
+        if answer is not None and answer.error:
+            max_age = min(max_age or REFUSED_MAX_AGE_S, REFUSED_MAX_AGE_S)
+        if answer is not None and max_age is not None:
+            self.wake_at(answer.at + max_age)
+        if answer is None or (max_age is not None and self.now - answer.at >= max_age):
+            self.wants.append(question)
+        return answer
+
+    def watched(self, what: Watched) -> Feed:
+        """What is known of objects that the kind of proof declares to watch."""
+        return self.snapshot.feed(what).read_by(what.name, self.node.name if self.node else "")
+
+    def wake_at(self, moment: float) -> None:
+        """Ask for another look at the latest then, even if nothing in the cluster changes."""
+        self.again_at = moment if self.again_at is None else min(self.again_at, moment)

@@ -1,0 +1,107 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""allocatable: the kubelet offers the extended resource on the node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+from ..._nodes.facts import quantity
+from ..._schema.shapes import Integer, Optional
+from ..._schema.terms import RESOURCE_NAME
+from ..declaration import ProofKind, Scope, Setting
+from ..evaluation import Observation
+from ..reasons import Reason
+from ..verdict import PASSED, Outcome, Verdict
+
+_AMOUNT = Integer(0, 1_000_000, template=True)
+
+
+@dataclass(frozen=True)
+class AllocatableSettings:
+    """How many devices a node has to offer."""
+
+    resource: Annotated[
+        str,
+        Setting(
+            RESOURCE_NAME,
+            "the extended resource; `*` may stand in its name, and then the sum counts",
+        ),
+    ]
+    at_least: Annotated[
+        int | None,
+        Setting(_AMOUNT, "that many or more, or a template of the number; 1 where nothing is said"),
+    ] = None
+    equals: Annotated[
+        int | None,
+        Setting(Optional(_AMOUNT), "exactly that many, or a template of it, instead of `at_least`"),
+    ] = None
+
+
+REASONS = {
+    "NotAdvertised": Reason(
+        "the kubelet offers fewer devices than the recipe wants",
+        "read the device plugin's log on this node",
+    ),
+    "NotAllocatable": Reason(
+        "the node has devices but offers fewer: the plugin is gone or finds them unhealthy",
+        "read the device plugin's log on this node, and look at the devices' health",
+    ),
+    "MoreAdvertised": Reason(
+        "the kubelet offers more devices than the recipe wants",
+        "look at the device plugin's configuration (sharing, partitions), or correct the number that is wanted",
+    ),
+}
+
+
+def evaluate(observation: Observation[AllocatableSettings]) -> Verdict:
+    """The verdict for one node: the sum over the resources that match the name (which may hold *)."""
+    node = observation.node
+    if node is None:
+        return PASSED
+    resource, exact = observation.settings.resource, observation.settings.equals
+    wanted = (
+        exact
+        if exact is not None
+        else 1
+        if observation.settings.at_least is None
+        else observation.settings.at_least
+    )
+    offered = sum(
+        quantity(amount) for name, amount in node.allocatable.items() if fnmatchcase(name, resource)
+    )
+    known = sum(
+        quantity(amount) for name, amount in node.capacity.items() if fnmatchcase(name, resource)
+    )
+    if offered == wanted or (offered > wanted and exact is None):
+        return PASSED
+    if offered > wanted:
+        return Verdict(
+            Outcome.TROUBLE,
+            "MoreAdvertised",
+            f"the node offers {offered} {resource}, wanted exactly {wanted}",
+        )
+    if known > offered:
+        text = f"of {known} {resource} the node offers {offered}: its device plugin is gone or finds them unhealthy"
+        return Verdict(Outcome.TROUBLE, "NotAllocatable", text)
+    limit = "at least" if exact is None else "exactly"
+    return Verdict(
+        Outcome.TROUBLE,
+        "NotAdvertised",
+        f"the node offers {offered} {resource}, wanted {limit} {wanted}",
+    )
+
+
+KIND = ProofKind(
+    name="allocatable",
+    holds_when="the kubelet offers the extended resource on the node, in the wanted number",
+    settings=AllocatableSettings,
+    evaluate=evaluate,
+    reasons=REASONS,
+    observed=True,
+    scope=lambda _settings: Scope.NODE,
+    apart=(("at_least", "equals"),),
+)

@@ -1,0 +1,340 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""rollout: the state's workloads run, in their current version; on a node: the pod of each of its
+DaemonSets is ready.
+
+Where only the DaemonSets' own counts are known (the quick look of an unchanged run), counts that
+agree with the nodes that should be served are enough; any difference makes the loop read the pods.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..._cluster.objects import ObjectKey
+from ..._json import Obj
+from ..declaration import ProofKind, Scope
+from ..evaluation import Observation
+from ..pod_status import (
+    NO_LONGER_READY,
+    NO_POD,
+    POD_REASONS,
+    condition,
+    crashed_container,
+    is_ready,
+    judge,
+    last_line,
+    seconds,
+    unready_container,
+)
+from ..queries import ReadEvents, ReadLogs, ReadRevision
+from ..reasons import UNDER_WAY, Reason
+from ..verdict import PASSED, Outcome, Verdict
+from ..watching import pods_of
+
+
+@dataclass(frozen=True)
+class RolloutSettings:
+    """None."""
+
+
+REASONS = {
+    **POD_REASONS,
+    "KernelLabelStale": Reason(
+        "the node was rebooted into another kernel, and NFD's label still names the one before; `unknown`",
+        "wait for NFD's next pass, or look whether nfd-worker runs on the node",
+    ),
+    "JobFailed": Reason(
+        "a Job of the state has given up; its reason and the last log line are in the message",
+        "read the log of the Job's pods, mend the cause, delete the Job, run again",
+    ),
+    "NotApplied": Reason(
+        "an object of the state is not in the cluster",
+        "run the playbook that enables it, without --check and without limiting its tags",
+    ),
+    "NotRead": UNDER_WAY,
+    "Progressing": UNDER_WAY,
+    "Updating": UNDER_WAY,
+    "NoPod": NO_POD,
+}
+
+EVENTS_MAX_AGE_S = 5.0
+REVISION_MAX_AGE_S = 60.0
+NO_POD_PATIENCE_S = 10.0
+RESTART_PENDING = "RestartPending"
+
+
+def evaluate(observation: Observation[RolloutSettings]) -> Verdict:
+    """The verdict for one node (or for the cluster's own workloads where the look is not at a
+    node)."""
+    for key in observation.plan.workloads:
+        verdict = _workload(observation, key)
+        if not verdict.passed:
+            return verdict
+    if observation.node is None:
+        return PASSED
+    pending_restart = False
+    for key in observation.plan.daemonsets_for(observation.group):
+        verdict = _daemonset_on_node(observation, key)
+        if verdict.passed and verdict.reason == RESTART_PENDING:
+            pending_restart = True
+        elif not verdict.passed:
+            return verdict
+    return Verdict(Outcome.PASS, RESTART_PENDING) if pending_restart else PASSED
+
+
+def _missing(key: ObjectKey) -> Verdict:
+    return Verdict(
+        Outcome.TROUBLE,
+        "NotApplied",
+        f"{key} is not in the cluster; run the playbook that applies it",
+        ran=True,
+    )
+
+
+def _workload(observation: Observation[RolloutSettings], key: ObjectKey) -> Verdict:
+    workload = observation.snapshot.workloads.get(key)
+    if workload is None:
+        return _missing(key)
+    if key.kind == "Job":
+        return _job(observation, key, workload)
+    spec, status = workload.get("spec") or {}, workload.get("status") or {}
+    wanted = int(spec.get("replicas", 1))
+    current = int(status.get("observedGeneration", 0)) >= int(
+        workload["metadata"].get("generation", 0)
+    )
+    updated, available = (
+        int(status.get("updatedReplicas", 0)),
+        int(status.get("availableReplicas", 0)),
+    )
+    if current and min(updated, available) >= wanted:
+        return PASSED
+    trouble = _trouble(observation, _newest(observation, workload)) if current else None
+    return trouble or Verdict(
+        Outcome.PENDING, "Progressing", f"{key} has {available} of {wanted} replicas available"
+    )
+
+
+def _newest(observation: Observation[RolloutSettings], workload: Obj) -> Obj | None:
+    """The newest pod of a workload: what is wrong with older ones may be over with the version that
+    they are of."""
+    pods = pods_of(workload, observation.snapshot.pods_of_state(observation.plan.name))
+    return max(
+        pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")), default=None
+    )
+
+
+def _trouble(observation: Observation[RolloutSettings], pod: Obj | None) -> Verdict | None:
+    """What keeps a pod from running. One that failed is followed by another, until its controller
+    gives up."""
+    if pod is None or is_ready(pod) or (pod.get("status") or {}).get("phase") == "Failed":
+        return None
+    verdict = judge(pod)
+    return with_last_line(observation, pod, verdict) if verdict.outcome is Outcome.TROUBLE else None
+
+
+def _job(observation: Observation[RolloutSettings], key: ObjectKey, job: Obj) -> Verdict:
+    """A Job is ready when it is complete. One that has failed stays so: no patience helps."""
+    if (condition(job, "Complete") or {}).get("status") == "True":
+        return PASSED
+    newest = _newest(observation, job)
+    failed = condition(job, "Failed") or {}
+    if failed.get("status") == "True":
+        why = (
+            ": ".join(part for part in (failed.get("reason"), failed.get("message")) if part)
+            or "no reason given"
+        )
+        verdict = Verdict(
+            Outcome.TROUBLE,
+            "JobFailed",
+            f"{key} failed: {why}",
+            seconds(failed.get("lastTransitionTime")),
+            heals=False,
+        )
+        return with_last_line(observation, newest, verdict) if newest else verdict
+    trouble = _trouble(observation, newest)
+    if trouble:
+        return trouble
+    tries = int((job.get("status") or {}).get("failed", 0))
+    text = f"{key} is not complete yet" + (f", {tries} of its pods failed" if tries else "")
+    return Verdict(Outcome.PENDING, "Progressing", text)
+
+
+def counts_agree(daemonset: Obj, nodes: int) -> bool:
+    """Whether a DaemonSet says of itself that each of so many nodes runs an available pod of its
+    newest version."""
+    status, generation = daemonset.get("status") or {}, daemonset["metadata"].get("generation", 0)
+    counts = {
+        int(status.get(field, 0))
+        for field in (
+            "desiredNumberScheduled",
+            "updatedNumberScheduled",
+            "numberAvailable",
+            "numberReady",
+        )
+    }
+    return (
+        counts == {nodes}
+        and nodes > 0
+        and int(status.get("observedGeneration", 0)) >= int(generation)
+    )
+
+
+def _daemonset_on_node(observation: Observation[RolloutSettings], key: ObjectKey) -> Verdict:
+    daemonset = observation.snapshot.workloads.get(key)
+    if daemonset is None:
+        return _missing(key)
+    if not observation.snapshot.pods_known:
+        served = sum(
+            1
+            for group in observation.snapshot.groups.values()
+            if key in observation.plan.daemonsets_for(group)
+        )
+        if counts_agree(daemonset, served):
+            return PASSED
+        return Verdict(Outcome.PENDING, "NotRead", f"{key} has not settled")
+    node = observation.node.name if observation.node else ""
+    pods = [
+        pod
+        for pod in observation.snapshot.pods_of(node, observation.plan.name)
+        if _owned_by(pod, daemonset)
+    ]
+    if not pods:
+        return _no_pod(observation, key, daemonset)
+    for pod in pods:
+        if is_ready(pod):
+            return _ready(observation, pod, daemonset, key)
+    pod = max(pods, key=lambda candidate: str(candidate["metadata"].get("creationTimestamp", "")))
+    if _is_being_replaced(observation, pod, daemonset):
+        text = f"{key} is being updated; the pod of the version before was not ready"
+        return Verdict(Outcome.PENDING, "Updating", text)
+    return with_last_line(observation, pod, judge(pod))
+
+
+def _owned_by(pod: Obj, daemonset: Obj) -> bool:
+    owners = pod["metadata"].get("ownerReferences") or []
+    return any(owner.get("uid") == daemonset["metadata"].get("uid") for owner in owners)
+
+
+def _ready(
+    observation: Observation[RolloutSettings], pod: Obj, daemonset: Obj, key: ObjectKey
+) -> Verdict:
+    """Ready, but of which version?"""
+    status, generation = (
+        daemonset.get("status") or {},
+        int(daemonset["metadata"].get("generation", 0)),
+    )
+    if int(status.get("observedGeneration", 0)) < generation:
+        return Verdict(
+            Outcome.PENDING,
+            "Progressing",
+            f"{key} has a change that its controller has not seen yet",
+        )
+    current = _is_current(observation, pod, daemonset)
+    if current is None:
+        return Verdict(
+            Outcome.PENDING, "Progressing", f"the newest revision of {key} is being read"
+        )
+    if current:
+        return PASSED
+    if ((daemonset.get("spec") or {}).get("updateStrategy") or {}).get("type") == "OnDelete":
+        return Verdict(
+            Outcome.PASS, RESTART_PENDING, f"{key} changed; the pod still runs the version before"
+        )
+    return Verdict(
+        Outcome.PENDING,
+        "Updating",
+        f"{key} is being updated; the pod still runs the version before",
+    )
+
+
+def _is_being_replaced(observation: Observation[RolloutSettings], pod: Obj, daemonset: Obj) -> bool:
+    """Whether a pod is of a version that is gone: what is wrong with it says nothing of the new
+    one."""
+    if ((daemonset.get("spec") or {}).get("updateStrategy") or {}).get("type") == "OnDelete":
+        return False
+    seen = int((daemonset.get("status") or {}).get("observedGeneration", 0))
+    return seen < int(daemonset["metadata"].get("generation", 0)) or not _is_current(
+        observation, pod, daemonset
+    )
+
+
+def _is_current(observation: Observation[RolloutSettings], pod: Obj, daemonset: Obj) -> bool | None:
+    """Whether a pod runs its DaemonSet's newest template; None until that has been found out.
+
+    The number of the template says so at once. After a change back to an earlier template the
+    numbers differ, and the hash of the newest revision has to be compared
+    (kubernetes/pkg/controller/daemon/util, IsPodUpdated).
+    """
+    metadata, labels = daemonset["metadata"], pod["metadata"].get("labels") or {}
+    status = daemonset.get("status") or {}
+    number = (metadata.get("annotations") or {}).get("deprecated.daemonset.template.generation")
+    if number is None or labels.get("pod-template-generation") in (None, number):
+        return True
+    updated, desired = (
+        int(status.get("updatedNumberScheduled", 0)),
+        int(status.get("desiredNumberScheduled", 0)),
+    )
+    if updated in (0, desired):
+        return updated == desired
+    newest = ReadRevision(
+        metadata["namespace"], metadata["name"], metadata["uid"], int(metadata.get("generation", 0))
+    )
+    answer = observation.query(newest, REVISION_MAX_AGE_S)
+    if answer is None or answer.error:
+        return None
+    return bool(answer.value) and answer.value == labels.get("controller-revision-hash")
+
+
+def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset: Obj) -> Verdict:
+    facts = observation.node
+    if facts is not None and facts.in_transition:
+        return Verdict(
+            Outcome.BLOCKED,
+            "KernelLabelStale",
+            f"the node runs kernel {facts.kernel}, but its label still says {facts.kernel_label}; NFD has yet to"
+            " label it again",
+        )
+    message = f"{key} has no pod on the node yet"
+    created = seconds(daemonset["metadata"].get("creationTimestamp")) or observation.now
+    since = max(created, observation.runnable_since)
+    if observation.now < since + NO_POD_PATIENCE_S:
+        observation.wake_at(since + NO_POD_PATIENCE_S)
+        return Verdict(Outcome.PENDING, "NoPod", message)
+    answer = observation.query(ReadEvents(key.namespace, key.kind, key.name), EVENTS_MAX_AGE_S)
+    if answer is not None and answer.value:
+        return Verdict(Outcome.TROUBLE, "NoPod", f"{message}: {answer.value}", since)
+    return Verdict(Outcome.TROUBLE, "NoPod", f"{message}, and no event says why", since)
+
+
+def with_last_line(observation: Observation[Any], pod: Obj, verdict: Verdict) -> Verdict:
+    """The verdict with the last line of the log of the container that crashed, or runs but serves
+    no longer, as soon as that has been read."""
+    container = (
+        unready_container(pod) if verdict.reason == NO_LONGER_READY else crashed_container(pod)
+    )
+    if verdict.outcome is not Outcome.TROUBLE or container is None:
+        return verdict
+    metadata = pod["metadata"]
+    waiting = verdict.reason == "CrashLoopBackOff"
+    answer = observation.query(
+        ReadLogs(metadata["namespace"], metadata["name"], metadata["uid"], container, 20, waiting)
+    )
+    line = last_line(str(answer.value)) if answer is not None and not answer.error else ""
+    if not line:
+        return verdict
+    return replace(verdict, message=f"{verdict.message}: {line}")
+
+
+KIND = ProofKind(
+    name="rollout",
+    holds_when="the state's Deployments and StatefulSets run in their current version and its Jobs are complete; on a"
+    " node: the pod of each of its DaemonSets is ready",
+    settings=RolloutSettings,
+    evaluate=evaluate,
+    reasons=REASONS,
+    observed=True,
+    scope=lambda _settings: Scope.STATE,
+)

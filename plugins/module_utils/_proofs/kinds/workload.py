@@ -1,0 +1,221 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""workload: a pod of the recipe, pinned to the node, runs to the end with exit code 0.
+
+A pod that finds no room says nothing about the hardware (blocked, not failed); one that ran and
+failed is tried again until failure_grace is over, since a driver may need some seconds after its
+pod is ready."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Annotated
+
+from ..._json import Obj
+from ..._schema.shapes import Either, Integer, Optional, Text
+from ..._schema.terms import RESOURCE_NAME, SECONDS, RecipeFile
+from ..declaration import ProofKind, ProofPod, Scope, Setting
+from ..evaluation import Observation
+from ..pod_status import IMAGE_REASONS, POD_REASONS, judge, last_line, name, seconds
+from ..queries import ReadLogs, RemovePod, StartPod
+from ..reasons import UNDER_WAY, Reason
+from ..verdict import PASSED, Outcome, Verdict
+
+
+@dataclass(frozen=True)
+class WorkloadSettings:
+    """The pod, and where and how it runs."""
+
+    pod: Annotated[str, Setting(RecipeFile(), "template of a Pod; it is pinned to the node")]
+    resource: Annotated[
+        str | None,
+        Setting(
+            Optional(RESOURCE_NAME), "extended resource of which its first container asks for one"
+        ),
+    ] = None
+    sampling: Annotated[
+        str | int,
+        Setting(
+            Either(
+                "all, per_group or a number of nodes",
+                (
+                    (str, Text("all, per_group or a number of nodes", "all|per_group")),
+                    (int, Integer(1, 1_000_000)),
+                ),
+            ),
+            "`all`: each node; `per_group`: one of each group, or that many",
+        ),
+    ] = "all"
+    parallel: Annotated[int, Setting(Integer(1, 1000), "how many nodes' pods run at once")] = 20
+    timeout: Annotated[int, Setting(SECONDS, "seconds for one pod")] = 300
+
+
+REASONS = {
+    **POD_REASONS,
+    "DevicesBusy": Reason(
+        "other pods hold all devices of the node, so the validation pod waits for one; `unknown`",
+        "wait for a device to become free, or free one, then run again",
+    ),
+    "NoRoom": Reason(
+        "the validation pod finds no place on the node; `unknown`",
+        "free cpu, memory or pods on the node, or remove the taint that keeps the pod away, then run again",
+    ),
+    "Queued": UNDER_WAY,
+    "Sampled": UNDER_WAY,
+    "SampleNotProven": Reason(
+        "the node that is sampled for its group is not proven, so that nothing is known of the others; `unknown`",
+        "mend the node that the message names, and run again",
+    ),
+    "Starting": UNDER_WAY,
+    "ValidationFailed": Reason(
+        "the validation pod ran and failed; its last log line is in the message",
+        "read the validation pod's log",
+    ),
+    "ValidationTimeout": Reason(
+        "the validation pod has not ended in its time", "read the validation pod's log"
+    ),
+    "ValidatorRefused": Reason(
+        "the API server refused to make or remove the validation pod; `unknown`",
+        "look at the namespace's quota and admission rules",
+    ),
+}
+
+RETRY_S = 5.0
+START_RETRY_S = 5.0
+
+
+def pod_name(observation: Observation[WorkloadSettings], node: str) -> str:
+    """The name of the validation pod: the same in every run for the same node, boot and subject, so
+    that what a killed run left behind is found again."""
+    boot = observation.node.boot_id if observation.node else ""
+    key = "|".join([node, boot, observation.subject, observation.plan.name, str(observation.index)])
+    stem = f"validate-{observation.plan.name.replace('_', '-')}"
+    return f"{stem[:45]}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+
+
+def evaluate(observation: Observation[WorkloadSettings]) -> Verdict:
+    """The verdict for one node."""
+    node = observation.node
+    if node is None:
+        return PASSED
+    sampled = _sampled(observation, node.name)
+    if sampled is not None:
+        return sampled
+    wanted = pod_name(observation, node.name)
+    pod = observation.snapshot.validators.get(wanted)
+    if pod is None:
+        return _start(
+            observation, StartPod(node.name, observation.plan.name, observation.index, wanted)
+        )
+    phase = (pod.get("status") or {}).get("phase")
+    if phase == "Succeeded":
+        return PASSED
+    if phase == "Failed":
+        return _failed(observation, pod)
+    return _unfinished(observation, pod)
+
+
+def _sampled(observation: Observation[WorkloadSettings], node: str) -> Verdict | None:
+    """The verdict of a node that another one stands for, or None for a node that has to prove it
+    itself."""
+    sampling = observation.settings.sampling
+    if sampling == "all":
+        return None
+    siblings = observation.siblings()
+    chosen = siblings.names[: 1 if sampling == "per_group" else int(sampling)]
+    if node in chosen:
+        return None
+    if siblings.proven:
+        return PASSED
+    if chosen and siblings.given_up.issuperset(chosen):
+        text = f"{', '.join(chosen)} should prove it for the whole group, and did not"
+        return Verdict(Outcome.BLOCKED, "SampleNotProven", text)
+    return Verdict(
+        Outcome.PENDING,
+        "Sampled",
+        f"waits for the proof on {', '.join(chosen) or 'a node of its group'}",
+    )
+
+
+def _start(observation: Observation[WorkloadSettings], start: StartPod) -> Verdict:
+    if (
+        observation.slots.get(observation.plan.name, 0) <= 0
+        and start not in observation.snapshot.answers
+    ):
+        return Verdict(
+            Outcome.PENDING, "Queued", "waits for other nodes' validation pods to finish"
+        )
+    answer = observation.query(start, START_RETRY_S)
+    if answer is None or not answer.error:
+        return Verdict(Outcome.PENDING, "Starting", "the validation pod is being started")
+    return Verdict(
+        Outcome.BLOCKED, "ValidatorRefused", f"the validation pod cannot be made: {answer.error}"
+    )
+
+
+def _failed(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:
+    metadata = pod["metadata"]
+    statuses = (pod.get("status") or {}).get("containerStatuses") or []
+    ended = [(status.get("state") or {}).get("terminated") or {} for status in statuses]
+    finished = max([seconds(end.get("finishedAt")) or 0.0 for end in ended] or [0.0])
+    remove = RemovePod(metadata["namespace"], metadata["name"], metadata["uid"])
+    if 0 < finished < observation.started - 1:
+        removed = observation.query(remove)
+        if removed is not None and removed.error:
+            text = f"the validation pod of an earlier run cannot be removed: {removed.error}"
+            return Verdict(Outcome.BLOCKED, "ValidatorRefused", text)
+        return Verdict(
+            Outcome.PENDING, "Starting", "a validation pod of an earlier run is being removed"
+        )
+    code = next((end["exitCode"] for end in ended if end.get("exitCode")), None)
+    container = next((status["name"] for status in statuses), None)
+    answer = observation.query(
+        ReadLogs(metadata["namespace"], metadata["name"], metadata["uid"], container, 20)
+    )
+    line = last_line(str(answer.value)) if answer is not None and not answer.error else ""
+    text = f"{name(pod)} ended with exit code {code}" if code is not None else judge(pod).message
+    if answer is not None:
+        if observation.now >= answer.at + RETRY_S:
+            observation.query(remove)
+        else:
+            observation.wake_at(answer.at + RETRY_S)
+    return Verdict(
+        Outcome.TROUBLE, "ValidationFailed", f"{text}: {line}" if line else text, finished or None
+    )
+
+
+def _unfinished(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:
+    verdict = judge(pod)
+    if verdict.reason == "Unschedulable":
+        resource = observation.settings.resource
+        if resource and f"Insufficient {resource}" in verdict.message:
+            text = f"all {resource} of the node are in use by other pods, so the validation pod waits for one"
+            return Verdict(Outcome.BLOCKED, "DevicesBusy", text, verdict.since)
+        return Verdict(Outcome.BLOCKED, "NoRoom", verdict.message, verdict.since)
+    if verdict.outcome is Outcome.TROUBLE:
+        ran = verdict.reason not in IMAGE_REASONS
+        return Verdict(verdict.outcome, verdict.reason, verdict.message, verdict.since, ran)
+    age = observation.now - (seconds(pod["metadata"].get("creationTimestamp")) or observation.now)
+    limit = float(observation.settings.timeout)
+    if age > limit:
+        return Verdict(
+            Outcome.TROUBLE,
+            "ValidationTimeout",
+            f"{name(pod)} has not finished within {limit:.0f} s",
+        )
+    observation.wake_at(observation.now + limit - age + 1)
+    return verdict
+
+
+KIND = ProofKind(
+    name="workload",
+    holds_when="a pod of the recipe, pinned to the node, ran to the end with exit code 0",
+    settings=WorkloadSettings,
+    evaluate=evaluate,
+    reasons=REASONS,
+    observed=False,
+    scope=lambda _settings: Scope.NODE,
+    pod=lambda settings: ProofPod(settings.pod, settings.resource, settings.parallel),
+)

@@ -1,0 +1,234 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading one pod: is it ready, and if not, what is wrong with it, in the words of the kubelet or
+the scheduler."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timezone
+
+from .._json import Obj
+from .reasons import UNDER_WAY, Reason
+from .verdict import Outcome, Verdict
+
+# Reasons after which a container does not start without somebody's help; blips are told apart by
+# failure_grace.
+# Source: kubernetes/pkg/kubelet/images/types.go and pkg/kubelet/kuberuntime (reasons of
+# ContainerStateWaiting).
+TERMINAL_REASONS = frozenset(
+    {
+        "CrashLoopBackOff",
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "ErrImageNeverPull",
+        "ErrImagePull",
+        "ImageInspectError",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "RunContainerError",
+        "SignatureValidationFailed",
+    }
+)
+# What judge() says of a pod. A pod's own words ("Evicted") may come besides.
+POD_REASONS = {
+    "ContainerCreating": UNDER_WAY,
+    "CrashLoopBackOff": Reason(
+        "a container ends again and again; exit code and last log line are in the message",
+        "read the pod's log (kubectl logs --previous), mend the cause, run again",
+    ),
+    "CreateContainerConfigError": Reason(
+        "the kubelet misses something that the container refers to",
+        "look for a missing ConfigMap or Secret in the pod's events",
+    ),
+    "CreateContainerError": Reason(
+        "the container runtime could not make the container",
+        "look at the pod's events (kubectl describe), mend the cause, run again",
+    ),
+    "ErrImageNeverPull": Reason(
+        "the image is not on the node, and the pod forbids to pull it",
+        "put the image on the node, or let the kubelet pull it",
+    ),
+    "ErrImagePull": Reason(
+        "the image could not be pulled",
+        "check the image's name, that the node reaches the registry, and image_pull_secrets",
+    ),
+    "ImageInspectError": Reason(
+        "the container runtime cannot read the image",
+        "look at the pod's events (kubectl describe), mend the cause, run again",
+    ),
+    "ImagePullBackOff": Reason(
+        "the image could not be pulled several times",
+        "check the image's name, that the node reaches the registry, and image_pull_secrets",
+    ),
+    "InvalidImageName": Reason(
+        "the image's name is no valid reference", "correct the image's name in the options"
+    ),
+    "NoLongerReady": Reason(
+        "the container runs, but its readiness probe fails since",
+        "look at the pod's log and its readiness probe; deleting the pod starts it anew",
+    ),
+    "Pending": UNDER_WAY,
+    "PodInitializing": UNDER_WAY,
+    "Restarted": UNDER_WAY,
+    "RunContainerError": Reason(
+        "the container runtime could not start the container",
+        "look at the pod's events (kubectl describe), mend the cause, run again",
+    ),
+    "Running": UNDER_WAY,
+    "SignatureValidationFailed": Reason(
+        "the node's policy refuses the image's signature",
+        "use a signed image, or trust its signer in the node's policy",
+    ),
+    "Terminating": UNDER_WAY,
+    "Unschedulable": Reason(
+        "the scheduler finds no place for a pod; its words are in the message",
+        "free room on the node or remove what keeps the pod away (taint, cordon, quota), then run again",
+    ),
+}
+NO_POD = Reason(
+    "there is no pod where one should be; an event that says why is in the message",
+    "look at the events of what makes it (DaemonSet, Deployment, Job) and at the node's labels and taints",
+)
+IMAGE_REASONS = frozenset(
+    {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
+)
+NO_LONGER_READY = "NoLongerReady"
+# What the scheduler adds about pods that it could evict, which explains nothing about this one's
+# place.
+_PREEMPTION = re.compile(r"[.,]?\s*(no new claims to deallocate,?\s*)?preemption:.*", re.DOTALL)
+
+
+def seconds(timestamp: str | None) -> float | None:
+    """An API timestamp as seconds since the epoch; None for what is none."""
+    try:
+        return datetime.fromisoformat((timestamp or "").replace("Z", "+00:00")).timestamp()
+    except ValueError:
+        return None
+
+
+def timestamp(moment: float) -> str:
+    """Seconds since the epoch as the API writes them."""
+    return datetime.fromtimestamp(moment, tz=timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def condition(obj: Obj, kind: str) -> Obj | None:
+    """One condition of an object's status."""
+    for entry in (obj.get("status") or {}).get("conditions") or []:
+        if entry.get("type") == kind:
+            return dict(entry)
+    return None
+
+
+def is_ready(pod: Obj) -> bool:
+    """Whether a pod is Ready and not on its way out."""
+    ready = condition(pod, "Ready")
+    return bool(
+        ready and ready.get("status") == "True" and not pod["metadata"].get("deletionTimestamp")
+    )
+
+
+def statuses(pod: Obj) -> list[Obj]:
+    """What is said of a pod's containers, the init containers first."""
+    status = pod.get("status") or {}
+    return [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
+
+
+def crashed_container(pod: Obj) -> str | None:
+    """The container that ended with an error or is being restarted, if there is one."""
+    for status in statuses(pod):
+        state, last = status.get("state") or {}, status.get("lastState") or {}
+        waiting = state.get("waiting") or {}
+        ended = state.get("terminated") or last.get("terminated") or {}
+        if waiting.get("reason") == "CrashLoopBackOff" or ended.get("exitCode"):
+            return str(status.get("name"))
+    return None
+
+
+def unready_container(pod: Obj) -> str | None:
+    """The container that was ready and is so no longer, although it never stopped running, if there
+    is one.
+
+    A container that is still starting does not count: its pod has not been ready since the
+    container began.
+    """
+    ready = condition(pod, "Ready") or {}
+    lost = seconds(ready.get("lastTransitionTime"))
+    if ready.get("status") != "False" or lost is None:
+        return None
+    for status in (pod.get("status") or {}).get("containerStatuses") or []:
+        began = seconds(((status.get("state") or {}).get("running") or {}).get("startedAt"))
+        if not status.get("ready") and began is not None and began < lost:
+            return str(status.get("name"))
+    return None
+
+
+def name(pod: Obj) -> str:
+    """A pod as a person names it."""
+    metadata = pod["metadata"]
+    return f"pod {metadata.get('namespace', 'default')}/{metadata['name']}"
+
+
+def last_line(text: str) -> str:
+    """The last line that says something, at most 300 characters."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else ""
+
+
+def judge(pod: Obj) -> Verdict:
+    """Why a pod is not ready yet: pending, or trouble with the reason that the cluster gives."""
+    status = pod.get("status") or {}
+    if pod["metadata"].get("deletionTimestamp"):
+        # How it ends, Failed where its init containers were not done, says nothing of the one that
+        # comes.
+        return Verdict(Outcome.PENDING, "Terminating", f"{name(pod)} is being replaced")
+    scheduled = condition(pod, "PodScheduled")
+    if (
+        scheduled
+        and scheduled.get("status") == "False"
+        and scheduled.get("reason") == "Unschedulable"
+    ):
+        why = _PREEMPTION.sub("", scheduled.get("message") or "") or "no reason given"
+        text = f"{name(pod)} finds no place: {why}"
+        return Verdict(
+            Outcome.TROUBLE, "Unschedulable", text, seconds(scheduled.get("lastTransitionTime"))
+        )
+    since = seconds((condition(pod, "Ready") or {}).get("lastTransitionTime"))
+    for container in statuses(pod):
+        waiting = (container.get("state") or {}).get("waiting") or {}
+        reason = waiting.get("reason", "")
+        if reason in TERMINAL_REASONS:
+            ended = (container.get("lastState") or {}).get("terminated") or {}
+            detail = waiting.get("message") or ""
+            if reason == "CrashLoopBackOff":
+                detail = f"exit code {ended.get('exitCode', 'unknown')}, {container.get('restartCount', 0)} restarts"
+            text = f"{name(pod)} container {container.get('name')}: {reason}"
+            return Verdict(Outcome.TROUBLE, reason, f"{text} ({detail})" if detail else text, since)
+    if status.get("phase") == "Failed":
+        why = status.get("reason") or "Failed"
+        return Verdict(
+            Outcome.TROUBLE, why, f"{name(pod)} failed: {status.get('message') or why}", since
+        )
+    for container in statuses(pod):
+        waiting = (container.get("state") or {}).get("waiting") or {}
+        ended = (container.get("lastState") or {}).get("terminated") or {}
+        if waiting.get("reason"):
+            return Verdict(
+                Outcome.PENDING,
+                str(waiting["reason"]),
+                f"{name(pod)} container {container.get('name')}: {waiting['reason']}",
+            )
+        if ended.get("exitCode") and not container.get("ready"):
+            return Verdict(
+                Outcome.PENDING,
+                "Restarted",
+                f"{name(pod)} container {container.get('name')} was restarted after exit code {ended['exitCode']}",
+            )
+    unready = unready_container(pod)
+    if unready is not None:
+        text = f"{name(pod)} container {unready} runs but is no longer ready"
+        return Verdict(Outcome.TROUBLE, NO_LONGER_READY, text, since)
+    return Verdict(
+        Outcome.PENDING, status.get("phase") or "Pending", f"{name(pod)} is not ready yet"
+    )

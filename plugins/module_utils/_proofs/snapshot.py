@@ -1,0 +1,150 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What validation knows of the cluster right now: a mirror of nodes, pods and workloads that watch
+events keep true."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._cluster.labels import STATE_LABEL, VALIDATION_LABEL
+from .._cluster.objects import ObjectKey, key_of
+from .._json import Obj
+from .._nodes.facts import NodeFacts
+from .feeds import Feed, Watched
+from .queries import Query, QueryResult
+
+
+@dataclass(frozen=True)
+class Vanished:
+    """A node that has lost the labels of the hardware: since when (seconds since the epoch), what
+    becomes of it."""
+
+    since: float
+    text: str
+
+
+@dataclass
+class ClusterSnapshot:
+    """Nodes by name, pods of DaemonSets by node and state, validation pods by name, workloads by
+    key.
+
+    vanished: those of the nodes that have lost the labels of the hardware. pods_known is false as
+    long as only the DaemonSets' own counts have been read. answers holds what was asked, feeds what
+    proofs look at besides.
+    """
+
+    nodes: dict[str, NodeFacts] = field(default_factory=dict)
+    groups: dict[str, str] = field(default_factory=dict)
+    vanished: dict[str, Vanished] = field(default_factory=dict)
+    workloads: dict[ObjectKey, Obj] = field(default_factory=dict)
+    pods: dict[tuple[str, str], dict[str, Obj]] = field(default_factory=lambda: defaultdict(dict))
+    validators: dict[str, Obj] = field(default_factory=dict)
+    pods_known: bool = False
+    answers: dict[Query, QueryResult] = field(default_factory=dict)
+    feeds: dict[Watched, Feed] = field(default_factory=dict)
+    _by_state: dict[str, dict[str, Obj]] = field(default_factory=lambda: defaultdict(dict))
+    _places: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def feed(self, what: Watched) -> Feed:
+        """What is known of all objects of a kind and namespace."""
+        return self.feeds.setdefault(what.collection, Feed())
+
+    def put_workload(self, workload: Obj, deleted: bool = False) -> bool:
+        """Take in a DaemonSet, Deployment, StatefulSet or Job; returns whether it makes every node
+        worth a look.
+
+        While its pods come up, a DaemonSet counts them in its status many times a second; the pods
+        say that better.
+        """
+        key = key_of(workload)
+        before = self.workloads.pop(key, None)
+        if not deleted:
+            self.workloads[key] = workload
+        return deleted or before is None or _version(workload) != _version(before)
+
+    def forget_node(self, name: str) -> None:
+        """Drop a node that is gone or no longer has the hardware."""
+        self.nodes.pop(name, None)
+        self.groups.pop(name, None)
+        self.vanished.pop(name, None)
+
+    def put_pod(self, pod: Obj, deleted: bool = False) -> set[str]:
+        """Take in a pod; returns the nodes that it concerns."""
+        metadata = pod["metadata"]
+        labels = metadata.get("labels") or {}
+        if VALIDATION_LABEL in labels:
+            if deleted:
+                self.validators.pop(metadata["name"], None)
+            else:
+                self.validators[metadata["name"]] = pod
+            node = node_of(pod)
+            return {node} if node else set()
+        uid = metadata["uid"]
+        place = (node_of(pod) or "", labels.get(STATE_LABEL, ""))
+        before = self._places.pop(uid, None)
+        if before is not None and (deleted or before != place):
+            self.pods[before].pop(uid, None)
+            self._by_state[before[1]].pop(uid, None)
+        if not deleted:
+            self._places[uid] = place
+            self.pods[place][uid] = pod
+            self._by_state[place[1]][uid] = pod
+        return {node for node in (place[0], before[0] if before else "") if node}
+
+    def running_validators(self, state: str) -> int:
+        """How many validation pods of a state have not ended yet; one whose node is gone never
+        will."""
+        return sum(
+            1
+            for pod in self.validators.values()
+            if (pod["metadata"].get("labels") or {}).get(VALIDATION_LABEL) == state
+            and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
+            and node_of(pod) in self.nodes
+        )
+
+    def pods_of_state(self, state: str) -> Iterable[Obj]:
+        """The pods that one state runs, wherever."""
+        return self._by_state[state].values()
+
+    def pods_of(self, node: str, state: str) -> Iterable[Obj]:
+        """The pods that one state runs on one node."""
+        return self.pods.get((node, state), {}).values()
+
+
+def _version(workload: Obj) -> tuple[Any, ...]:
+    """What of a workload decides how its pods are judged; for those without a pod on each node, the
+    counts too."""
+    metadata, status = workload["metadata"], workload.get("status") or {}
+    counts = None if workload.get("kind") == "DaemonSet" else status
+    seen = status.get("observedGeneration")
+    return (
+        metadata.get("uid"),
+        metadata.get("generation"),
+        metadata.get("annotations"),
+        seen,
+        counts,
+    )
+
+
+def node_of(pod: Obj) -> str | None:
+    """The node of a pod, or the one that it is meant for while it is unscheduled.
+
+    The DaemonSet controller, and our own validation pods, pin a pod by a node affinity on
+    metadata.name (kubernetes/pkg/controller/daemon/util, ReplaceDaemonSetPodNodeNameNodeAffinity).
+    """
+    spec = pod.get("spec") or {}
+    if spec.get("nodeName"):
+        return str(spec["nodeName"])
+    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ) or {}
+    for term in required.get("nodeSelectorTerms") or []:
+        for match in term.get("matchFields") or []:
+            if match.get("key") == "metadata.name" and match.get("values"):
+                return str(match["values"][0])
+    return None

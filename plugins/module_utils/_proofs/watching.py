@@ -1,0 +1,102 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Looking up an object that a proof watches, and the pods that belong to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Union
+
+from .._json import Obj
+from .evaluation import Observation
+from .feeds import Watched
+from .reasons import UNDER_WAY, Reason
+from .verdict import Outcome, Verdict
+
+FIND_REASONS = {
+    "NotFound": Reason(
+        "an object that the recipe names is not there",
+        "make the object that the message names, or run the playbook without limiting its tags",
+    ),
+    "Reading": UNDER_WAY,
+    "Unreadable": Reason(
+        "an object that the recipe names could not be read: its kind is not served, or a right is missing; `unknown`",
+        "give the run's user the rights get, list and watch on this kind, and look whether its CRD is there",
+    ),
+}
+
+
+def find(observation: Observation[Any], what: Watched) -> Union[Obj, Verdict]:
+    """A watched object, or the verdict where it cannot be looked at."""
+    title = f"{what.kind} {what.name}"
+    known = find_all(observation, what, title)
+    if isinstance(known, Verdict):
+        return known
+    return known.get(what.name) or Verdict(Outcome.PENDING, "NotFound", f"{title} does not exist")
+
+
+def find_all(
+    observation: Observation[Any], what: Watched, title: str
+) -> Union[Mapping[str, Obj], Verdict]:
+    """Watched objects by name, or the verdict where they cannot be looked at. title: how a message
+    names them."""
+    feed = observation.watched(what)
+    if feed.error:
+        return Verdict(Outcome.BLOCKED, "Unreadable", f"{title} cannot be read: {feed.error}")
+    if not feed.complete and what.name not in feed.objects:
+        return Verdict(Outcome.PENDING, "Reading", f"{title} is being read")
+    return feed.objects
+
+
+def pods_of(owner: Obj, pods: Iterable[Obj]) -> list[Obj]:
+    """The pods that belong to an object, sorted by name: by its selector (spec.selector, or the
+    text in status.selector by which kinds with a scale tell theirs), else those that name it as
+    their owner."""
+    selector = (owner.get("spec") or {}).get("selector") or _parsed(
+        (owner.get("status") or {}).get("selector")
+    )
+    uid = owner["metadata"].get("uid")
+    found = [
+        pod
+        for pod in pods
+        if (
+            _selects(selector, pod["metadata"].get("labels") or {}) if selector else _owns(uid, pod)
+        )
+    ]
+    return sorted(found, key=lambda pod: str(pod["metadata"]["name"]))
+
+
+def _owns(uid: Any, pod: Obj) -> bool:
+    return any(
+        reference.get("uid") == uid for reference in pod["metadata"].get("ownerReferences") or []
+    )
+
+
+def _parsed(selector: Any) -> dict[str, str]:
+    """A selector in text, where it is made of name=value alone; else nothing."""
+    pairs = [part.partition("=") for part in str(selector or "").split(",")]
+    fits = all(name.strip() and equals and not name.endswith("!") for name, equals, _value in pairs)
+    return (
+        {name.strip(): value.lstrip("=").strip() for name, _equals, value in pairs} if fits else {}
+    )
+
+
+def _selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """A LabelSelector, or the plain labels of Services and ReplicationControllers."""
+    if not selector.keys() & {"matchLabels", "matchExpressions"}:
+        return all(labels.get(name) == value for name, value in selector.items())
+    wanted = selector.get("matchLabels") or {}
+    return all(labels.get(name) == value for name, value in wanted.items()) and all(
+        _holds(expression, labels) for expression in selector.get("matchExpressions") or []
+    )
+
+
+def _holds(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    value, values = labels.get(str(expression["key"])), expression.get("values") or []
+    return {
+        "In": value is not None and value in values,
+        "NotIn": value not in values,
+        "Exists": value is not None,
+        "DoesNotExist": value is None,
+    }.get(str(expression.get("operator")), False)

@@ -1,0 +1,151 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks a recipe without a cluster: every state, on made-up clusters, with the combinations of
+options that matter.
+
+Goes on after each mistake, so that a person sees all of them at once. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..._errors import InvalidInput
+from ..._schema.problems import InputProblems
+from ..documents import lines_of
+from ..instances import as_instance, default_namespace
+from ..load import RECIPE_FILE, load
+from ..options import resolve
+from ..recipe import Recipe
+from ..standard import STANDARD_OPTIONS
+from .api_types import ApiTypes
+from .findings import ERROR, WARNING, Finding, Findings
+from .locating import line_of_key, rendered_line
+from .mending import without_problems
+from .sample_clusters import SAMPLE_CLUSTERS
+from .template_use import check_uses, find_uses, unread_options, unused_files
+from .trial import Made, Trials
+from .variants import Variant, variants
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What came out. objects, images: what the recipe makes and runs with the given options,
+    wherever it does. all_objects: what it makes with any options.
+
+    tried: how many combinations of options; left_out: how many more there would be. unsampled:
+    options that were tried with their default only; an example in recipe.yml changes that. recipe:
+    None where it cannot be loaded.
+    """
+
+    recipe: Recipe | None
+    errors: list[Finding]
+    warnings: list[Finding]
+    images: list[str] = field(default_factory=list)
+    objects: list[Made] = field(default_factory=list)
+    all_objects: list[Made] = field(default_factory=list)
+    tried: int = 0
+    left_out: int = 0
+    unsampled: list[str] = field(default_factory=list)
+
+
+def check(
+    bundle: Mapping[str, str],
+    source: str,
+    given: Mapping[str, Any],
+    types: ApiTypes,
+    *,
+    namespace: str = "",
+    instance: str | None = None,
+    combine: bool = True,
+) -> Checked:
+    """Everything that can be said of a recipe's files (path -> text) without a cluster.
+
+    source: where they come from, for messages. given: options that hold in all combinations.
+    namespace: for the objects, "" for the recipe's own. instance: the name that it is enabled by,
+    if it is not its own. combine: try other options than those given. Raises InvalidInput where
+    there is no recipe, or the given options do not fit it.
+    """
+    findings = Findings()
+    recipe = _load(bundle, source, findings)
+    if recipe is None:
+        return Checked(None, findings.sorted(ERROR), findings.sorted(WARNING))
+    recipe = as_instance(recipe, instance)
+    resolve(recipe, given, complete=False)
+    lines = lines_of(bundle[RECIPE_FILE], RECIPE_FILE)[0][1]
+    uses = find_uses(recipe, findings)
+    found = variants(recipe, given, uses.readers)
+    trials = Trials(recipe, types, lines, findings, namespace or default_namespace(recipe))
+    for cluster in SAMPLE_CLUSTERS:
+        defaults, *others = found.tried if cluster.optional_apis else found.tried[:1]
+        base = trials.first(cluster, defaults)
+        for variant in others if combine else ():
+            trials.again(cluster, variant, _states_changed(recipe, variant, uses.readers), base)
+    check_uses(recipe, uses, trials.variables, findings)
+    trials.report_template_errors()
+    for path in unused_files(recipe, uses):
+        findings.add(
+            path, 0, "no asset names this file, and no other file includes it", severity=WARNING
+        )
+    for name in unread_options(recipe, uses):
+        findings.add(
+            RECIPE_FILE,
+            lines.get(("options", name), 0),
+            f"nothing reads option {name}",
+            severity=WARNING,
+        )
+    return Checked(
+        recipe=recipe,
+        errors=findings.sorted(ERROR),
+        warnings=findings.sorted(WARNING),
+        images=sorted(trials.images),
+        objects=list(trials.objects.values()),
+        all_objects=list(trials.all_objects.values()),
+        tried=len(found.tried) if combine else 1,
+        left_out=found.left_out,
+        unsampled=list(found.unsampled),
+    )
+
+
+def _states_changed(
+    recipe: Recipe, variant: Variant, readers: Mapping[str, frozenset[str]]
+) -> list[str]:
+    """The states that may come out differently; the standard options go into the manifests of all
+    of them."""
+    if any(name in STANDARD_OPTIONS for name in variant.changed):
+        return list(recipe.states)
+    return [
+        state
+        for state in recipe.states
+        if any(state in readers.get(name, ()) for name in variant.changed)
+    ]
+
+
+def _load(bundle: Mapping[str, str], source: str, findings: Findings) -> Recipe | None:
+    """The recipe; where something is wrong with recipe.yml, without that, if it is a recipe then."""
+    try:
+        return load(bundle, source)
+    except InputProblems as error:
+        ((raw, lines),) = lines_of(bundle[RECIPE_FILE], RECIPE_FILE)
+        for problem in error.problems:
+            findings.add(
+                RECIPE_FILE, line_of_key(lines, f"{problem.path}.{problem.key}"), problem.text
+            )
+        without = without_problems(raw, error.problems)
+        with suppress(InvalidInput):
+            return load({**bundle, RECIPE_FILE: json.dumps(without)}, source)
+        return None
+    except InvalidInput as error:
+        if RECIPE_FILE not in error.where:
+            raise
+        findings.add(RECIPE_FILE, rendered_line(error.where), _sentence(error))
+        return None
+
+
+def _sentence(error: InvalidInput) -> str:
+    """What an error says, without where: a finding has file and line."""
+    return str(InvalidInput(error.what, why=error.why, todo=error.todo)).removesuffix(".")

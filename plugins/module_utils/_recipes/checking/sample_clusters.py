@@ -1,0 +1,111 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Made-up clusters that a recipe is tried on: what they serve, which kernels, systems and
+architectures they have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..._nodes.groups import FACETS, NodeGroup, make_group_id, normal
+from ..render_facts import Group
+from .api_types import ApiTypes
+
+
+@dataclass(frozen=True)
+class SampleCluster:
+    """A cluster of no nodes. optional_apis: whether it serves every API that a recipe can do
+    without.
+
+    facts: those of the cluster that templates see. driver_toolkits: build of RHCOS -> image.
+    """
+
+    name: str
+    platform: str
+    optional_apis: bool
+    groups: Sequence[NodeGroup]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    driver_toolkits: Mapping[str, str] = field(default_factory=dict)
+
+    def serves(self, api: str, types: ApiTypes) -> bool:
+        """Whether "group/version/Kind" is there; of the optional ones, those of OpenShift only on
+        OpenShift."""
+        if ".openshift.io/" in api:
+            return self.platform == "openshift"
+        return self.optional_apis or (api in types.apis and _is_builtin(api))
+
+
+def coarse(group: Group, per: Sequence[str]) -> Group:
+    """The coarser group that one of the made-up ones is a part of."""
+    return _selected(group.narrowed(per)) if isinstance(group, NodeGroup) else group
+
+
+def _is_builtin(api: str) -> bool:
+    group = api.rsplit("/", 2)[0] if api.count("/") == 2 else ""
+    return "." not in group or group.endswith(".k8s.io")
+
+
+def _selected(group: NodeGroup) -> NodeGroup:
+    expression = {"key": "example.com/sample-group", "operator": "In", "values": [group.id]}
+    return replace(group, terms=({"matchExpressions": [expression]},))
+
+
+def _group(kernel: str, os_id: str, os_version: str, **more: Any) -> NodeGroup:
+    known = {"arch": "amd64", "runtime": "containerd", "runtime_major": "2", **more}
+    label = kernel.replace("+", "_")
+    group = NodeGroup(
+        "", normal(FACETS), kernel, label, os_id=os_id, os_version=os_version, **known
+    )
+    return _selected(replace(group, id=make_group_id(group)))
+
+
+_GENERIC = _group("6.8.0-60-generic", "ubuntu", "24.04")
+_MIXED = (
+    _GENERIC,
+    _group("6.14.0-27-generic", "ubuntu", "24.04"),
+    _group("6.8.0-60-generic", "ubuntu", "24.04", arch="arm64"),
+    _group("5.14.0-570.el9.x86_64", "rhel", "9.6", runtime="cri-o", runtime_major="1"),
+    _group("5.14.0-503.40.1.el9_5.x86_64", "rocky", "9.5", preinstalled=True),
+    # A + in the name of a kernel, no version of the system, and a pool with a name as long as one
+    # can be.
+    _group("6.12.38+deb13-amd64", "debian", "", pool="a-pool-of-20-letters"),
+)
+_BUILD = "9.6.20251013-1"
+_RHCOS = (
+    _group(
+        "5.14.0-570.23.1.el9_6.x86_64",
+        "rhcos",
+        "4.20",
+        os_build=_BUILD,
+        runtime="cri-o",
+        runtime_major="1",
+    ),
+    _group(
+        "5.14.0-570.23.1.el9_6.aarch64",
+        "rhcos",
+        "4.20",
+        arch="arm64",
+        runtime="cri-o",
+        runtime_major="1",
+    ),
+)
+_OPENSHIFT = {
+    "openshift_version": "4.20.1",
+    "proxy": {
+        "http": "http://proxy.example.com:3128",
+        "https": "http://proxy.example.com:3128",
+        "no": ".svc",
+    },
+    "trusted_ca": "user-ca-bundle",
+    "pull_secret": "openshift-config/pull-secret",
+}
+_TOOLKITS = {_BUILD: f"registry.example.com/driver-toolkit@sha256:{'0' * 64}"}
+
+SAMPLE_CLUSTERS = (
+    SampleCluster("Kubernetes", "kubernetes", True, _MIXED),
+    SampleCluster("OpenShift", "openshift", True, _RHCOS, _OPENSHIFT, _TOOLKITS),
+    SampleCluster("Kubernetes without optional APIs", "kubernetes", False, (_GENERIC,)),
+)

@@ -1,0 +1,156 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the files of a recipe's folder to a Recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .._errors import InvalidInput
+from .._nodes.groups import FACETS
+from .._proofs.proof import Proof
+from .._schema.problems import Problems, describe
+from .documents import parse
+from .recipe import CLUSTER, Asset, Build, Compile, Git, Option, Recipe, Rival, State
+from .references import check_references, files_of, in_order
+from .schema import check_shape
+from .standard import STANDARD_OPTIONS
+
+RECIPE_FILE = "recipe.yml"
+
+
+def load(bundle: Mapping[str, str], source: str) -> Recipe:
+    """The recipe that the bundle (path relative to the recipe's folder -> text) describes; source
+    is for messages.
+
+    Raises InvalidInput that lists everything that is wrong with it.
+    """
+    file = f"{source.rstrip('/')}/{RECIPE_FILE}" if source else RECIPE_FILE
+    if RECIPE_FILE not in bundle:
+        raise InvalidInput(
+            f"{source} is no recipe",
+            why=f"it holds no {RECIPE_FILE}",
+            todo="name a recipe's folder",
+        )
+    documents = parse(bundle[RECIPE_FILE], file)
+    problems = Problems(file)
+    if len(documents) != 1 or not isinstance(documents[0], dict):
+        found = describe(documents[0]) if len(documents) == 1 else f"{len(documents)} documents"
+        problems.add("", "one document, a mapping", found)
+    else:
+        check_shape(documents[0], problems)
+        check_references(documents[0], bundle, problems)
+    problems.refuse("the recipe cannot be used", todo="correct it and run again")
+    return _recipe(documents[0], bundle, source)
+
+
+def _recipe(raw: Mapping[str, Any], files: Mapping[str, str], source: str) -> Recipe:
+    states = raw["states"]
+    return Recipe(
+        name=raw["name"],
+        recipe=raw["name"],
+        namespace=raw["namespace"],
+        description=raw.get("description", ""),
+        version=raw.get("version", ""),
+        driver_version=raw.get("driver_version", ""),
+        resources=tuple(raw.get("resources", ())),
+        selector=tuple(raw["selector"]["any_of"]),
+        preinstalled_driver=tuple(raw.get("preinstalled_driver", {}).get("any_of", ())),
+        rivals=tuple(Rival(**rival) for rival in raw.get("rivals", ())),
+        options=_options(raw.get("options", {})),
+        states={name: _state(name, states[name], files) for name in in_order(states)},
+        files=dict(files),
+        source=source,
+    )
+
+
+def _options(raw: Mapping[str, Any]) -> dict[str, Option]:
+    options = dict(STANDARD_OPTIONS)
+    for name, given in raw.items():
+        standard = STANDARD_OPTIONS.get(name, Option(name))
+        kind = given.get("type", standard.type)
+        options[name] = Option(
+            name=name,
+            type=kind,
+            default=given.get("default", standard.default),
+            description=given.get("description", standard.description),
+            choices=tuple(given.get("choices", standard.choices)),
+            required=given.get("required", False),
+            elements=given.get("elements", standard.elements),
+            no_log=given.get("no_log", False),
+            example=given.get("example"),
+        )
+    return options
+
+
+def _state(name: str, raw: Mapping[str, Any], files: Mapping[str, str]) -> State:
+    return State(
+        name=name,
+        role=raw["role"],
+        description=raw.get("description", ""),
+        requires=tuple(raw.get("requires", ())),
+        per=_per(raw.get("per", CLUSTER)),
+        enabled=raw.get("enabled", ""),
+        assets=_assets(raw.get("assets", ()), files),
+        image=_candidates(raw.get("image", ())),
+        image_labels=dict(raw.get("image_labels", {})),
+        lookup=raw.get("lookup", ""),
+        build=_build(raw["build"]) if "build" in raw else None,
+        no_image=raw.get("no_image", ""),
+        placement=raw.get("placement", State.placement),
+        timeout=raw.get("timeout", State.timeout),
+        validate=tuple(_proof(proof) for proof in raw.get("validate", ())),
+        disabled_validate=tuple(_proof(proof) for proof in raw.get("disabled_validate", ())),
+    )
+
+
+def _candidates(raw: str | Sequence[str]) -> tuple[str, ...]:
+    """One template, or several in the order in which they count."""
+    return (raw,) if isinstance(raw, str) else tuple(raw)
+
+
+def _per(raw: str | Sequence[str]) -> tuple[str, ...]:
+    named = [raw] if isinstance(raw, str) else raw
+    return tuple(facet for facet in FACETS if facet in named)
+
+
+def _build(raw: Mapping[str, Any]) -> Build:
+    git = raw.get("git")
+    return Build(
+        repository=raw["repository"],
+        containerfile=raw.get("containerfile", ""),
+        base=raw.get("base", ""),
+        base_arg=raw.get("base_arg", Build.base_arg),
+        context=raw.get("context", ""),
+        git=Git(**git) if git else None,
+        args=dict(raw.get("args", {})),
+        args_from=raw.get("args_from", ""),
+        compile=Compile(**raw["compile"]) if "compile" in raw else None,
+        secrets=dict(raw.get("secrets", {})),
+        enabled=raw.get("enabled", ""),
+    )
+
+
+def _assets(raw: Sequence[str | Mapping[str, Any]], files: Mapping[str, str]) -> tuple[Asset, ...]:
+    """A file that is named belongs to where it is named, and not to a glob that matches it too."""
+    entries = [{"path": asset} if isinstance(asset, str) else asset for asset in raw]
+    named = {entry["path"] for entry in entries if entry["path"] in files}
+    return tuple(
+        Asset(
+            pattern=entry["path"],
+            files=(entry["path"],)
+            if entry["path"] in named
+            else tuple(path for path in files_of(entry["path"], files) if path not in named),
+            needs_api=entry.get("needs_api", ""),
+        )
+        for entry in entries
+    )
+
+
+def _proof(raw: Mapping[str, Any]) -> Proof:
+    ((kind, given),) = raw.items()
+    spec = dict(given or {})
+    enabled = spec.pop("enabled", "")
+    return Proof(kind, spec, enabled)

@@ -1,0 +1,89 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a recipe and facts to objects. Pure and deterministic: the same input gives the same output,
+byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from .._errors import InvalidInput
+from .._json import Obj
+from .._proofs.proof import Proof
+from .._schema.problems import suggest
+from .manifests import identity, title
+from .recipe import Recipe
+from .render_facts import Group, RenderedObject, RenderedState, RenderFacts, Skipped, itself
+from .renderer import StateRenderer
+from .sample import SAMPLE_GROUPS
+
+__all__ = [
+    "Group",
+    "RenderFacts",
+    "RenderedObject",
+    "RenderedState",
+    "Skipped",
+    "check_recipe",
+    "render_images",
+    "render_pod",
+    "render_state",
+]
+
+
+def render_state(recipe: Recipe, state_name: str, facts: RenderFacts) -> RenderedState:
+    """The objects of one state; a disabled state has none. Raises InvalidInput with file and line."""
+    return _renderer(recipe, state_name, facts).state()
+
+
+def render_pod(
+    recipe: Recipe, state_name: str, proof: Proof, facts: RenderFacts, group: Group, node: str
+) -> Obj:
+    """The validation pod of a workload proof (one of RenderedState.proofs) for one node of one of
+    the finest groups, pinned to it.
+
+    The caller gives it its name.
+    """
+    return _renderer(recipe, state_name, facts).pod(proof, group, node)
+
+
+def render_images(recipe: Recipe, state_name: str, facts: RenderFacts) -> dict[str, str]:
+    """The image reference per id of the groups of a state with an image template, else empty."""
+    return _renderer(recipe, state_name, facts).images()
+
+
+def check_recipe(recipe: Recipe, facts: RenderFacts) -> Mapping[str, RenderedState]:
+    """Every state rendered, in dependency order. Raises InvalidInput also where two states hold the
+    same object.
+
+    Where there is no node, what is rendered per group is tried with made-up groups, which leave no
+    trace.
+    """
+    if not facts.groups:
+        _check_together(recipe, replace(facts, groups=SAMPLE_GROUPS, coarse=itself))
+    return _check_together(recipe, facts)
+
+
+def _check_together(recipe: Recipe, facts: RenderFacts) -> dict[str, RenderedState]:
+    states = {name: render_state(recipe, name, facts) for name in recipe.states}
+    first: dict[tuple[str, str, str, str], tuple[str, str]] = {}
+    for name, state in states.items():
+        for item in state.objects:
+            other, source = first.setdefault(identity(item.manifest), (name, item.source))
+            if other != name:
+                raise InvalidInput(
+                    f"{title(item.manifest)} belongs to two states",
+                    where=recipe.source,
+                    why=f"{source} makes it for state {other}, and {item.source} for state {name}",
+                    todo="keep it in one of them",
+                )
+    return states
+
+
+def _renderer(recipe: Recipe, state_name: str, facts: RenderFacts) -> StateRenderer:
+    if state_name not in recipe.states:
+        raise InvalidInput(
+            f"recipe {recipe.name} has no state {state_name}{suggest(state_name, recipe.states)}"
+        )
+    return StateRenderer(recipe, recipe.states[state_name], facts)

@@ -1,0 +1,277 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The variables of templates: options, and facts of the cluster, which are data and are looked at
+before use."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .._errors import InvalidInput
+from .._nodes.groups import DEFAULT
+from .lookups import is_looked_up
+from .recipe import Recipe, State
+from .render_facts import Group, RenderFacts
+from .templating import Facts, Templates, absent
+
+# Variables that differ between groups of nodes -> the facet that a state has to be made per to have
+# them ("": any). A file that uses one of them is rendered once for each group.
+GROUP_FACTS = {
+    "kernel": "kernel",
+    "os": "os",
+    "arch": "arch",
+    "driver_toolkit": "os",
+    "runtime": "runtime",
+    "preinstalled_driver": "driver",
+    "pool": "",
+    "group": "",
+}
+GROUP_NAMES = frozenset((*GROUP_FACTS, "image"))
+
+_KERNEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~:@-]{0,127}")
+_OS = re.compile(r"[A-Za-z0-9._+~-]{0,64}")
+_ARCH = re.compile(r"[a-z0-9_]{1,32}")
+_RUNTIME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,30}[a-z0-9])?")
+_MAJOR = re.compile(r"[0-9]{1,4}")
+_POOL = re.compile(r"([a-z]([a-z0-9-]{0,18}[a-z0-9])?)?")
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+~-]{0,511}")
+_NO_IMAGE = re.compile(f"(?:{_IMAGE.pattern})?")
+_VERSION = re.compile(r"([0-9]{1,5}(\.[0-9]{1,5}){1,2}[A-Za-z0-9.+-]{0,64})?")
+_PROXY = re.compile(r"[A-Za-z0-9._:/\[\]*,%?=&+~-]{0,4096}")
+_OBJECT = re.compile(r"([a-z0-9.-]{1,253}(/[a-z0-9.-]{1,253})?)?")
+# Facts of the cluster besides its platform: how they are called, and what they look like; "" where
+# there is none.
+_CLUSTER = {"openshift_version": _VERSION, "trusted_ca": _OBJECT, "pull_secret": _OBJECT}
+_PROXIES = ("http", "https", "no")
+
+
+def cluster_variables(
+    recipe: Recipe, state: State, facts: RenderFacts, group: Group | None = None
+) -> dict[str, Any]:
+    """What every template of a state sees; with a group, the options of its pool. Raises
+    InvalidInput for facts of the cluster that cannot be true."""
+    missing = {
+        name: absent(
+            f"there is no {name}, since state {state.name} is not made per {facet or 'group of nodes'}"
+        )
+        for name, facet in GROUP_FACTS.items()
+    }
+    return {
+        **missing,
+        "options": Facts("options", facts.options_of(group)),
+        "namespace": facts.namespace,
+        "recipe": recipe.recipe or recipe.name,
+        "instance": recipe.name,
+        "state": state.name,
+        "cluster": Facts("cluster", _cluster(facts.cluster)),
+    }
+
+
+def _cluster(found: Mapping[str, Any]) -> dict[str, Any]:
+    proxy = {key: str((found.get("proxy") or {}).get(key) or "") for key in _PROXIES}
+    texts = {name: str(found.get(name) or "") for name in _CLUSTER}
+    for name, value in texts.items():
+        _check_text(
+            f"cluster.{name}",
+            value,
+            _CLUSTER[name],
+            "the cluster",
+            "look at the cluster's own configuration",
+        )
+    for key, value in proxy.items():
+        _check_text(f"cluster.proxy.{key}", value, _PROXY, "the cluster", "look at Proxy cluster")
+    return {
+        "platform": str(found.get("platform", "kubernetes")),
+        **texts,
+        "proxy": Facts("cluster.proxy", proxy),
+    }
+
+
+def _check_text(what: str, value: str, pattern: re.Pattern[str], owner: str, todo: str) -> None:
+    if not pattern.fullmatch(value):
+        raise InvalidInput(
+            f"{what} of {owner} is not used",
+            why=f"{value[:80]!r} does not look like one",
+            todo=todo,
+        )
+
+
+def group_variables(group: Group, facts: RenderFacts) -> dict[str, Any]:
+    """What templates see of one group of nodes, without images. Raises InvalidInput for facts that
+    cannot be true."""
+    per = frozenset(group.per)
+    variables: dict[str, Any] = {"pool": _checked_fact("pool", group.pool, _POOL, group)}
+    if "kernel" in per:
+        variables["kernel"] = _kernel(group)
+    if per & {"kernel", "os"}:
+        variables["os"] = _system(group)
+        image = facts.driver_toolkits.get(group.os_build, "") if group.os_build else ""
+        _checked_fact("driver_toolkit.image", image, _NO_IMAGE, group)
+        variables["driver_toolkit"] = Facts("driver_toolkit", {"image": image})
+    if per & {"kernel", "arch"}:
+        variables["arch"] = _checked_fact("arch", group.arch, _ARCH, group)
+    if "runtime" in per:
+        name = _checked_fact("runtime.name", group.runtime, _RUNTIME, group)
+        major = int(_checked_fact("runtime.major", group.runtime_major, _MAJOR, group))
+        variables["runtime"] = Facts("runtime", {"name": name, "major": major})
+    if "driver" in per:
+        variables["preinstalled_driver"] = group.preinstalled
+    return {**variables, **group_names(group)}
+
+
+def group_names(group: Group) -> dict[str, Any]:
+    """group alone: the id of a group, and what makes names of objects differ by it."""
+    suffix = "" if group.id == DEFAULT else f"-{group.id}"
+    return {"group": Facts("group", {"id": group.id, "suffix": suffix})}
+
+
+def _kernel(group: Group) -> Facts:
+    _checked_fact("kernel", group.kernel, _KERNEL, group)
+    version = re.match(r"(\d+)\.(\d+)", group.kernel)
+    kernel = {
+        "raw": group.kernel,
+        "label": group.kernel_label,
+        "id": group.id,
+        "tag": kernel_tag(group.kernel),
+        "major": int(version[1]) if version else None,
+        "minor": int(version[2]) if version else None,
+    }
+    return Facts("kernel", kernel)
+
+
+def _system(group: Group) -> Facts:
+    for what, value in (
+        ("os.id", group.os_id),
+        ("os.version", group.os_version),
+        ("os.build", group.os_build),
+    ):
+        _checked_fact(what, value, _OS, group)
+    major = group.os_version.split(".")[0]
+    return Facts(
+        "os",
+        {"id": group.os_id, "version": group.os_version, "major": major, "build": group.os_build},
+    )
+
+
+def _checked_fact(what: str, value: str, pattern: re.Pattern[str], group: Group) -> str:
+    _check_text(
+        what,
+        value,
+        pattern,
+        f"group {group.id}",
+        "look at nodeInfo and the NFD labels of its nodes",
+    )
+    return value
+
+
+def kernel_tag(kernel: str) -> str:
+    """A kernel as a part of an image's tag. Where characters had to go, a hash tells kernels apart
+    that look alike."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]", "_", kernel)
+    return (
+        plain if plain == kernel else f"{plain}-{hashlib.sha256(kernel.encode()).hexdigest()[:6]}"
+    )
+
+
+def image_states(recipe: Recipe, state: State) -> list[State]:
+    """The states whose image a state's templates see: itself, then those that it requires, nearest
+    first."""
+    found, left = [], [state.name]
+    for name in left:
+        current = recipe.states[name]
+        if current.image or current.build:
+            found.append(current)
+        left += [required for required in current.requires if required not in left]
+    return found
+
+
+def refuse_finer_images(recipe: Recipe, state: State) -> None:
+    """Raise InvalidInput where an image that a state's templates see need not be the same for all
+    nodes of a group."""
+    for source in image_states(recipe, state):
+        finer = set(source.per) - {
+            *state.per,
+            *(("os", "arch") if "kernel" in state.per else ()),
+            "pool",
+        }
+        if finer:
+            raise InvalidInput(
+                f"state {state.name} cannot use the image of state {source.name}",
+                where=recipe.source,
+                why=f"that is made per {', '.join(source.per)}, and state {state.name} per {', '.join(state.per)}",
+                todo=f"make state {state.name} per {', '.join(sorted(finer))} too",
+            )
+
+
+def image_variables(recipe: Recipe, state: State, find: Callable[[State], str]) -> dict[str, Any]:
+    """image, and <state>.image for every state whose image the templates see; empty where there is
+    none.
+
+    find: the image of a state for the group of nodes that it is about.
+    """
+    images = {source.name: {"image": find(source)} for source in image_states(recipe, state)}
+    variables: dict[str, Any] = {name: Facts(name, image) for name, image in images.items()}
+    if images:
+        variables["image"] = next(iter(images.values()))["image"]
+    return variables
+
+
+def image_of(
+    recipe: Recipe, state: State, facts: RenderFacts, group: Group, templates: Templates
+) -> str:
+    """The image reference of a state for a group: the user's, else what was looked up or built,
+    else as named.
+
+    group: the state's own, or a finer one. "" where a look-up has found none: the state has nothing
+    for this group. While nothing has been looked up (when a recipe is merely checked), a state that
+    builds has an image of no registry.
+    """
+    group = facts.coarse(group, state.per)
+    given = (facts.images or {}).get(group.id)
+    if given is not None:
+        return _checked(given, recipe, state, group)
+    if facts.resolved is not None and is_looked_up(state):
+        return facts.resolved.get(state.name, {}).get(group.id, "")
+    named = named_image(recipe, state, facts, group, templates)
+    if facts.resolved is not None:
+        return _checked(named, recipe, state, group)
+    return named or f"unresolved.invalid/{recipe.name}:{group.id}"
+
+
+def named_image(
+    recipe: Recipe, state: State, facts: RenderFacts, group: Group, templates: Templates
+) -> str:
+    """The first of named_images; "" where there is none for a state that builds."""
+    named = named_images(recipe, state, facts, group, templates)
+    if named:
+        return named[0]
+    return "" if state.build else _checked("", recipe, state, group)
+
+
+def named_images(
+    recipe: Recipe, state: State, facts: RenderFacts, group: Group, templates: Templates
+) -> list[str]:
+    """What the recipe's image templates say for a group of the state, in order, without those that
+    give nothing."""
+    path = f"recipe.yml, states.{state.name}.image"
+    variables: Mapping[str, Any] = {
+        **cluster_variables(recipe, state, facts, group),
+        **group_variables(group, facts),
+    }
+    rendered = [templates.render_text(image, path, variables).strip() for image in state.image]
+    return [_checked(image, recipe, state, group) for image in dict.fromkeys(rendered) if image]
+
+
+def _checked(image: str, recipe: Recipe, state: State, group: Group) -> str:
+    path = f"recipe.yml, states.{state.name}.image"
+    if not _IMAGE.fullmatch(image):
+        raise InvalidInput(
+            f"state {state.name} has no image for group {group.id}",
+            where=f"{recipe.source}/{path}" if recipe.source else path,
+            why=f"{image[:80]!r} is no image reference",
+        )
+    return image

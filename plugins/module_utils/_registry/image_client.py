@@ -1,0 +1,168 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Images in registries: looked up, and made by appending one layer."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from .._errors import InvalidInput
+from .image_manifests import config_with_layer, labels_of, manifest_with_layer
+from .image_names import Reference
+from .policy import RegistryPolicy
+from .registry_errors import ImageNotFound, RegistryError
+from .repository import Platform, Repository
+from .session import RegistrySession
+from .target import Target
+
+T = TypeVar("T")
+
+# Of images whose base says none.
+_NO_TIME = "1970-01-01T00:00:00Z"
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image for one architecture.
+
+    reference: as it was asked for. digest: what its tag points at, the manifest or an index; pin
+    this one. manifest_digest: of the manifest for arch. created: RFC 3339, "" if the image does not
+    say.
+    """
+
+    reference: Reference
+    digest: str
+    manifest_digest: str
+    arch: str
+    labels: Mapping[str, str]
+    created: str
+
+
+class Registries:
+    """Asks registries and their mirrors. Safe for threads. All methods raise RegistryError and
+    InvalidInput."""
+
+    def __init__(self, policy: RegistryPolicy, sleep: Callable[[float], None] = time.sleep) -> None:
+        """sleep: waits between attempts, for seconds."""
+        self._policy = policy
+        self._transport = RegistrySession(policy, sleep)
+        self._sleep = sleep
+
+    @property
+    def requests(self) -> Counter[str]:
+        """How many requests were sent so far, by method; those to token servers count as "token"."""
+        return self._transport.requests
+
+    def digest(self, reference: Reference) -> str | None:
+        """The digest that a tag points at; None if there is no such image anywhere."""
+        found = self._first(reference, lambda repository: repository.digest())
+        return found[1] if found else None
+
+    def find(self, reference: Reference, arch: str) -> Image | None:
+        """The image for an architecture, as Kubernetes writes it (amd64, arm64); None if there is
+        none anywhere.
+
+        Raises WrongArchitecture where the image is there, but not for arch.
+        """
+        found = self._first(reference, lambda repository: repository.platform(arch))
+        return _image(reference, arch, found[1]) if found else None
+
+    def append_layer(
+        self, base: Reference, target: Reference, arch: str, layer: bytes, labels: Mapping[str, str]
+    ) -> Image:
+        """Push base with one layer more (tar.gz) and these labels as target, which has a tag.
+
+        Its time is the base's: the same base, layer and labels are the same image, whenever it is
+        made. Layers of the base that target's registry has are not sent. Raises NotFound if there
+        is no base.
+        """
+        if not target.tag or target.digest:
+            why = "it is named by its digest, not by a tag"
+            raise InvalidInput(f"Cannot push {target}", why=why, todo="name a tag")
+        found = self._first(base, lambda repository: repository.platform(arch))
+        if found is None:
+            todo = "push it, or name another base image"
+            raise ImageNotFound(
+                f"Cannot push {target}", why=f"the base image {base} does not exist", todo=todo
+            )
+        source, platform = found
+        created = str(platform.config.get("created") or _NO_TIME)
+        config = config_with_layer(platform.config, layer, labels, created)
+        manifest = manifest_with_layer(platform.manifest, config, layer)
+        place = self._policy.push_place(target)
+        same_registry = source.place.host == place.host
+        mounts_from = source.place.repository if same_registry else ""
+        into = Target(self._transport, place, f"push {target}", self._sleep, mounts_from)
+        for descriptor in platform.manifest.layers:
+            into.take_over(str(descriptor["digest"]), source)
+        into.push(layer)
+        into.push(config)
+        # Last: until then there is no image, so nobody ever sees half of one.
+        into.tag(manifest, target.tag)
+        labels_now = {**labels_of(platform.config), **labels}
+        return Image(target, manifest.digest, manifest.digest, arch, labels_now, created)
+
+    def may_push(self, target: Reference) -> None:
+        """Raise RegistryError where nothing may be pushed to a repository; nothing is left of the
+        question."""
+        Target(
+            self._transport, self._policy.push_place(target), f"push {target}", self._sleep
+        ).ask()
+
+    def _first(
+        self, reference: Reference, ask: Callable[[Repository], T | None]
+    ) -> tuple[Repository, T] | None:
+        """What the first place that has the image says; None only if each place says that there is
+        none."""
+        failures: list[RegistryError] = []
+        places = self._policy.places(reference)
+        if not places:
+            kind = "digests" if reference.tag and not reference.digest else "tags"
+            why = f"its registry is not to be asked, and its mirrors serve {kind} only"
+            raise RegistryError(
+                f"Cannot look up {reference}",
+                why=why,
+                todo="correct the mirrors",
+                registry=reference.host,
+            )
+        for place in places:
+            repository = Repository(self._transport, place, f"look up {place}")
+            try:
+                found = ask(repository)
+            except RegistryError as error:
+                failures.append(error)
+                continue
+            if found is not None:
+                return repository, found
+        if failures:
+            raise _told_together(reference, failures)
+        return None
+
+
+def _image(reference: Reference, arch: str, platform: Platform) -> Image:
+    created = str(platform.config.get("created") or "")
+    manifest = platform.manifest.digest
+    return Image(
+        reference, platform.top.digest, manifest, arch, labels_of(platform.config), created
+    )
+
+
+def _told_together(reference: Reference, failures: list[RegistryError]) -> RegistryError:
+    """The last failure, which tells of the source where it was asked, with what the mirrors said."""
+    *mirrors, last = failures
+    if not mirrors and last.what == f"Cannot look up {reference}":
+        return last
+    others = "".join(f", and {error.registry} failed as well ({error.why})" for error in mirrors)
+    return type(last)(
+        f"Cannot look up {reference}",
+        where=last.where,
+        why=f"{last.why}{others}",
+        todo=last.todo,
+        status=last.status,
+        registry=last.registry,
+    )

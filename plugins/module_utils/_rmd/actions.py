@@ -1,0 +1,157 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What has to happen on one node: what is wanted against what runs there. Pure.
+
+There is no update: RMD's PATCH frees the resources before it knows whether it can set the new ones,
+keeps saying that all is well when it cannot, and does not look whose cores it takes. A change is a
+DELETE and a POST."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Optional, Union
+
+from .dialect import has_more
+from .workloads import RunningWorkload, Workload
+
+
+@dataclass(frozen=True)
+class Keep:
+    """It runs as it is wanted, maybe under a uuid that it has from before (adopted)."""
+
+    running: RunningWorkload
+    workload: Workload
+
+
+@dataclass(frozen=True)
+class Post:
+    """It does not run."""
+
+    workload: Workload
+
+
+@dataclass(frozen=True)
+class Replace:
+    """It runs, but otherwise, or the daemon itself says that it is not in force, or it is there
+    more than once."""
+
+    old: RunningWorkload
+    workload: Workload
+
+
+@dataclass(frozen=True)
+class Delete:
+    """It runs, and should not."""
+
+    old: RunningWorkload
+
+
+Action = Union[Keep, Post, Replace, Delete]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One request of an action: its POST, or its DELETE."""
+
+    action: Union[Post, Replace, Delete]
+    is_post: bool
+
+
+def plan(
+    present: Sequence[Workload],
+    absent: Collection[str],
+    running: Sequence[RunningWorkload],
+    *,
+    adopted: Optional[Mapping[str, Sequence[str]]] = None,
+    recreate: bool = False,
+) -> tuple[Action, ...]:
+    """The actions of a node, in the order of present; deletions first.
+
+    absent: uuids that should not run. adopted: other uuids that a wanted one may run under, such as
+    those of Intel's operator; it keeps such a name until it has to change. recreate: replace also
+    what is as it should be.
+    """
+    by_uuid: dict[str, list[RunningWorkload]] = {}
+    for found in running:
+        by_uuid.setdefault(found.uuid, []).append(found)
+    deletions = [
+        Delete(found) for uuid in sorted(set(absent)) if uuid for found in by_uuid.get(uuid, ())
+    ]
+    others: list[Action] = []
+    for workload in present:
+        names = [workload.uuid, *(adopted or {}).get(workload.uuid, ())]
+        found_here = [
+            found for name in dict.fromkeys(names) if name for found in by_uuid.get(name, ())
+        ]
+        if not found_here:
+            others.append(Post(workload))
+            continue
+        first, *doubles = found_here
+        # Parallel requests of others can make one uuid twice: both share a group, so neither is
+        # worth keeping.
+        deletions += [Delete(double) for double in doubles]
+        equal = first.workload.is_same_as(workload) and not has_more(first) and first.is_enforced
+        others.append(
+            Keep(first, workload)
+            if equal and not doubles and not recreate
+            else Replace(first, workload)
+        )
+    return (*deletions, *others)
+
+
+def steps(actions: Sequence[Action]) -> tuple[Step, ...]:
+    """The requests of a node's actions, in an order in which none is in another's way.
+
+    What only goes, goes first. Then what shrinks is replaced before what grows. Replacements that
+    want each other's cores are all deleted before any of them is posted.
+    """
+    found = [Step(action, is_post=False) for action in actions if isinstance(action, Delete)]
+    replacements = sorted(
+        (action for action in actions if isinstance(action, Replace)), key=_growth
+    )
+    entangled = _entangled(replacements)
+    for action in replacements:
+        if action not in entangled:
+            found += [Step(action, is_post=False), Step(action, is_post=True)]
+    found += [Step(action, is_post=False) for action in entangled]
+    found += [Step(action, is_post=True) for action in entangled]
+    found += [Step(action, is_post=True) for action in actions if isinstance(action, Post)]
+    return tuple(found)
+
+
+def uuid_of(action: Action) -> str:
+    """The uuid that an action is about: the wanted one, or of what goes."""
+    return action.old.uuid if isinstance(action, Delete) else action.workload.uuid
+
+
+def changes(actions: Iterable[Action]) -> list[Action]:
+    """The actions that are no Keep."""
+    return [action for action in actions if not isinstance(action, Keep)]
+
+
+def removed_by(actions: Iterable[Action]) -> list[RunningWorkload]:
+    """What these actions delete, also in order to replace it."""
+    return [action.old for action in actions if isinstance(action, (Delete, Replace))]
+
+
+def wanted_by(actions: Iterable[Action]) -> list[Workload]:
+    """What is wanted after these actions."""
+    return [action.workload for action in actions if isinstance(action, (Keep, Post, Replace))]
+
+
+def _growth(action: Replace) -> int:
+    before = action.old.workload.cache
+    after = action.workload.cache
+    return (after.max if after else 0) - (before.max if before else 0)
+
+
+def _entangled(replacements: Sequence[Replace]) -> list[Replace]:
+    """Those that want a core that another one of them has, and those that have it."""
+    found: list[Replace] = []
+    for one in replacements:
+        for other in replacements:
+            if one is not other and set(one.workload.cores) & set(other.old.workload.cores):
+                found += [action for action in (one, other) if action not in found]
+    return [action for action in replacements if action in found]

@@ -1,0 +1,143 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which certificates should be there, given those that are. Pure.
+
+All that daemons show and trust changes together: what expires first makes everything anew, so that
+one restart of the daemons is enough. A node that joins gets a certificate that ends with the
+others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Optional
+
+from ..endpoints import server_name
+from . import pki
+from .pki import Pair
+
+AUTO, CERTIFICATES, AUTHORITY = "auto", "certificates", "authority"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What the cluster has. servers: node -> its pair. trust: what daemons trust, ca.crt and
+    client.crt."""
+
+    authority: Optional[Pair] = None
+    client: Optional[Pair] = None
+    servers: Mapping[str, Pair] = field(default_factory=dict)
+    trust: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CertificateSettings:
+    """How long certificates last and when they are made anew. renew: auto, or what to make anew
+    now."""
+
+    days: int = 365
+    renew_before_days: int = 30
+    authority_days: int = 3650
+    renew: str = AUTO
+
+
+@dataclass(frozen=True)
+class WantedCertificates:
+    """What the cluster should have. why: why all are new, "" where they are not. issued: nodes with
+    a new one."""
+
+    authority: Pair
+    client: Pair
+    servers: Mapping[str, Pair]
+    why: str
+    issued: tuple[str, ...]
+    removed: tuple[str, ...]
+
+    @property
+    def trust(self) -> dict[str, str]:
+        """What every daemon needs to know."""
+        return {"ca.crt": self.authority.certificate, "client.crt": self.client.certificate}
+
+
+def decide(
+    stored: Stored, nodes: Sequence[str], settings: CertificateSettings, now: datetime
+) -> WantedCertificates:
+    """The certificates for these nodes. Without nodes those of before stay: rather labels are gone
+    than all nodes."""
+    authority, why = stored.authority, _why_a_new_authority(stored.authority, settings, now)
+    if why or authority is None:
+        authority = pki.make_authority(now, settings.authority_days)
+    client, end = stored.client, now + timedelta(days=settings.days)
+    why = why or _why_new(stored, authority, nodes, settings, now)
+    if why or client is None:
+        client = pki.issue_client(authority, now, end)
+    else:
+        found = pki.observe(client.certificate, authority.certificate)
+        end = found.not_after if found else end
+    kept = (
+        {}
+        if why
+        else {node: pair for node, pair in stored.servers.items() if node in nodes or not nodes}
+    )
+    missing = [node for node in nodes if node not in kept]
+    servers = {
+        **kept,
+        **{node: pki.issue_server(authority, [server_name(node)], now, end) for node in missing},
+    }
+    removed = tuple(sorted(set(stored.servers) - set(servers)))
+    return WantedCertificates(authority, client, servers, why, tuple(missing), removed)
+
+
+def fingerprint(trust: Mapping[str, str], shared: str = "") -> str:
+    """A text that is another one whenever daemons have to start anew. shared: a certificate that
+    all of them show."""
+    return hashlib.sha256(json.dumps([dict(trust), shared], sort_keys=True).encode()).hexdigest()[
+        :16
+    ]
+
+
+def _why_a_new_authority(
+    authority: Optional[Pair], settings: CertificateSettings, now: datetime
+) -> str:
+    if authority is None:
+        return "there is no authority yet"
+    if settings.renew == AUTHORITY:
+        return "a new authority was asked for"
+    found = pki.observe(authority.certificate, authority.certificate)
+    if found is None or not pki.belong_together(authority):
+        return "the authority's certificate or key is damaged"
+    # What it signs must not end before its time.
+    if found.not_after < now + timedelta(days=settings.days):
+        return f"the authority ends on {found.not_after:%Y-%m-%d}"
+    return ""
+
+
+def _why_new(
+    stored: Stored,
+    authority: Pair,
+    nodes: Sequence[str],
+    settings: CertificateSettings,
+    now: datetime,
+) -> str:
+    """Why all certificates are made anew under an authority that stays."""
+    soon = now + timedelta(days=settings.renew_before_days)
+    if settings.renew == CERTIFICATES:
+        return "new certificates were asked for"
+    if stored.client is None:
+        return "there is no client certificate yet"
+    found = pki.observe(stored.client.certificate, authority.certificate)
+    if found is None or not found.issued or not pki.belong_together(stored.client):
+        return "the client certificate is not one of this authority"
+    if found.not_after < soon:
+        return f"they end on {found.not_after:%Y-%m-%d}"
+    for node in sorted(set(nodes) & set(stored.servers)):
+        server = pki.observe(stored.servers[node].certificate, authority.certificate)
+        if server is None or not server.issued or server_name(node) not in server.names:
+            return f"the certificate of node {node} is not one of this authority for it"
+        if server.not_after < soon:
+            return f"the certificate of node {node} ends on {server.not_after:%Y-%m-%d}"
+    return ""

@@ -1,0 +1,217 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of rmd_certificates: what the cluster has, what it should have, and the difference
+written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any, Optional
+
+from ..._cluster.api_errors import Forbidden
+from ..._cluster.client import Client, connect
+from ..._errors import EnablementError, InvalidInput
+from ..._json import Obj
+from ..._states.context import RunContext
+from ..._states.guard import Guard, given_back
+from . import lifetimes, pki, secret_objects
+from .lifetimes import CertificateSettings, WantedCertificates
+from .pki import Pair
+
+RECIPE = "intel-rmd"
+GENERATED, PROVIDED = "generated", "provided"
+# In check mode, for certificates that are not there yet.
+_NOT_KNOWN = "not-known-yet"
+_SELECTOR = ",".join(
+    f"{name}={value}" for name, value in secret_objects.LABELS.items() if name.startswith("app.")
+)
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """rmd_certificates: make, renew, take over or remove what daemons and clients prove themselves
+    with."""
+    client = connect(params)
+    guard = Guard(client, RECIPE, context)
+    with given_back(client, RECIPE, context):
+        if params["state"] == "absent":
+            return _remove(client, params["namespace"], guard, context)
+        if params["source"] == PROVIDED:
+            return _take_over(client, params, guard, context)
+        return _generate(client, params, guard, context)
+
+
+def _generate(client: Client, params: Mapping[str, Any], guard: Guard, context: RunContext) -> Obj:
+    pki.require_library()
+    settings, namespace = _settings(params), str(params["namespace"])
+    trust = client.get(client.kind("v1", "ConfigMap"), secret_objects.TRUST, namespace)
+    try:
+        secrets = _ours(client, "Secret", namespace)
+    except Forbidden:
+        if not context.check_mode:
+            raise
+        return _without_secrets(trust, context)
+    stored = secret_objects.read(secrets.values(), trust)
+    if secret_objects.CLIENT not in secrets:
+        _refuse_foreign(client, namespace)
+    now = datetime.fromtimestamp(context.clock(), timezone.utc)
+    wanted = lifetimes.decide(stored, sorted(set(params["nodes"])), settings, now)
+    live = {**secrets, secret_objects.TRUST: trust}
+    writes = [
+        obj
+        for obj in secret_objects.objects(wanted, namespace)
+        if secret_objects.differs(obj, live.get(obj["metadata"]["name"]))
+    ]
+    _write(client, writes, guard, context)
+    anew = bool(wanted.why)
+    result = _result(wanted.trust, "", _NOT_KNOWN if anew and context.check_mode else "")
+    result |= {
+        "changed": bool(writes),
+        "why": wanted.why,
+        "issued": list(wanted.issued),
+        "removed": list(wanted.removed),
+    }
+    if context.diff and writes:
+        result["diff"] = _diff(stored.servers, wanted)
+    return result
+
+
+def _without_secrets(trust: Optional[Obj], context: RunContext) -> Obj:
+    """What somebody who may only look can be told: what daemons trust, not whether it would be
+    renewed."""
+    context.progress("certificates: Secrets may not be read, so nothing is said of their renewal")
+    known = (trust or {}).get("data") or {}
+    result = _result(known, "", "" if known else _NOT_KNOWN)
+    return {**result, "changed": not known, "why": "", "issued": [], "removed": []}
+
+
+def _take_over(client: Client, params: Mapping[str, Any], guard: Guard, context: RunContext) -> Obj:
+    """Certificates of somebody else's making: only what daemons need to know of the client is
+    written."""
+    namespace = str(params["namespace"])
+    texts = _provided(client, secret_objects.CLIENT, namespace)
+    shared = ""
+    if params.get("server_secret"):
+        shared = _provided(client, params["server_secret"], namespace)["tls.crt"]
+    trust = {"ca.crt": texts["ca.crt"], "client.crt": texts["tls.crt"]}
+    live = client.get(client.kind("v1", "ConfigMap"), secret_objects.TRUST, namespace)
+    wanted = secret_objects.trust_object(trust, namespace)
+    writes = [wanted] if secret_objects.differs(wanted, live) else []
+    _write(client, writes, guard, context)
+    result = {
+        **_result(trust, shared, ""),
+        "changed": bool(writes),
+        "why": "",
+        "issued": [],
+        "removed": [],
+    }
+    if context.diff and writes:
+        result["diff"] = {"before": "", "after": f"ConfigMap {namespace}/{secret_objects.TRUST}\n"}
+    return result
+
+
+def _remove(client: Client, namespace: str, guard: Guard, context: RunContext) -> Obj:
+    names = [
+        (kind, name)
+        for kind in ("Secret", "ConfigMap")
+        for name in sorted(_ours(client, kind, namespace))
+    ]
+    if names and not context.check_mode:
+        guard.before_write()
+        for kind, name in names:
+            client.delete(client.kind("v1", kind), name, namespace)
+    removed = [f"{kind} {namespace}/{name}" for kind, name in names]
+    result: Obj = {
+        "changed": bool(names),
+        "fingerprint": "",
+        "issued": [],
+        "removed": removed,
+        "why": "",
+    }
+    if context.diff and names:
+        result["diff"] = {"before": "".join(f"{title}\n" for title in removed), "after": ""}
+    return result
+
+
+def _settings(params: Mapping[str, Any]) -> CertificateSettings:
+    names = ("days", "renew_before_days", "authority_days", "renew")
+    settings = CertificateSettings(**{name: params[name] for name in names})
+    if not 0 < settings.renew_before_days < settings.days < settings.authority_days:
+        raise InvalidInput(
+            "certificates cannot be made with these options",
+            why="renew_before_days, days and authority_days have to grow in this order",
+            todo="correct them",
+        )
+    return settings
+
+
+def _ours(client: Client, kind: str, namespace: str) -> dict[str, Obj]:
+    found = client.list(client.kind("v1", kind), namespace=namespace, labels=_SELECTOR).items
+    return {str(obj["metadata"]["name"]): obj for obj in found}
+
+
+def _refuse_foreign(client: Client, namespace: str) -> None:
+    if client.get(client.kind("v1", "Secret"), secret_objects.CLIENT, namespace) is not None:
+        raise EnablementError(
+            f"Secret {namespace}/{secret_objects.CLIENT} is somebody else's",
+            why="certificates are to be made, but this one was not made here",
+            todo="set rmd_certificates to provided, or remove the Secret",
+        )
+
+
+def _provided(client: Client, name: str, namespace: str) -> Mapping[str, str]:
+    where = f"Secret {namespace}/{name}"
+    secret = client.get(client.kind("v1", "Secret"), name, namespace)
+    texts = secret_objects.texts_of(secret or {})
+    missing = [key for key in ("ca.crt", "tls.crt", "tls.key") if not texts.get(key)]
+    if missing:
+        raise EnablementError(
+            "The certificates that are to be used are not there",
+            where=where,
+            why=f"it holds no {', '.join(missing)}" if secret else "there is no such Secret",
+            todo="make it (ca.crt, tls.crt, tls.key), or let certificates be made (rmd_certificates: generated)",
+        )
+    if pki.AVAILABLE and not pki.belong_together(Pair(texts["tls.crt"], texts["tls.key"])):
+        raise EnablementError(
+            "The key does not belong to the certificate", where=where, todo="correct the Secret"
+        )
+    return texts
+
+
+def _write(client: Client, writes: Sequence[Obj], guard: Guard, context: RunContext) -> None:
+    if not writes or context.check_mode:
+        return
+    guard.before_write()
+    # One after the other: their order is what makes a run that ends half-way repeatable.
+    for obj in writes:
+        guard.keep()
+        client.apply(obj)
+
+
+def _result(trust: Mapping[str, str], shared: str, unknown: str) -> Obj:
+    result: Obj = {"fingerprint": unknown or lifetimes.fingerprint(trust, shared)}
+    found = (
+        pki.observe(trust["client.crt"], trust["ca.crt"]) if pki.AVAILABLE and not unknown else None
+    )
+    if found is not None:
+        result["expires"] = _moment(found.not_after)
+    return result
+
+
+def _diff(before: Mapping[str, Pair], wanted: WantedCertificates) -> dict[str, str]:
+    """A line for each node whose certificate changes, with its end."""
+
+    def line(node: str, pair: Optional[Pair]) -> str:
+        found = pki.observe(pair.certificate, wanted.authority.certificate) if pair else None
+        return f"certificate of node {node}: until {_moment(found.not_after)}\n" if found else ""
+
+    nodes = sorted({*wanted.issued, *wanted.removed})
+    return {
+        "before": "".join(line(node, before.get(node)) for node in nodes),
+        "after": "".join(line(node, wanted.servers.get(node)) for node in nodes),
+    }
+
+
+def _moment(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,71 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of rmd_config: the operator's RmdConfig object as options of the recipe, and its status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._cluster.client import Client, connect
+from .._json import Obj
+from .._states.context import RunContext
+from .objects.conditions import condition
+from .objects.operator_names import CONFIG, CONFIG_NAME, HOME_NAMESPACE
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """rmd_config: what the object asks for; with nodes, what it says of them."""
+    client = connect(params)
+    config = client.get(CONFIG, CONFIG_NAME, HOME_NAMESPACE)
+    if config is None:
+        return {"changed": False, "found": False, "options": {}}
+    result: Obj = {"changed": False, "found": True, "options": options_of(config.get("spec") or {})}
+    if params.get("nodes") is not None:
+        result |= _tell(client, config, params, context)
+    return result
+
+
+def options_of(spec: Mapping[str, Any]) -> Obj:
+    """The recipe's options that an RmdConfig sets; what it leaves empty is left to the recipe."""
+    options: Obj = {}
+    if spec.get("rmdImage"):
+        options["rmd_image"] = spec["rmdImage"]
+    if spec.get("rmdNodeSelector"):
+        options["hardware_labels"] = [dict(spec["rmdNodeSelector"])]
+    if spec.get("deployNodeAgent") is not None:
+        options["agent_enabled"] = spec["deployNodeAgent"]
+    return options
+
+
+def _tell(client: Client, config: Obj, params: Mapping[str, Any], context: RunContext) -> Obj:
+    before = config.get("status") or {}
+    generation = int(config["metadata"].get("generation", 1))
+    problem = str(params.get("problem") or "")
+    ready = condition(
+        before.get("conditions") or [],
+        "Ready",
+        not problem,
+        "NotReady" if problem else "Deployed",
+        problem or "RMD answers on all nodes",
+        now=context.clock(),
+        generation=generation,
+    )
+    status = {
+        "nodes": sorted(params["nodes"]),
+        "observedGeneration": generation,
+        "conditions": [ready],
+    }
+    if status == {name: before.get(name) for name in status}:
+        return {}
+    if not context.check_mode:
+        client.patch(CONFIG, CONFIG_NAME, HOME_NAMESPACE, {"status": status}, subresource="status")
+    found: Obj = {"changed": True}
+    if context.diff:
+        found["diff"] = {"before": _lines(before.get("nodes")), "after": _lines(status["nodes"])}
+    return found
+
+
+def _lines(nodes: Any) -> str:
+    return "".join(f"{node}\n" for node in nodes or [])

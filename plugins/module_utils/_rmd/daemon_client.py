@@ -1,0 +1,155 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a daemon can be asked. GETs are repeated for a while; what may have worked never is."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, Optional
+
+from . import dialect as dialects
+from .classify import classify
+from .dialect import Dialect, decode
+from .https import RmdConnection, RmdResponse
+from .rmd_errors import RmdError, Unanswered
+from .topology import RmdPolicy, Topology, parse_policies, parse_topology
+from .workloads import RunningWorkload
+
+_WORKLOADS = "/v1/workloads"
+# Before the second, third and fourth attempt: a daemon that restarts is back by then.
+_PAUSES_S = (0.2, 0.5, 1.0)
+_LATER = frozenset({502, 503, 504})
+
+
+class Daemon:
+    """One node's daemon. All methods raise RmdError. dialect is None as long as nothing has told
+    it."""
+
+    def __init__(
+        self,
+        node: str,
+        wire: RmdConnection,
+        dialect: Optional[Dialect] = None,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.node = node
+        self.dialect = dialect
+        self._wire = wire
+        self._sleep = sleep
+
+    @property
+    def where(self) -> str:
+        """For messages."""
+        return self._wire.address.where
+
+    @property
+    def requests(self) -> Counter[str]:
+        """How many requests were sent so far, by method."""
+        return self._wire.requests
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._wire.close()
+
+    def workloads(self) -> list[RunningWorkload]:
+        """What runs, in the daemon's order; tells the dialect where there is something."""
+        found = self._get(_WORKLOADS, "list the workloads")
+        if not isinstance(found, list) or not all(isinstance(body, Mapping) for body in found):
+            raise self._nonsense("list the workloads")
+        self.dialect = self.dialect or dialects.of_workloads(found)
+        return [decode(body) for body in found]
+
+    def topology(self, *, mba: bool = False) -> Topology:
+        """Caches and pools; mba: ask for memory bandwidth, too."""
+        caches = self._get("/v1/cache/l3", "read the caches")
+        if not isinstance(caches, Mapping):
+            raise self._nonsense("read the caches")
+        support = self._get("/v1/mba", "read the memory bandwidth", missing={}) if mba else None
+        return parse_topology(caches, support if isinstance(support, Mapping) else None)
+
+    def policies(self) -> dict[str, RmdPolicy]:
+        """The policies by name; none where the daemon has none for its CPU."""
+        found = self._get("/v1/policy", "read the policies", missing={})
+        return parse_policies(found) if isinstance(found, Mapping) else {}
+
+    def learn_dialect(self) -> Dialect:
+        """The dialect; asked for, where it is not known, by a POST that every daemon refuses."""
+        if self.dialect is None:
+            answer = self._send("POST", _WORKLOADS, "learn the dialect", dialects.PROBE)
+            self.dialect = dialects.of_refusal(answer.text)
+            if self.dialect is None:
+                refusal = classify(answer.status, answer.text)
+                todo = "" if refusal.kind != "unknown" else "name the dialect (option dialect)"
+                raise self._error("learn the dialect", refusal.kind, refusal.why, todo)
+        return self.dialect
+
+    def post(self, body: Mapping[str, Any]) -> RunningWorkload:
+        """Make a workload from a body in the daemon's dialect. After Unanswered nobody knows
+        whether it is there."""
+        task = f"post workload {body.get('uuid') or body.get('id')}"
+        answer = self._send("POST", _WORKLOADS, task, body)
+        found = answer.json()
+        if answer.status not in (200, 201) or not isinstance(found, Mapping):
+            raise self._refused(task, answer)
+        return decode(found)
+
+    def delete(self, running: RunningWorkload) -> bool:
+        """Remove a workload; False where it is not there any more."""
+        task = f"delete workload {running.uuid or running.id}"
+        answer = self._send("DELETE", f"{_WORKLOADS}/{running.id}", task)
+        if answer.status == 404:
+            return False
+        # Where it was not allowed to, RMD says so in the text of a 200; a removal has none.
+        if answer.status != 200 or answer.text.strip():
+            raise self._refused(task, answer)
+        return True
+
+    def _get(self, path: str, task: str, *, missing: Any = None) -> Any:
+        """The JSON of an answer; missing: what a 404 means, if it is no error."""
+        for pause in (*_PAUSES_S, None):
+            try:
+                answer = self._wire.send("GET", path, task)
+            except Unanswered:
+                if pause is None:
+                    raise
+            else:
+                if answer.status == 200:
+                    return answer.json()
+                if answer.status == 404 and missing is not None:
+                    return missing
+                if pause is None or answer.status not in _LATER:
+                    raise self._refused(task, answer)
+            self._sleep(pause or 0.0)
+        return None
+
+    def _send(
+        self, method: str, path: str, task: str, body: Optional[Mapping[str, Any]] = None
+    ) -> RmdResponse:
+        """Send what changes something; again only where the daemon cannot have seen it."""
+        for pause in (*_PAUSES_S, None):
+            try:
+                return self._wire.send(method, path, task, body)
+            except Unanswered as error:
+                if error.was_sent or pause is None:
+                    raise
+            self._sleep(pause)
+        raise self._nonsense(task)
+
+    def _refused(self, task: str, answer: RmdResponse) -> RmdError:
+        refusal = classify(answer.status, answer.text, self.dialect)
+        return self._error(task, refusal.kind, refusal.why)
+
+    def _nonsense(self, task: str) -> RmdError:
+        return self._error(
+            task,
+            "unknown",
+            "its answer makes no sense",
+            "see whether a daemon of RMD answers there",
+        )
+
+    def _error(self, task: str, kind: str, why: str, todo: str = "") -> RmdError:
+        return RmdError(f"Cannot {task}", kind=kind, where=self.where, why=why, todo=todo)

@@ -1,0 +1,161 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The JSON of RMD v0.2 (flat) and v0.3 (nested), and how to tell which one a daemon speaks. Pure.
+
+There is no version endpoint. A daemon ignores fields that it does not know, so the wrong dialect is
+not refused as such; but every workload that it lists has the shape of its own dialect, and a body
+without any parameters is refused in words that differ (https://github.com/intel/rmd,
+modules/workload/workload.go, validate)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any, Optional
+
+from .._errors import InvalidInput
+from .._json import Obj
+from .cores import parse_cores, to_strings
+from .workloads import Cache, Mba, Pstate, RunningWorkload, Workload
+
+# Refused by both, before anything is looked up or set: it names no parameter.
+PROBE: Obj = {"core_ids": ["0"]}
+_PROBED = {
+    "No RDT/Plugins params in workload": "v0.3",
+    "No Cache neither PState params in workload": "v0.2",
+}
+# What the daemon adds to a workload. The id stays: RMD takes one that is given, so a restored
+# workload is the same.
+_OF_THE_DAEMON = ("status", "cos_name", "origin")
+
+
+class Dialect(Enum):
+    """The value is the RMD version that brought it."""
+
+    V02 = "v0.2"
+    V03 = "v0.3"
+
+
+def of_workloads(bodies: Sequence[Mapping[str, Any]]) -> Optional[Dialect]:
+    """The dialect by the shape of what a daemon lists; None where that says nothing."""
+    for body in bodies:
+        if "rdt" in body or "plugins" in body:
+            return Dialect.V03
+        if "cache" in body or "pstate" in body:
+            return Dialect.V02
+    return None
+
+
+def of_refusal(text: str) -> Optional[Dialect]:
+    """The dialect by what a daemon says to PROBE; None where it says something else."""
+    return next((Dialect(version) for words, version in _PROBED.items() if words in text), None)
+
+
+def encode(workload: Workload, dialect: Dialect) -> Obj:
+    """The body of a POST; cores one by one. Raises InvalidInput for what a dialect cannot say."""
+    wanted = workload.effective()
+    body: Obj = {"uuid": wanted.uuid, "core_ids": to_strings(wanted.cores)}
+    if wanted.policy:
+        body["policy"] = wanted.policy
+    cache = _given(wanted.cache, "max", "min")
+    mba = _given(wanted.mba, "percentage", "mbps")
+    pstate = _given(wanted.pstate, "ratio", "monitoring")
+    if dialect is Dialect.V03:
+        rdt = {name: values for name, values in (("cache", cache), ("mba", mba)) if values}
+        plugins = {"pstate": pstate} if pstate else {}
+        return {
+            **body,
+            **({"rdt": rdt} if rdt else {}),
+            **({"plugins": plugins} if plugins else {}),
+        }
+    if mba:
+        why = "RMD v0.2 knows no memory bandwidth allocation"
+        raise InvalidInput(
+            f"Cannot ask for workload {workload.uuid}",
+            why=why,
+            todo="leave mba out, or deploy RMD v0.3",
+        )
+    return {**body, **({"cache": cache} if cache else {}), **({"pstate": pstate} if pstate else {})}
+
+
+def decode(body: Mapping[str, Any]) -> RunningWorkload:
+    """A workload from a list or an answer, in either dialect. What cannot be read counts as not
+    set."""
+    nested = "rdt" in body or "plugins" in body
+    rdt = _mapping(body.get("rdt")) if nested else body
+    plugins = _mapping(body.get("plugins")) if nested else body
+    workload = Workload(
+        uuid=str(body.get("uuid") or ""),
+        cores=_cores(body.get("core_ids")),
+        policy=str(body.get("policy") or ""),
+        cache=_cache(_mapping(rdt.get("cache"))),
+        mba=_mba(_mapping(rdt.get("mba"))),
+        pstate=_pstate(_mapping(plugins.get("pstate"))),
+    )
+    return RunningWorkload(
+        id=str(body.get("id") or ""),
+        status=str(body.get("status") or ""),
+        cos_name=str(body.get("cos_name") or ""),
+        origin=str(body.get("origin") or ""),
+        workload=workload,
+        body=dict(body),
+    )
+
+
+def has_more(running: RunningWorkload) -> bool:
+    """Whether it has what a Workload cannot say: tasks, or parameters of other plugins than
+    P-state."""
+    plugins = set(_mapping(running.body.get("plugins"))) - {"pstate"}
+    return bool(running.body.get("task_ids") or (plugins and not running.workload.policy))
+
+
+def restorable(body: Mapping[str, Any]) -> Obj:
+    """The body of a POST that brings a workload back as it was, with its id; cores one by one."""
+    kept = {key: value for key, value in body.items() if key not in _OF_THE_DAEMON}
+    if kept.get("core_ids"):
+        kept["core_ids"] = to_strings(parse_cores([str(item) for item in kept["core_ids"]]))
+    return kept
+
+
+def _given(part: Any, *names: str) -> Obj:
+    values = {name: getattr(part, name) for name in names} if part is not None else {}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _cores(items: Any) -> tuple[int, ...]:
+    with contextlib.suppress(InvalidInput):
+        return parse_cores([str(item) for item in items or []])
+    return ()
+
+
+def _cache(found: Mapping[str, Any]) -> Optional[Cache]:
+    most, least = number(found.get("max")), number(found.get("min"))
+    return Cache(most, least) if most is not None and least is not None else None
+
+
+def _mba(found: Mapping[str, Any]) -> Optional[Mba]:
+    mba = Mba(number(found.get("percentage")), number(found.get("mbps")))
+    return mba if mba != Mba() else None
+
+
+def _pstate(found: Mapping[str, Any]) -> Optional[Pstate]:
+    ratio, monitoring = found.get("ratio"), found.get("monitoring")
+    with contextlib.suppress(TypeError, ValueError):
+        ratio = float(ratio) if ratio is not None else None
+    pstate = Pstate(
+        ratio if isinstance(ratio, float) else None, str(monitoring) if monitoring else None
+    )
+    return pstate if pstate != Pstate() else None
+
+
+def number(value: Any) -> Optional[int]:
+    """A whole number, which RMD v0.2 may write as a string; None for anything else."""
+    with contextlib.suppress(TypeError, ValueError):
+        return int(value)
+    return None

@@ -1,0 +1,135 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the daemons listen: their pods, and the way to them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional, Union
+
+from .._cluster.client import Client
+from .._cluster.forward import Forward
+from .._cluster.labels import DOMAIN
+from .._json import Obj
+from .https import Address
+from .rmd_errors import RmdError
+
+NAMESPACE = "intel-rmd"
+DAEMON_LABELS = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=daemon"
+AGENT_LABELS = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=agent"
+TLS_PORT = "rmd-tls"
+DEBUG_PORT = "rmd-debug"
+# Ways to a daemon.
+POD_IP, HOST_PORT, PORT_FORWARD = "pod_ip", "host_port", "port_forward"
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A node's daemon. port: of its container; tls by the port's name. Addresses are "" and 0 where
+    there is none."""
+
+    node: str
+    namespace: str
+    pod: str
+    tls: bool
+    port: int
+    pod_ip: str
+    host_ip: str
+    host_port: int
+
+
+def server_name(node: str) -> str:
+    """The name in the certificate of a node's daemon."""
+    return f"{node}.rmd.{DOMAIN}"
+
+
+def find_endpoints(
+    client: Client, namespace: str, nodes: Optional[Collection[str]] = None
+) -> dict[str, Union[Endpoint, RmdError]]:
+    """The daemon of each node, or why there is none to talk to; without nodes, of all that have
+    one. One request."""
+    pods = client.list(client.kind("v1", "Pod"), namespace=namespace, labels=DAEMON_LABELS).items
+    by_node: dict[str, list[Obj]] = {}
+    for pod in pods:
+        by_node.setdefault(str((pod.get("spec") or {}).get("nodeName") or ""), []).append(pod)
+    by_node.pop("", None)
+    wanted = sorted(by_node) if nodes is None else nodes
+    return {node: endpoint_of(node, namespace, by_node.get(node, [])) for node in wanted}
+
+
+def open_address(
+    client: Client, endpoint: Endpoint, way: str, tls_server_name: str = ""
+) -> tuple[Address, Optional[Forward]]:
+    """The address of a daemon by a way; the forward has to be closed at the end. Raises RmdError."""
+    name = tls_server_name or server_name(endpoint.node)
+    if way == PORT_FORWARD:
+        forward = Forward(client, endpoint.namespace, endpoint.pod, endpoint.port)
+        where = f"node {endpoint.node}, port-forward to {endpoint.pod}:{endpoint.port}"
+        return Address(
+            *forward.address, endpoint.tls, name, where, lambda: forward.problem
+        ), forward
+    host, port = (
+        (endpoint.host_ip, endpoint.host_port)
+        if way == HOST_PORT
+        else (endpoint.pod_ip, endpoint.port)
+    )
+    if not host or not port:
+        raise _none(
+            endpoint.node,
+            f"its pod {endpoint.pod} has no {'hostPort' if way == HOST_PORT else 'address yet'}",
+        )
+    return Address(host, port, endpoint.tls, name, f"node {endpoint.node}, {host}:{port}"), None
+
+
+def endpoint_of(
+    node: str, namespace: str, pods: Sequence[Mapping[str, Any]]
+) -> Union[Endpoint, RmdError]:
+    """The endpoint of a node whose pods of the daemon these are: of the newest that is ready. Pure."""
+    if not pods:
+        return _none(node, f"no pod of the daemon runs there in namespace {namespace}")
+    live = [pod for pod in pods if _is_ready(pod)]
+    if not live:
+        names = ", ".join(sorted(pod["metadata"]["name"] for pod in pods))
+        return _none(
+            node, f"its pod {names} is not ready", "see why the pod is not ready, then run again"
+        )
+    pod = max(live, key=lambda pod: str(pod["metadata"].get("creationTimestamp") or ""))
+    ports = {
+        str(port.get("name")): port
+        for port in (pod["spec"].get("containers") or [{}])[0].get("ports") or []
+    }
+    found: Optional[Mapping[str, Any]] = ports.get(TLS_PORT) or ports.get(DEBUG_PORT)
+    name = pod["metadata"]["name"]
+    if found is None:
+        return _none(
+            node,
+            f"the first container of its pod {name} has no port called {TLS_PORT} or {DEBUG_PORT}",
+        )
+    status = pod.get("status") or {}
+    return Endpoint(
+        node=node,
+        namespace=namespace,
+        pod=name,
+        tls=found is ports.get(TLS_PORT),
+        port=int(found["containerPort"]),
+        pod_ip=str(status.get("podIP") or ""),
+        host_ip=str(status.get("hostIP") or ""),
+        host_port=int(found.get("hostPort") or 0),
+    )
+
+
+def _is_ready(pod: Mapping[str, Any]) -> bool:
+    if pod["metadata"].get("deletionTimestamp"):
+        return False
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    return any(
+        entry.get("type") == "Ready" and entry.get("status") == "True" for entry in conditions
+    )
+
+
+def _none(node: str, why: str, todo: str = "") -> RmdError:
+    return RmdError(
+        "There is no daemon to talk to", kind="no_daemon", where=f"node {node}", why=why, todo=todo
+    )

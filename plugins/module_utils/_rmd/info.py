@@ -1,0 +1,61 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of rmd_info: what the daemons say of their nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Union
+
+from .._cluster.client import connect
+from .._json import Obj
+from .._states.context import RunContext
+from .daemon_client import Daemon
+from .daemons import open_fleet, select_nodes
+from .dialect import decode
+from .node_lease import all_saved
+from .node_results import describe_running
+from .rmd_errors import RmdError
+
+
+def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
+    """rmd_info. A node that cannot be asked is a finding, not a failure."""
+    client = connect(params)
+    nodes = select_nodes(client, params)
+    saved = all_saved(client)
+    with open_fleet(client, params, nodes) as fleet:
+        with ThreadPoolExecutor(max(1, params["parallel"]), thread_name_prefix="rmd") as pool:
+            found = list(pool.map(lambda node: _ask(node, fleet.daemons[node]), fleet.daemons))
+        requests = fleet.requests
+    for entry in found:
+        entry["unfinished"] = [decode(body).uuid for body in saved.get(entry["node"], [])]
+    return {"changed": False, "nodes": found, "requests": requests}
+
+
+def _ask(node: str, daemon: Union[Daemon, RmdError]) -> Obj:
+    shown: Obj = {
+        "node": node,
+        "reachable": False,
+        "dialect": "",
+        "workloads": [],
+        "caches": [],
+        "policies": {},
+    }
+    try:
+        if isinstance(daemon, RmdError):
+            raise daemon
+        shown["workloads"] = [describe_running(running) for running in daemon.workloads()]
+        shown["reachable"] = True
+        shown["dialect"] = daemon.dialect.value if daemon.dialect else ""
+        topology = daemon.topology(mba=True)
+        shown["caches"] = topology.describe()
+        if topology.mba is not None:
+            shown["mba"] = vars(topology.mba)
+        shown["policies"] = {
+            name: dict(policy.parameters) for name, policy in daemon.policies().items()
+        }
+    except RmdError as error:
+        shown |= {"kind": error.kind, "message": str(error)}
+    return shown

@@ -1,0 +1,104 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run has done to one node, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .actions import Action, Delete, Post, Replace, Step
+from .daemon_client import Daemon
+from .rmd_errors import RmdError
+from .workload_writer import WorkloadWriter
+from .workloads import RunningWorkload
+
+
+class Journal:
+    """removed and posted: in order, each noted before it is tried or as soon as it is there.
+
+    lost: what has been deleted, and has to come back unless something takes its place.
+    """
+
+    def __init__(self, daemon: Daemon) -> None:
+        self.writer = WorkloadWriter(daemon)
+        self.removed: list[RunningWorkload] = []
+        self.posted: list[RunningWorkload] = []
+        self.lost: list[RunningWorkload] = []
+        self._daemon = daemon
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to undo."""
+        return not (self.removed or self.posted)
+
+    def do(self, step: Step) -> None:
+        """Take a step; raises RmdError."""
+        action = step.action
+        if step.is_post:
+            if not isinstance(action, Delete):
+                self.posted.append(self.writer.post(action.workload))
+            if isinstance(action, Replace):
+                self.lost.remove(action.old)
+        elif not isinstance(action, Post):
+            self.removed.append(action.old)
+            if isinstance(action, Replace):
+                self.lost.append(action.old)
+            self.writer.delete(action.old)
+
+    def put_back(self, step: Step, error: RmdError) -> RmdError:
+        """After a failed step, where others go on: the old one again; returns what to say."""
+        action = step.action
+        if isinstance(action, Delete):
+            self.removed.remove(action.old)
+        if not isinstance(action, Replace):
+            return error
+        why, kind, todo = f"{error.why}; the old one is in place", error.kind, error.todo
+        try:
+            if action.old.uuid not in {running.uuid for running in self._daemon.workloads()}:
+                self.writer.restore(action.old.body)
+            self.lost.remove(action.old)
+            self.removed.remove(action.old)
+        except RmdError as second:
+            why, kind, todo = (
+                f"{error.why}; and the old one is not back: {second.why}",
+                "not_restored",
+                "",
+            )
+        return RmdError(error.what, kind=kind, where=error.where, why=why, todo=todo)
+
+    def undo(
+        self, before: Sequence[RunningWorkload], actions: Sequence[Action]
+    ) -> tuple[RunningWorkload, ...]:
+        """Bring back what there was before these actions; returns what runs then. Raises RmdError,
+        and keeps lost."""
+        self.lost = list(self.removed)
+        known = {running.id for running in before}
+        wanted = {action.workload.uuid for action in actions if isinstance(action, (Post, Replace))}
+        made = {running.id for running in self.posted}
+        here = self._daemon.workloads()
+        # Also what was made without an answer: it has the name of a wanted one, and was not there
+        # before.
+        ours = [
+            entry
+            for entry in here
+            if entry.id in made or (entry.uuid in wanted and entry.id not in known)
+        ]
+        for entry in ours:
+            self.writer.delete(entry)
+        there = {entry.uuid for entry in here if entry not in ours}
+        order = {running.id: place for place, running in enumerate(before)}
+        for old in sorted(self.removed, key=lambda old: order.get(old.id, len(order))):
+            if old.uuid not in there:
+                self.writer.restore(old.body)
+                there.add(old.uuid)
+        after = tuple(self._daemon.workloads())
+        there = {entry.uuid for entry in after}
+        self.lost = [old for old in self.removed if old.uuid not in there]
+        if self.lost:
+            names = ", ".join(old.uuid for old in self.lost)
+            why = f"{names} did not come back"
+            raise RmdError(
+                "Cannot roll back", kind="not_restored", where=self._daemon.where, why=why
+            )
+        return after

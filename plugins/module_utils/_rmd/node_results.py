@@ -1,0 +1,112 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is asked of a node, how, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Optional
+
+from .._json import Obj
+from .dialect import Dialect
+from .rmd_errors import RmdError
+from .workloads import RunningWorkload, Workload
+
+ROLLBACK, KEEP = "rollback", "keep"
+
+UNCHANGED = "unchanged"
+CHANGED = "changed"
+WOULD_CHANGE = "would_change"
+FAILED = "failed"
+ROLLED_BACK = "rolled_back"
+WITHHELD = "withheld"
+
+
+@dataclass(frozen=True)
+class NodeJob:
+    """What a node should run, and what it should not, by uuid. adopted: names of before, as
+    plan.plan takes them."""
+
+    node: str
+    present: tuple[Workload, ...] = ()
+    absent: tuple[str, ...] = ()
+    adopted: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class WriteSettings:
+    """How. on_partial_failure: rollback undoes all nodes when one fails, keep leaves what went
+    well.
+
+    parallel: nodes at once. lock_wait_s: how long another run's hold on a node is waited for; the
+    one of a killed run lasts 60 s.
+    """
+
+    on_partial_failure: str = ROLLBACK
+    parallel: int = 16
+    recreate: bool = False
+    lock_wait_s: float = 75.0
+    check_mode: bool = False
+
+
+@dataclass
+class WorkloadWrite:
+    """What was done, or would be, about one workload. action: keep, post, replace, delete or
+    restore."""
+
+    uuid: str
+    action: str
+    problem: str = ""
+
+
+@dataclass
+class NodeReport:
+    """What became of a node. before and after: all its workloads; None where they could not be
+    read.
+
+    changed: something is not as it was before the run, or in check mode would not be.
+    """
+
+    node: str
+    outcome: str = UNCHANGED
+    changed: bool = False
+    writes: list[WorkloadWrite] = field(default_factory=list)
+    before: Optional[tuple[RunningWorkload, ...]] = None
+    after: Optional[tuple[RunningWorkload, ...]] = None
+    dialect: Optional[Dialect] = None
+    error: Optional[RmdError] = None
+    warnings: list[str] = field(default_factory=list)
+
+    def describe(self) -> Obj:
+        """As a task's result shows it."""
+        shown: Obj = {
+            "node": self.node,
+            "outcome": self.outcome,
+            "changed": self.changed,
+            "failed": self.error is not None,
+            "dialect": self.dialect.value if self.dialect else "",
+            "actions": [
+                {key: value for key, value in vars(write).items() if value} for write in self.writes
+            ],
+            "workloads": [describe_running(running) for running in self.after or self.before or ()],
+        }
+        if self.error is not None:
+            shown |= {"kind": self.error.kind, "message": str(self.error)}
+        if self.warnings:
+            shown["warnings"] = list(self.warnings)
+        return shown
+
+
+def describe_running(running: RunningWorkload) -> Obj:
+    """A workload as results show it: the module's options, and what the daemon says of it."""
+    said = {
+        "id": running.id,
+        "status": running.status,
+        "cos_name": running.cos_name,
+        "origin": running.origin,
+    }
+    cache = running.workload.cache
+    filled = {"cache": {"max": cache.max, "min": cache.min}} if cache else {}
+    return {**filled, **running.workload.describe(), **said}

@@ -1,0 +1,291 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One node's part of a run: look, prepare, apply, and undo or give back. Each phase is run by one
+thread at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .._cluster.api_errors import LockHeld
+from .._errors import EnablementError
+from .actions import (
+    Action,
+    Delete,
+    Keep,
+    Post,
+    Replace,
+    changes,
+    plan,
+    removed_by,
+    steps,
+    uuid_of,
+    wanted_by,
+)
+from .daemon_client import Daemon
+from .daemon_rules import preflight
+from .dialect import decode
+from .journal import Journal
+from .node_lease import NodeLease
+from .node_results import (
+    CHANGED,
+    FAILED,
+    KEEP,
+    ROLLED_BACK,
+    UNCHANGED,
+    WITHHELD,
+    WOULD_CHANGE,
+    NodeJob,
+    NodeReport,
+    WorkloadWrite,
+    WriteSettings,
+)
+from .rmd_errors import RmdError
+from .rules import RuleViolation, leftover_warning
+
+_NAMES: dict[type[Any], str] = {Keep: "keep", Post: "post", Replace: "replace", Delete: "delete"}
+
+
+class NodeRun:
+    """A node while a run works on it. What goes wrong is in report.error; only bugs are raised."""
+
+    def __init__(
+        self,
+        job: NodeJob,
+        daemon: Daemon,
+        lease: NodeLease,
+        settings: WriteSettings,
+        saved: Sequence[Mapping[str, Any]],
+    ) -> None:
+        """saved: what a killed run has left for this node, as far as it is known before the node is
+        held."""
+        self.report = NodeReport(job.node, dialect=daemon.dialect)
+        self.lease = lease
+        # Held, looked at and within RMD's rules: there is something to apply.
+        self.is_ready = False
+        self._job = job
+        self._daemon = daemon
+        self._journal = Journal(daemon)
+        self._settings = settings
+        self._saved = list(saved)
+        self._actions: tuple[Action, ...] = ()
+        self._restored: list[WorkloadWrite] = []
+
+    @property
+    def failed(self) -> bool:
+        """Whether something went wrong."""
+        return self.report.error is not None
+
+    @property
+    def has_work(self) -> bool:
+        """Whether something has to be written."""
+        return bool(changes(self._actions) or self._saved)
+
+    @property
+    def has_written(self) -> bool:
+        """Whether there is something to undo."""
+        return not self._journal.is_empty
+
+    @property
+    def _all_or_nothing(self) -> bool:
+        return self._settings.on_partial_failure != KEEP
+
+    def observe(self) -> None:
+        """One GET, and what follows from it."""
+        self._guarded(self._observe)
+
+    def prepare(self) -> None:
+        """Hold the node, put back what a killed run has left, look again, and look at RMD's rules."""
+        self._guarded(self._prepare)
+
+    def apply(self, stop: threading.Event) -> None:
+        """Send what differs; ends early where stop is set, and sets it where a failure is
+        everybody's."""
+        self._guarded(lambda: self._apply(stop))
+        if self.failed and self._all_or_nothing:
+            stop.set()
+
+    def undo(self) -> None:
+        """Bring the node back to what it was before; its failure, if it was the one that failed,
+        stays."""
+        cause, self.report.error = self.report.error, None
+        self._guarded(self._undo)
+        problem = self.report.error
+        if problem is None:
+            self.report.outcome = ROLLED_BACK
+            self.report.changed = bool(self._restored)
+            self.report.error = cause
+            return
+        self.report.changed = True
+        before = f"{cause.what}: {cause.why}; and " if cause is not None else ""
+        why = f"{before}what ran before is not back: {problem.why}"
+        kind = "not_restored" if self._journal.lost else problem.kind
+        self.report.error = self._error("Cannot roll back", kind, why)
+
+    def withhold(self) -> None:
+        """Another node has failed before anything was written."""
+        if not self.failed:
+            self.report.outcome = WITHHELD
+            self.report.changed = bool(self._restored)
+
+    def finish(self) -> None:
+        """Forget what was saved, unless it is still needed, and give the node back."""
+        if self.lease.is_held:
+            self._guarded(self._finish)
+
+    def _observe(self) -> None:
+        running = tuple(self._daemon.workloads())
+        if self.report.before is None or self.lease.is_held:
+            # Until the node is held, another run may still change it.
+            self.report.before = running
+        self.report.after = running
+        self.report.dialect = self._daemon.dialect
+        self._actions = plan(
+            self._job.present,
+            self._job.absent,
+            running,
+            adopted=self._job.adopted,
+            recreate=self._settings.recreate,
+        )
+        self.report.writes = [
+            *self._restored,
+            *(WorkloadWrite(uuid_of(action), _NAMES[type(action)]) for action in self._actions),
+        ]
+        self.report.outcome = CHANGED if self._restored else UNCHANGED
+        self.report.changed = bool(self._restored)
+
+    def _prepare(self) -> None:
+        if self._settings.check_mode:
+            self._predict()
+        else:
+            self.lease.acquire(self._settings.lock_wait_s)
+            self._recover()
+            self._observe()
+            if any(isinstance(action, (Post, Replace)) for action in self._actions):
+                self.report.dialect = self._daemon.learn_dialect()
+        broken, together = preflight(self._actions, self.report.after or (), self._daemon)
+        if self._all_or_nothing and (broken or together):
+            raise self._refused([*(problem for _action, problem in broken), *together])
+        for action, problem in broken:
+            self._note(action, self._refused([problem]))
+        bad = [action for action, _problem in broken]
+        self._actions = tuple(action for action in self._actions if action not in bad)
+        self.is_ready = bool(changes(self._actions))
+        if self._settings.check_mode and self.has_work:
+            self.report.changed = True
+            self.report.outcome = FAILED if self.failed else WOULD_CHANGE
+        if self._daemon.dialect is not None:
+            olds = removed_by(self._actions)
+            self.report.warnings += [
+                text for old in olds if (text := leftover_warning(old, self._daemon.dialect))
+            ]
+
+    def _apply(self, stop: threading.Event) -> None:
+        todo = changes(self._actions)
+        self.lease.save(
+            [*self._saved, *(action.old.body for action in todo if isinstance(action, Replace))]
+        )
+        spoiled: list[Action] = []
+        for step in steps(todo):
+            if stop.is_set():
+                self.report.outcome = WITHHELD
+                return
+            if step.action in spoiled:
+                continue
+            if not (step.is_post and isinstance(step.action, Replace)):
+                # Not in the middle of a replacement, which is better ended than left.
+                self.lease.check()
+            try:
+                self._journal.do(step)
+            except RmdError as error:
+                if self._all_or_nothing:
+                    raise
+                spoiled.append(step.action)
+                self._note(step.action, self._journal.put_back(step, error))
+        self.report.changed = bool(self.has_written or self._restored)
+        self._confirm([action for action in self._actions if action not in spoiled])
+        if self.report.changed and not self.failed:
+            self.report.outcome = CHANGED
+
+    def _confirm(self, done: Sequence[Action]) -> None:
+        """RMD's own word, by one GET, that all is as it should be."""
+        running = self._daemon.workloads()
+        self.report.after = tuple(running)
+        present = wanted_by(done)
+        absent = {old.uuid for old in removed_by(done)} - {workload.uuid for workload in present}
+        left = changes(plan(present, absent, running, adopted=self._job.adopted))
+        if left:
+            names = ", ".join(sorted({uuid_of(action) for action in left}))
+            why = f"RMD has answered that all went well, but {names} is not as it was asked for"
+            raise self._error("Cannot confirm what was done", "no_effect", why)
+
+    def _recover(self) -> None:
+        """Put back what a killed run has deleted and not replaced, unless it should be gone."""
+        self._saved = list(self.lease.saved())
+        here = {running.uuid for running in self._daemon.workloads()} if self._saved else set()
+        kept = []
+        for body in self._saved:
+            uuid = decode(body).uuid
+            if uuid in here or uuid in self._job.absent:
+                continue
+            try:
+                self._journal.writer.restore(body)
+                self._restored.append(WorkloadWrite(uuid, "restore"))
+            except RmdError as error:
+                text = f"workload {uuid}, which a killed run has deleted, is not back: {error.why}"
+                self.report.warnings.append(text)
+                # What is wanted now takes its place.
+                if uuid not in {workload.uuid for workload in self._job.present}:
+                    kept.append(body)
+        self._saved = kept
+
+    def _predict(self) -> None:
+        here = {running.uuid for running in self.report.before or ()}
+        gone = {decode(body).uuid for body in self._saved} - here - set(self._job.absent)
+        self.report.writes += [WorkloadWrite(uuid, "restore") for uuid in sorted(gone)]
+
+    def _undo(self) -> None:
+        self.lease.check()
+        # What was to be replaced is saved already; nobody is helped by giving up where the rest
+        # cannot be.
+        with contextlib.suppress(EnablementError):
+            self.lease.save([*self._saved, *(old.body for old in self._journal.removed)])
+        self.report.after = self._journal.undo(self.report.before or (), self._actions)
+
+    def _finish(self) -> None:
+        try:
+            self.lease.save([*self._saved, *(old.body for old in self._journal.lost)])
+        finally:
+            self.lease.release()
+
+    def _note(self, action: Action, error: RmdError) -> None:
+        """A workload's failure where the others go on; the node's is the first."""
+        for write in self.report.writes:
+            if write.uuid == uuid_of(action) and write.action == _NAMES[type(action)]:
+                write.problem = error.why
+        self._fail(error)
+
+    def _guarded(self, phase: Callable[[], None]) -> None:
+        try:
+            phase()
+        except RmdError as error:
+            self._fail(error)
+        except LockHeld as error:
+            self._fail(self._error(error.what, "locked", error.why, error.todo))
+        except EnablementError as error:
+            self._fail(self._error(error.what, "api", error.why, error.todo))
+
+    def _fail(self, error: RmdError) -> None:
+        self.report.error = self.report.error or error
+        self.report.outcome = FAILED
+
+    def _refused(self, problems: Sequence[RuleViolation]) -> RmdError:
+        why = "; ".join(dict.fromkeys(problem.sentence for problem in problems))
+        return self._error("RMD would refuse this, so it was not sent", problems[0].kind, why)
+
+    def _error(self, what: str, kind: str, why: str, todo: str = "") -> RmdError:
+        return RmdError(what, kind=kind, where=self._daemon.where, why=why, todo=todo)

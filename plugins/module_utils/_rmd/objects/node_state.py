@@ -1,0 +1,100 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an RmdNodeState says: the workloads of a node in the operator's words, and whether RMD
+answers. Pure.
+
+Unlike the operator's, it keeps what was seen last while RMD does not answer, and is written only
+when it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Optional
+
+from ..._cluster.labels import DOMAIN
+from ..._json import Obj
+from ..._proofs.pod_status import seconds, timestamp
+from ..workloads import RunningWorkload
+from .conditions import condition
+from .operator_names import HOME_NAMESPACE, NODE_STATE, node_state_name
+
+SEEN_EVERY_S = 3600.0
+
+
+def rows(running: Iterable[RunningWorkload]) -> dict[str, dict[str, str]]:
+    """The workloads by uuid; one without a uuid is "id N", so that several do not become one."""
+    return {entry.uuid or f"id {entry.id}": _row(entry) for entry in running}
+
+
+def _row(running: RunningWorkload) -> dict[str, str]:
+    wanted = running.workload
+    cores = ",".join(str(core) for core in wanted.cores)
+    row = {
+        "ID": running.id,
+        "Core IDs": cores or ",".join(str(item) for item in running.body.get("core_ids") or []),
+        "Status": running.status,
+        "Cos Name": running.cos_name,
+        "Origin": running.origin,
+        "Policy": wanted.policy,
+    }
+    if wanted.cache:
+        row |= {"Cache Max": str(wanted.cache.max), "Cache Min": str(wanted.cache.min)}
+    if wanted.mba:
+        row |= {
+            "MBA Percentage": _number(wanted.mba.percentage),
+            "MBA Mbps": _number(wanted.mba.mbps),
+        }
+    if wanted.pstate:
+        ratio = wanted.pstate.ratio
+        row |= {
+            "P-State Ratio": "" if ratio is None else f"{ratio:f}",
+            "P-State Monitoring": wanted.pstate.monitoring or "",
+        }
+    return {key: value for key, value in row.items() if value}
+
+
+def status(
+    previous: Mapping[str, Any], running: Optional[Iterable[RunningWorkload]], why: str, now: float
+) -> Obj:
+    """The status to have; equal to previous where nothing is to be written.
+
+    running: None where RMD did not answer, and why then says why. now: seconds since the epoch.
+    """
+    reachable = running is not None
+    reason, before = "Answered" if reachable else "NoAnswer", previous.get("conditions") or []
+    found: Obj = {
+        "workloads": rows(running)
+        if running is not None
+        else dict(previous.get("workloads") or {}),
+        "reachable": reachable,
+        "conditions": [
+            condition(before, "Reachable", reachable, reason, "" if reachable else why, now=now)
+        ],
+    }
+    seen = seconds(previous.get("lastSeen"))
+    if seen is not None:
+        found["lastSeen"] = previous["lastSeen"]
+    if reachable and (seen is None or found != dict(previous) or now - seen >= SEEN_EVERY_S):
+        found["lastSeen"] = timestamp(now)
+    return found
+
+
+def skeleton(node: str, uid: str) -> Obj:
+    """The object of a node, without status; it goes with the node."""
+    metadata: Obj = {
+        "name": node_state_name(node),
+        "namespace": HOME_NAMESPACE,
+        "labels": {"app.kubernetes.io/managed-by": DOMAIN},
+        "ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": node, "uid": uid}],
+    }
+    return {
+        "apiVersion": NODE_STATE.api_version,
+        "kind": NODE_STATE.kind,
+        "metadata": metadata,
+        "spec": {"node": node, "nodeUid": uid},
+    }
+
+
+def _number(value: Optional[int]) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,187 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The CustomResourceDefinitions of RmdWorkload, RmdNodeState and RmdConfig.
+
+They accept every field and value that objects of the operator's versions v0.1 to v0.3 may lease: the
+API server refuses nothing that RMD would refuse, so that manifests that exist keep working and a
+workload that cannot be says itself why. The same text is published as manifests/rmd-crds.yaml for
+clusters whose admin applies it beforehand (a test compares). Source: deploy/crds of
+https://github.com/intel/rmd-operator, tags v0.1.1, v0.2 and v0.3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..._cluster import definitions
+from ..._cluster.client import Client
+from ..._cluster.definitions import GENERATION, MOMENT, TEXT, conditions, list_of, object_of
+from ..._cluster.labels import DOMAIN
+from ..._json import Obj
+from .operator_names import CONFIG, CONFIG_NAME, NODE_STATE, WORKLOAD
+
+_LABELS = {"app.kubernetes.io/managed-by": DOMAIN}
+_INTEGER: Obj = {"type": "integer", "format": "int64"}
+_FLAG: Obj = {"type": "boolean"}
+_AGE = ("Age", "date", ".metadata.creationTimestamp")
+
+
+def all_definitions() -> list[Obj]:
+    """The three CRDs as objects to apply."""
+    return [_workload(), _node_state(), _config()]
+
+
+def ensure_definitions(client: Client) -> bool:
+    """Apply the CRDs and wait until they are served; returns whether that changed anything."""
+    return definitions.ensure(client, all_definitions())
+
+
+def _nullable(schema: Mapping[str, Any]) -> Obj:
+    """Also null: the operator's Go types write unset lists and objects so."""
+    return {**schema, "nullable": True}
+
+
+def _map(values: Mapping[str, Any]) -> Obj:
+    return {"type": "object", "additionalProperties": dict(values)}
+
+
+def _parameters() -> dict[str, Obj]:
+    """What RMD is asked for, in the words of the operator's v0.2 and v0.3; in spec and in status
+    alike."""
+    cache = object_of(
+        "L3 ways; max equal to min is exclusive.", max=_nullable(_INTEGER), min=_nullable(_INTEGER)
+    )
+    mba = object_of(
+        "Memory bandwidth, in one of the two units.",
+        percentage=_nullable(_INTEGER),
+        mbps=_nullable(_INTEGER),
+    )
+    return {
+        "rdt": _nullable(
+            object_of("Resource Director Technology.", cache=_nullable(cache), mba=_nullable(mba))
+        ),
+        "plugins": _nullable(object_of("Settings of RMD's plugins.", pstate=_nullable(_pstate()))),
+    }
+
+
+def _pstate() -> Obj:
+    return object_of(
+        "Settings of RMD's P-state plugin.", ratio=_nullable(TEXT), monitoring=_nullable(TEXT)
+    )
+
+
+def _workload() -> Obj:
+    parameters = _parameters()
+    spec = object_of(
+        "What is asked for. Fields of all versions of the operator; rdt wins over cache, plugins.pstate over pstate.",
+        allCores=_nullable(
+            {**_FLAG, "description": "All CPUs but reservedCoreIds; wins over coreIds."}
+        ),
+        coreIds=_nullable({**list_of(TEXT), "description": 'CPUs: "3", "4-5" or "0-1,3".'}),
+        reservedCoreIds=_nullable(
+            {**list_of(TEXT), "description": "CPUs that allCores leaves out."}
+        ),
+        nodes=_nullable({**list_of(TEXT), "description": "Names of nodes."}),
+        nodeSelector=_nullable({**_map(TEXT), "description": "Labels of nodes; wins over nodes."}),
+        policy=_nullable(
+            {**TEXT, "description": "A policy of RMD; wins over rdt, cache, plugins and pstate."}
+        ),
+        cache=_nullable(
+            object_of("As rdt.cache.", max=_nullable(_INTEGER), min=_nullable(_INTEGER))
+        ),
+        pstate=_nullable({**_pstate(), "description": "As plugins.pstate."}),
+        **parameters,
+    )
+    state = object_of(
+        "How the workload stands on one node.",
+        response={**TEXT, "description": 'What RMD answered: "Success: 201", or "Fail: " and why.'},
+        id=TEXT,
+        cosName=TEXT,
+        status=TEXT,
+        coreIds=_nullable(list_of(TEXT)),
+        policy=TEXT,
+        **parameters,
+    )
+    status = object_of(
+        "What was found.",
+        workloadStates=_nullable({**_map(state), "description": "By the node's name."}),
+        nodes={
+            **TEXT,
+            "description": 'On how many of its nodes the workload is as asked for, "2/2".',
+        },
+        observedGeneration=GENERATION,
+        conditions=conditions("Ready, Degraded and Invalid"),
+    )
+    schema = object_of(
+        "A share of L3 cache, memory bandwidth and P-states for CPUs.", spec=spec, status=status
+    )
+    columns = [
+        ("Ready", "string", '.status.conditions[?(@.type=="Ready")].status'),
+        ("Nodes", "string", ".status.nodes"),
+        ("Reason", "string", '.status.conditions[?(@.type=="Ready")].reason'),
+        _AGE,
+    ]
+    return _definition(
+        definitions.definition(WORKLOAD, schema, columns, short_names=["rmdw"], labels=_LABELS)
+    )
+
+
+def _node_state() -> Obj:
+    spec = object_of("Which node this is about.", node=TEXT, nodeUid=_nullable(TEXT))
+    spec["required"] = ["node"]
+    status = object_of(
+        "What RMD on the node answered last.",
+        workloads=_nullable(
+            {**_map(_map(TEXT)), "description": "By uuid; the last that was seen."}
+        ),
+        reachable={**_FLAG, "description": "Whether RMD answered the last time that it was asked."},
+        lastSeen={
+            **MOMENT,
+            "description": "When RMD answered; renewed with other changes or after an hour.",
+        },
+        conditions=conditions("Reachable"),
+    )
+    schema = object_of("The workloads that RMD runs on one node.", spec=spec, status=status)
+    columns = [
+        ("Node", "string", ".spec.node"),
+        ("Reachable", "boolean", ".status.reachable"),
+        ("Seen", "date", ".status.lastSeen"),
+        _AGE,
+    ]
+    return _definition(
+        definitions.definition(NODE_STATE, schema, columns, short_names=["rmdns"], labels=_LABELS)
+    )
+
+
+def _config() -> Obj:
+    spec = object_of(
+        "How RMD is deployed.",
+        rmdImage=_nullable({**TEXT, "description": "RMD's image."}),
+        rmdNodeSelector=_nullable(
+            {**_map(TEXT), "description": "Labels of the nodes that get RMD."}
+        ),
+        deployNodeAgent=_nullable({**_FLAG, "description": "Whether pods may ask for cache ways."}),
+    )
+    status = object_of(
+        "What was found.",
+        nodes=_nullable({**list_of(TEXT), "description": "The nodes that have RMD."}),
+        observedGeneration=GENERATION,
+        conditions=conditions("Ready"),
+    )
+    schema = object_of("The cluster's configuration of RMD.", spec=spec, status=status)
+    schema["properties"]["metadata"] = {
+        "type": "object",
+        "properties": {"name": {"type": "string", "pattern": f"^{CONFIG_NAME}$"}},
+    }
+    columns = [("Image", "string", ".spec.rmdImage"), _AGE]
+    return _definition(
+        definitions.definition(CONFIG, schema, columns, short_names=["rmdc"], labels=_LABELS)
+    )
+
+
+def _definition(crd: Obj) -> Obj:
+    # The operator's own CRDs were v1beta1, where this was true, which a schema like these must not
+    # be served with.
+    crd["spec"]["preserveUnknownFields"] = False
+    return crd

@@ -1,0 +1,118 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How an RmdWorkload stands on each node, after what was seen and done there. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Optional
+
+from ..workloads import RunningWorkload
+from .view import View
+from .workload_spec import Declared
+from .workload_state import OnNode, WorkloadOutcome
+
+# A run that ended in one of these did not hear from RMD what is wrong with a workload.
+_SILENT = frozenset(
+    {
+        "transport",
+        "server_panic",
+        "locked",
+        "api",
+        "auth",
+        "not_trusted",
+        "no_client_certificate",
+        "no_tls",
+        "expired",
+    }
+)
+
+
+def states_of(
+    entry: Declared, targets: Collection[str], views: Mapping[str, View]
+) -> dict[str, OnNode]:
+    """By node: where the workload is wanted, and where it is not yet gone from.
+
+    targets: the nodes that it is for. views: all nodes of the cluster; one that is not among them
+    has taken its workloads along.
+    """
+    wanted = set() if entry.is_deleted else set(targets)
+    found = {}
+    for node in sorted(wanted | set(recorded(entry, views))):
+        state = _state(entry, node in wanted, views.get(node), node)
+        if state is not None:
+            found[node] = state
+    return found
+
+
+def recorded(entry: Declared, views: Mapping[str, View]) -> set[str]:
+    """The nodes where the workload was the last time that they were heard of."""
+    states = (entry.object.get("status") or {}).get("workloadStates") or {}
+    by_status = {node for node, state in states.items() if (state or {}).get("id")}
+    by_runs = {
+        node for node, view in views.items() if entry.rival is None and entry.uuid in view.owned
+    }
+    seen = {node for node, view in views.items() if _mine(entry, view)}
+    return by_status | by_runs | seen
+
+
+def _state(entry: Declared, is_wanted: bool, view: Optional[View], node: str) -> Optional[OnNode]:
+    if view is None:
+        return (
+            OnNode(WorkloadOutcome.NO_NODE, None, f"there is no node {node}") if is_wanted else None
+        )
+    if view.running is None:
+        return OnNode(WorkloadOutcome.UNREACHABLE, None, view.why)
+    mine = _mine(entry, view)
+    if entry.problem and not entry.is_deleted:
+        return OnNode(WorkloadOutcome.INVALID, mine, entry.problem)
+    if not is_wanted:
+        if mine is None:
+            return None
+        why = view.problem_of(mine.uuid) or _refusal(view, mine.uuid) or "it is still there"
+        return OnNode(_outcome(view), mine, f"it could not be removed: {why}")
+    if mine is not None and _is_as_wanted(entry, view, mine):
+        return OnNode(
+            WorkloadOutcome.POSTED if view.is_changed(entry.uuid) else WorkloadOutcome.KEPT, mine
+        )
+    if (refused := view.refused.get(entry.uuid)) is not None:
+        return OnNode(refused.outcome, mine, refused.why)
+    why = view.problem_of(entry.uuid) or "RMD does not run it as it is asked for; run again"
+    return OnNode(_outcome(view), mine, why)
+
+
+def _mine(entry: Declared, view: View) -> Optional[RunningWorkload]:
+    """What the node runs of the object."""
+    if view.wanted is None:
+        return None
+    objects = view.wanted.objects
+    return next(
+        (
+            found
+            for found in view.after or ()
+            if found.uuid and objects.get(found.uuid) == entry.name
+        ),
+        None,
+    )
+
+
+def _is_as_wanted(entry: Declared, view: View, mine: RunningWorkload) -> bool:
+    """By RMD's own word, whatever became of the requests."""
+    present = view.wanted.present if view.wanted is not None else ()
+    wanted = next((workload for workload in present if workload.uuid == entry.uuid), None)
+    return wanted is not None and mine.is_enforced and mine.workload.is_same_as(wanted)
+
+
+def _refusal(view: View, uuid: str) -> str:
+    refused = view.refused.get(uuid)
+    return refused.why if refused else ""
+
+
+def _outcome(view: View) -> WorkloadOutcome:
+    error = view.report.error if view.report is not None else None
+    return (
+        WorkloadOutcome.UNREACHABLE
+        if error is not None and error.kind in _SILENT
+        else WorkloadOutcome.REFUSED
+    )

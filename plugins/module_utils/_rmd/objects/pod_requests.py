@@ -1,0 +1,205 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""RmdWorkloads for pods that ask for cache ways: which pods, which CPUs, which settings. Pure.
+
+A container asks by a limit of intel.com/l3_cache_ways, and says more in annotations of its pod that
+begin with its name: CONTAINER_cache_min, _policy, _mba_percentage, _mba_mbps, _pstate_ratio and
+_pstate_monitoring."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Optional
+
+from ..._errors import EnablementError, InvalidInput
+from ..._json import Obj
+from ..cores import to_strings
+from .agent_report import exclusive_cores
+from .operator_names import L3_CACHE_WAYS, WORKLOAD
+
+Form = Literal["v0.1", "v0.3"]
+
+_LONGEST_NAME = 253
+_NUMBERS = ("cache_min", "mba_percentage", "mba_mbps")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A container that asks for cache ways. problem: why it gets no workload, "" if it does.
+
+    names: by which the operator's versions call its RmdWorkload, the one to use for a new one
+    first.
+    """
+
+    pod: Obj
+    container: str
+    names: tuple[str, ...]
+    spec: Obj
+    problem: str = ""
+
+
+def asks(pod: Mapping[str, Any]) -> bool:
+    """Whether a pod runs, and one of its containers asks for cache ways."""
+    alive = (pod.get("status") or {}).get("phase") == "Running" and "deletionTimestamp" not in pod[
+        "metadata"
+    ]
+    return alive and any(True for _container in _asking(pod))
+
+
+def claims(pod: Obj, report: Callable[[str], Mapping[str, Any]], form: Form) -> list[Claim]:
+    """A pod's containers that ask for cache ways, in order.
+
+    report: the agent's report for a node; raises EnablementError where there is none. form: which
+    version's names and fields a new RmdWorkload has.
+    """
+    found = []
+    for position, container in enumerate(_asking(pod)):
+        if _has_ended(pod, container["name"]):
+            continue
+        names = _names(pod["metadata"]["name"], container["name"], form, first=position == 0)
+        try:
+            count = _exclusive_count(pod, container)
+            node = pod["spec"]["nodeName"]
+            settings = _settings(pod, container["name"])
+            cores = exclusive_cores(report(node), pod, container["name"], count)
+            spec = {
+                "coreIds": to_strings(cores),
+                "nodes": [node],
+                **_parameters(_ways(container), settings, form),
+            }
+            found.append(Claim(pod, container["name"], names, spec))
+        except EnablementError as error:
+            found.append(Claim(pod, container["name"], names, {}, str(error)))
+    return found
+
+
+def workload_of(claim: Claim, name: str) -> Obj:
+    """The RmdWorkload; the pod owns it, so that it goes with the pod."""
+    metadata = claim.pod["metadata"]
+    owner = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        "controller": True,
+    }
+    return {
+        "apiVersion": WORKLOAD.api_version,
+        "kind": WORKLOAD.kind,
+        "metadata": {"name": name, "namespace": metadata["namespace"], "ownerReferences": [owner]},
+        "spec": claim.spec,
+    }
+
+
+def _asking(pod: Mapping[str, Any]) -> Iterator[Obj]:
+    spec = pod.get("spec") or {}
+    for container in [*(spec.get("initContainers") or []), *(spec.get("containers") or [])]:
+        if _ways(container):
+            yield container
+
+
+def _has_ended(pod: Mapping[str, Any], container: str) -> bool:
+    """Whether a container is done, as init containers are soon; its CPUs are others' then."""
+    status = pod.get("status") or {}
+    entries = [
+        *(status.get("initContainerStatuses") or []),
+        *(status.get("containerStatuses") or []),
+    ]
+    return any(
+        entry.get("name") == container and "terminated" in (entry.get("state") or {})
+        for entry in entries
+    )
+
+
+def _limits(container: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = (container.get("resources") or {}).get("limits") or {}
+    return found
+
+
+def _ways(container: Mapping[str, Any]) -> int:
+    return int(_whole(_limits(container).get(L3_CACHE_WAYS)) or 0)
+
+
+def _exclusive_count(pod: Mapping[str, Any], container: Mapping[str, Any]) -> int:
+    """How many CPUs of its own the kubelet's static CPU manager gives to the container."""
+    quality = (pod.get("status") or {}).get("qosClass")
+    count = _whole(_limits(container).get("cpu"))
+    if quality == "Guaranteed" and count:
+        return count
+    what = f"Container {container['name']} asks for cache ways but for no CPUs of its own"
+    if quality != "Guaranteed":
+        why, todo = (
+            f"the pod's quality of service is {quality}",
+            "make requests equal to limits for all containers",
+        )
+    else:
+        why, todo = (
+            f"its limit of cpu is {_limits(container).get('cpu')}",
+            "ask for a whole number of CPUs",
+        )
+    raise EnablementError(what, why=why, todo=todo)
+
+
+def _whole(quantity: Any) -> Optional[int]:
+    """A quantity that is a whole number ("3", "3000m"), else None."""
+    text = str(quantity or "")
+    number, unit = (text[:-1], 1000) if text.endswith("m") else (text, 1)
+    if not number.isascii() or not number.isdigit() or int(number) % unit:
+        return None
+    return int(number) // unit
+
+
+def _settings(pod: Mapping[str, Any], container: str) -> Obj:
+    """The annotations of this very container by their suffix, numbers as such. Raises InvalidInput."""
+    found: Obj = {}
+    suffixes = (*_NUMBERS, "policy", "pstate_ratio", "pstate_monitoring")
+    annotations = pod["metadata"].get("annotations") or {}
+    for suffix in suffixes:
+        text = annotations.get(f"{container}_{suffix}")
+        if text in (None, ""):
+            continue
+        number = _whole(text) if suffix in _NUMBERS else None
+        if suffix in _NUMBERS and number is None:
+            raise InvalidInput(
+                f"Annotation {container}_{suffix} cannot be used",
+                why=f'"{text}" is no whole number',
+                todo="correct it, or remove it",
+            )
+        found[suffix] = text if number is None else number
+    return found
+
+
+def _parameters(ways: int, settings: Mapping[str, Any], form: Form) -> Obj:
+    """The fields of spec that ask for something, in the words of one of the operator's versions."""
+    cache = {"max": ways, "min": settings.get("cache_min", ways)}
+    mba = {
+        unit: settings[f"mba_{unit}"]
+        for unit in ("percentage", "mbps")
+        if f"mba_{unit}" in settings
+    }
+    pstate = {
+        name: settings[f"pstate_{name}"]
+        for name in ("ratio", "monitoring")
+        if f"pstate_{name}" in settings
+    }
+    policy = {"policy": settings["policy"]} if "policy" in settings else {}
+    if form == "v0.1":
+        rdt = {"rdt": {"mba": mba}} if mba else {}
+        return {"cache": cache, **rdt, **policy, **({"pstate": pstate} if pstate else {})}
+    plugins = {"plugins": {"pstate": pstate}} if pstate else {}
+    return {"rdt": {"cache": cache, **({"mba": mba} if mba else {})}, **policy, **plugins}
+
+
+def _names(pod: str, container: str, form: Form, *, first: bool) -> tuple[str, ...]:
+    """The operator's v0.1 knew one container for each pod, the first that asks."""
+    long = f"{pod}-rmd-workload-{container}"
+    if len(long) > _LONGEST_NAME:
+        digest = hashlib.sha256(long.encode()).hexdigest()[:8]
+        long = f"{long[: _LONGEST_NAME - len(digest) - 1]}-{digest}"
+    short = f"rmd-workload-{pod}"
+    if not first or len(short) > _LONGEST_NAME:
+        return (long,)
+    return (short, long) if form == "v0.1" else (long, short)

@@ -1,0 +1,301 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make RMD on all nodes equal to the RmdWorkload objects, and let the objects say how they stand.
+
+In an order that a run may be killed at any point of, and is repaired by running again: finalizers
+and the record of what is ours come before the first POST, statuses after the last, and finalizers
+go last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..._cluster.client import Client
+from ..._json import Obj
+from ..._states.context import RunContext
+from ..actions import Delete, Post, Replace
+from ..daemon_client import Daemon
+from ..execute import execute
+from ..node_lease import all_saved
+from ..node_results import NodeJob, WriteSettings
+from ..workloads import RunningWorkload
+from . import capacity, node_state, object_store
+from .looking import Daemons, in_parallel, judge_node, observe
+from .operator_names import NODE_STATE, WORKLOAD
+from .outcomes import states_of
+from .uuids import refuse_collisions
+from .view import MACHINE_ANNOTATION, OWNED_ANNOTATION, View, owned_text
+from .workload_spec import Declared, Name, read
+from .workload_state import OnNode, make_status
+
+
+class Reconciliation:
+    """One run. First look(), then make_true(), then tell(); changed says whether anything was, or
+    would be, written."""
+
+    def __init__(
+        self,
+        client: Client,
+        snapshot: object_store.RmdObjects,
+        daemons: Daemons,
+        pods: Mapping[str, str],
+        settings: WriteSettings,
+        context: RunContext,
+    ) -> None:
+        """daemons: of the nodes that have one, or why it cannot be talked to. pods: the names of
+        the daemons' pods."""
+        self.changed = False
+        self.declared: list[Declared] = []
+        self.targets: dict[Name, tuple[str, ...]] = {}
+        self.views = {
+            node: View(node, state=snapshot.node_states.get(node), daemon=pods.get(node, ""))
+            for node in sorted(snapshot.nodes)
+        }
+        self._client = client
+        self._snapshot = snapshot
+        self._daemons = daemons
+        # What runs that were killed have left.
+        self._saved = all_saved(client)
+        self._settings = settings
+        self._context = context
+
+    @property
+    def seen(self) -> list[View]:
+        """The nodes that have a daemon, or had one."""
+        return [
+            view
+            for view in self.views.values()
+            if view.node in self._daemons or view.state is not None
+        ]
+
+    def observe(self) -> None:
+        """One GET to each daemon."""
+        views = list(self.views.values())
+        in_parallel(
+            views, lambda view: observe(view, self._daemons.get(view.node)), self._settings.parallel
+        )
+
+    def decide(self, workloads: Sequence[Obj]) -> None:
+        """Judge all RmdWorkloads, and find what has to be sent to which node."""
+        self.declared = refuse_collisions(read(obj) for obj in workloads)
+        labels = self._snapshot.labels()
+        self.targets = {
+            entry.name: entry.nodes(labels, self._snapshot.selector) for entry in self.declared
+        }
+
+        def judge(view: View) -> None:
+            daemon = self._daemons[view.node]
+            if isinstance(daemon, Daemon):
+                judge_node(view, daemon, self.declared, self.targets)
+
+        in_parallel(
+            [view for view in self.seen if view.running is not None], judge, self._settings.parallel
+        )
+
+    @property
+    def busy(self) -> list[View]:
+        """The nodes to which something has to be sent."""
+        return [
+            view
+            for view in self.seen
+            if view.wanted is not None and (view.has_work or view.node in self._saved)
+        ]
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is more to write than statuses."""
+        return bool(self.busy or self._fresh)
+
+    def converge(self) -> None:
+        """Send what differs; in check mode only find out what that would be."""
+        busy = self.busy
+        if not self._settings.check_mode:
+            self._prepare(busy)
+        jobs = [self._job(view) for view in busy]
+        for report in (
+            execute(self._client, self._daemons, jobs, self._settings, self._context)
+            if jobs
+            else []
+        ):
+            view = self.views[report.node]
+            view.report = report
+            self.changed = self.changed or report.changed
+            if report.after is None:
+                view.running, view.why = None, str(report.error).rstrip(".")
+
+    def states(self, entry: Declared) -> dict[str, OnNode]:
+        """How a workload stands on each node."""
+        return states_of(entry, self.targets[entry.name], self.views)
+
+    def tell(self) -> None:
+        """Write statuses, node states and what nodes offer, each only where it differs; let go what
+        is gone."""
+        now = self._context.clock()
+        gone = [
+            entry
+            for entry in self.declared
+            if entry.is_deleted and entry.is_held and not self.states(entry)
+        ]
+        statuses = [
+            (entry.object, self._status(entry, now)) for entry in self.declared if entry not in gone
+        ]
+        statuses = [
+            (obj, status) for obj, status in statuses if (obj.get("status") or {}) != status
+        ]
+        object_store.write_statuses(self._client, WORKLOAD, statuses)
+        self._tell_node_states(now)
+        object_store.remove_finalizers(self._client, [entry.object for entry in gone])
+        self.changed = self.changed or bool(statuses or gone)
+
+    def offer(self) -> dict[str, int | None]:
+        """Publish the cache ways that nodes offer to pods; returns those that are, or would be,
+        changed."""
+        of_pods = {entry.name for entry in self.declared if entry.pod is not None}
+        dry = self._settings.check_mode
+        offers: dict[str, int | None] = {
+            view.node: _offered(view, (view.expected if dry else view.after) or (), of_pods)
+            for view in self.seen
+            if view.after is not None
+        }
+        # Only what we have published is withdrawn, and not because a daemon starts anew just now.
+        lost = [view for view in self.seen if view.node not in self._daemons]
+        offers |= {view.node: None for view in lost if MACHINE_ANNOTATION in view.annotations}
+        patches = {
+            node: capacity.patch(self._snapshot.nodes[node], ways) for node, ways in offers.items()
+        }
+        needed = {node: patch for node, patch in patches.items() if patch is not None}
+        if not dry:
+            object_store.patch_node_statuses(self._client, needed)
+        self.changed = self.changed or bool(needed)
+        return {node: offers[node] for node in needed}
+
+    @property
+    def _fresh(self) -> list[Declared]:
+        """The objects that nothing was sent for yet."""
+        return [
+            entry
+            for entry in self.declared
+            if not (entry.problem or entry.is_deleted or entry.is_held) and self.targets[entry.name]
+        ]
+
+    def _job(self, view: View) -> NodeJob:
+        wanted = view.wanted
+        if wanted is None:
+            return NodeJob(view.node)
+        present = tuple(
+            workload for workload in wanted.present if workload.uuid not in view.refused
+        )
+        absent = tuple(sorted(uuid for uuid in wanted.absent if uuid not in view.refused))
+        return NodeJob(view.node, present, absent, wanted.adopted)
+
+    def _prepare(self, busy: Sequence[View]) -> None:
+        """What has to be there before the first POST: finalizers, node states, and in these what is
+        ours."""
+        fresh = self._fresh
+        held = object_store.add_finalizers(self._client, [entry.object for entry in fresh])
+        lost = {entry.uuid for entry in fresh if entry.name not in held}
+        for view in busy:
+            self._forget(view, lost)
+        self._create_node_states()
+        records = []
+        for view in busy:
+            posted = {
+                action.workload.uuid
+                for action in view.actions
+                if isinstance(action, (Post, Replace))
+            }
+            if view.state is not None and not posted <= view.owned:
+                annotations: dict[str, str | None] = {
+                    OWNED_ANNOTATION: owned_text(view.owned | posted)
+                }
+                records.append((view.state, annotations))
+        self._annotate(records)
+        self.changed = self.changed or bool(held or records)
+
+    @staticmethod
+    def _forget(view: View, lost: set[str]) -> None:
+        """Leave alone what was deleted or changed since it was read; the next run sees it as it is
+        then."""
+        if view.wanted is not None and lost:
+            view.actions = [
+                action
+                for action in view.actions
+                if isinstance(action, Delete) or action.workload.uuid not in lost
+            ]
+            view.wanted = view.wanted.without(lost)
+
+    def _create_node_states(self) -> None:
+        missing = [view for view in self.seen if view.state is None]
+        skeletons = [
+            node_state.skeleton(view.node, self._snapshot.nodes[view.node]["metadata"]["uid"])
+            for view in missing
+        ]
+        for node, state in object_store.create_node_states(self._client, skeletons).items():
+            self.views[node].state = state
+        self.changed = self.changed or bool(missing)
+
+    def _tell_node_states(self, now: float) -> None:
+        self._create_node_states()
+        statuses, records = [], []
+        for view in self.seen:
+            if view.state is None:
+                continue
+            before = view.state.get("status") or {}
+            after = node_state.status(before, view.after, view.why, now)
+            if after != before:
+                statuses.append((view.state, after))
+                told = {**after, "lastSeen": before.get("lastSeen")}
+                self.changed = self.changed or told != {
+                    **before,
+                    "lastSeen": before.get("lastSeen"),
+                }
+            annotations = self._annotations(view)
+            if annotations:
+                records.append((view.state, annotations))
+        object_store.write_statuses(self._client, NODE_STATE, statuses)
+        self._annotate(records)
+        self.changed = self.changed or bool(records)
+
+    def _annotations(self, view: View) -> dict[str, str | None]:
+        """Those of the RmdNodeState that have to be written."""
+        wanted: dict[str, str | None] = {}
+        if view.after is not None and view.wanted is not None:
+            ours = (
+                view.owned
+                | {workload.uuid for workload in view.wanted.present}
+                | set(view.wanted.objects)
+            )
+            there = {found.uuid for found in view.after} & ours
+            wanted[OWNED_ANNOTATION] = owned_text(there) if there else None
+        if view.machine is not None and view.daemon:
+            wanted[MACHINE_ANNOTATION] = capacity.remember(view.machine, view.daemon)
+        elif view.node not in self._daemons:
+            wanted[MACHINE_ANNOTATION] = None
+        return {key: value for key, value in wanted.items() if view.annotations.get(key) != value}
+
+    def _annotate(self, records: Sequence[tuple[Obj, Mapping[str, str | None]]]) -> None:
+        object_store.annotate(self._client, NODE_STATE, records)
+        for state, wanted in records:
+            kept = {**(state["metadata"].get("annotations") or {}), **wanted}
+            state["metadata"]["annotations"] = {
+                key: value for key, value in kept.items() if value is not None
+            }
+
+    def _status(self, entry: Declared, now: float) -> Obj:
+        return make_status(
+            entry.object.get("status") or {},
+            self.states(entry),
+            problem=entry.problem,
+            is_deleted=entry.is_deleted,
+            generation=int(entry.object["metadata"].get("generation") or 0),
+            now=now,
+        )
+
+
+def _offered(view: View, running: Sequence[RunningWorkload], of_pods: set[Name]) -> int:
+    """The ways that a node offers."""
+    if view.machine is None or view.wanted is None:
+        return 0
+    uuids = {uuid for uuid, name in view.wanted.objects.items() if name in of_pods}
+    return view.machine.offered(running, uuids)

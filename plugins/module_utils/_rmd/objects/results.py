@@ -1,0 +1,149 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What rmd_reconcile returns and shows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..._cluster.changes import Change
+from ..._cluster.diff import render_diff
+from ..._cluster.objects import key_of
+from ..._errors import EnablementError
+from ..._json import Obj
+from ..actions import Delete, Post, Replace, changes
+from ..cores import to_ranges
+from ..workloads import Workload
+from .automatic import Automatic
+from .operator_names import L3_CACHE_WAYS
+from .reconcile import Reconciliation
+from .view import View
+from .workload_spec import Name
+from .workload_state import OnNode
+
+States = Mapping[Name, Mapping[str, OnNode]]
+
+_SHOWN = 5
+
+
+def make(
+    reconciliation: Reconciliation,
+    states: States,
+    automatic: Automatic,
+    offered: Mapping[str, int | None],
+    pods: Sequence[Obj],
+) -> Obj:
+    """The result, but for changed and requests."""
+    workloads = []
+    for entry in reconciliation.declared:
+        here = states[entry.name]
+        bad = {node: state for node, state in here.items() if not state.outcome.is_good}
+        workloads.append(
+            {
+                "namespace": entry.name.namespace,
+                "name": entry.name.name,
+                "uuid": entry.uuid,
+                "ready": bool(here) and not bad and not entry.problem and not entry.is_deleted,
+                "deleted": entry.is_deleted,
+                "problem": entry.problem,
+                "nodes": {node: state.outcome.value for node, state in here.items()},
+                "failures": {node: state.why for node, state in bad.items()},
+            }
+        )
+    return {
+        "workloads": workloads,
+        "nodes": [_node(view) for view in reconciliation.seen if _is_told(view)],
+        "pods": list(pods),
+        "offered": dict(offered),
+        "declared": [str(key_of(obj)) for obj in automatic.create],
+    }
+
+
+def judged(result: Obj) -> Obj:
+    """The result; raises EnablementError, which carries it, where a workload is not as it is asked
+    for."""
+    told = []
+    for row in result["workloads"]:
+        why = row["problem"] or next(
+            (f"{node}: {why}" for node, why in row["failures"].items()), ""
+        )
+        if why:
+            told.append(f"{row['namespace']}/{row['name']} ({why})")
+    told += [
+        f"node {row['node']} ({row['unverified'].rstrip('.')})"
+        for row in result["nodes"]
+        if "unverified" in row
+    ]
+    told += [
+        f"pod {row['pod']} ({row['why'].rstrip('.')})"
+        for row in result["pods"]
+        if not row["workload"]
+    ]
+    if not told:
+        return result
+    more = f", and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+    error = EnablementError(
+        f"{len(told)} {'workload is' if len(told) == 1 else 'workloads are'} not as asked for",
+        why="; ".join(told[:_SHOWN]) + more,
+        todo="everything else was made true: repair this and run again",
+    )
+    error.result = result
+    raise error
+
+
+def diff(
+    reconciliation: Reconciliation, automatic: Automatic, offered: Mapping[str, int | None]
+) -> dict[str, str]:
+    """What changed, or would: objects of pods, and for each node RMD's workloads and what the node
+    offers."""
+    objects = [Change(key_of(obj), "create", None, obj) for obj in automatic.create]
+    objects += [Change(key_of(old), "update", old, new) for old, new in automatic.change]
+    objects += [Change(key_of(obj), "delete", obj, None) for obj in automatic.remove]
+    found = render_diff(objects)
+    for view in reconciliation.seen:
+        before, after = _lines(view)
+        if view.node in offered:
+            after.append(f"{L3_CACHE_WAYS}: {offered[view.node]}")
+        if before or after:
+            header = f"# node {view.node}"
+            found["before"] += "".join(f"{line}\n" for line in (header, *before))
+            found["after"] += "".join(f"{line}\n" for line in (header, *after))
+    return found
+
+
+def _is_told(view: View) -> bool:
+    return bool(view.report is not None or view.refused or view.unverified or view.running is None)
+
+
+def _node(view: View) -> Obj:
+    shown: Obj = (
+        view.report.describe()
+        if view.report is not None
+        else {"node": view.node, "outcome": "unchanged"}
+    )
+    if view.running is None and view.report is None:
+        shown |= {"outcome": "failed", "message": view.why}
+    if view.unverified:
+        shown["unverified"] = view.unverified
+    if view.wanted is not None and view.wanted.orphans:
+        shown["orphans"] = sorted(view.wanted.orphans)
+    return shown
+
+
+def _lines(view: View) -> tuple[list[str], list[str]]:
+    """A node's workloads that change, before and after."""
+    before: list[str] = []
+    after: list[str] = []
+    for action in changes(view.actions):
+        if isinstance(action, (Delete, Replace)):
+            before.append(_line(action.old.workload))
+        if isinstance(action, (Post, Replace)):
+            after.append(_line(action.workload))
+    return sorted(before), sorted(after)
+
+
+def _line(workload: Workload) -> str:
+    shown = workload.describe()
+    shown["core_ids"] = to_ranges(workload.cores)
+    return f"{shown.pop('uuid')}: {shown}"

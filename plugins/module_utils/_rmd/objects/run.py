@@ -1,0 +1,133 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of rmd_reconcile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Optional
+
+from ..._cluster.client import Client, connect
+from ..._json import Obj
+from ..._states.context import RunContext
+from ..._states.guard import Guard, given_back
+from ..checking import check_nodes
+from ..daemons import Fleet, open_fleet
+from ..node_results import WriteSettings
+from ..release import RECIPE
+from . import object_store, results
+from .operator_crds import ensure_definitions
+from .operator_names import WORKLOAD
+from .pod_work import PodWork
+from .reconcile import Reconciliation
+from .workload_spec import Name
+from .workload_state import OnNode
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """Make RMD on all nodes equal to the RmdWorkload objects."""
+    client = connect(params)
+    # In check mode the kinds may be missing still; then there are no objects.
+    defined = False if context.check_mode else ensure_definitions(client)
+    if context.check_mode and not client.serves(WORKLOAD.api_version, WORKLOAD.kind):
+        return {
+            "changed": True,
+            "workloads": [],
+            "nodes": [],
+            "pods": [],
+            "requests": {},
+            "offered": {},
+        }
+    with open_fleet(client, params, None) as fleet:
+        work = _Reconciliation(client, fleet, params, context)
+        work.observe(dry=True)
+        if work.has_work and not context.check_mode:
+            # The lock is the deployment's, too: daemons are not replaced or removed meanwhile.
+            with given_back(client, RECIPE, context):
+                Guard(client, RECIPE, context).before_write(float(params["lock_wait"]))
+                work.observe(dry=False)
+                work.finish()
+        else:
+            work.finish()
+        result = work.result()
+    result["changed"] = result["changed"] or defined
+    return results.judged(result) if params["require_ready"] and not context.check_mode else result
+
+
+class _Reconciliation:
+    """One task: look, once more when the lock is held, and finish."""
+
+    def __init__(
+        self, client: Client, fleet: Fleet, params: Mapping[str, Any], context: RunContext
+    ) -> None:
+        self._client = client
+        self._fleet = fleet
+        self._params = params
+        self._context = context
+        self._rows: list[Obj] = []
+        self._offered: dict[str, Optional[int]] = {}
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is more to write than statuses."""
+        return self._objects.has_work or self._pods.changed
+
+    def observe(self, *, dry: bool) -> None:
+        """See what is declared, what pods ask for (writing that unless dry) and what runs; decide
+        what to send."""
+        params = self._params
+        settings = WriteSettings(
+            on_partial_failure=params["on_partial_failure"],
+            parallel=params["parallel"],
+            lock_wait_s=float(params["lock_wait"]),
+            check_mode=self._context.check_mode,
+        )
+        snapshot = object_store.observe(self._client)
+        fleet = self._fleet
+        self._objects = Reconciliation(
+            self._client, snapshot, fleet.daemons, fleet.pods, settings, self._context
+        )
+        form, policy = params["pod_form"], params["failure_policy"]
+        self._pods = PodWork(self._client, params["namespace"], form, policy, self._context)
+        self._objects.observe()
+        workloads = snapshot.workloads
+        self._objects.decide(
+            self._pods.declare(workloads, dry=dry) if params["pods"] else workloads
+        )
+
+    def finish(self) -> None:
+        """Send what differs, and tell what came of it."""
+        params, objects, pods = self._params, self._objects, self._pods
+        objects.converge()
+        if not self._context.check_mode:
+            if params["verify"] == "resctrl":
+                self._verify()
+            objects.tell()
+        if params["extended_resource"]:
+            self._offered = objects.offer()
+        if params["pods"]:
+            self._rows = pods.report(pods.failures(objects.declared, self._states()))
+
+    def result(self) -> Obj:
+        """What the task returns."""
+        objects, pods = self._objects, self._pods
+        result = results.make(objects, self._states(), pods.decided, self._offered, self._rows)
+        result["changed"] = objects.changed or pods.changed
+        result["requests"] = self._fleet.requests
+        if self._context.diff:
+            result["diff"] = results.diff(objects, pods.decided, self._offered)
+        return result
+
+    def _states(self) -> dict[Name, dict[str, OnNode]]:
+        return {entry.name: self._objects.states(entry) for entry in self._objects.declared}
+
+    def _verify(self) -> None:
+        """Note on each node in what it differs from what RMD says."""
+        params, views = self._params, self._objects.views
+        running = {view.node: view.after for view in self._objects.seen if view.after is not None}
+        found = check_nodes(
+            self._client, params["namespace"], running, wait_s=float(params["verify_timeout"])
+        )
+        for node, error in found.items():
+            views[node].unverified = str(error)

@@ -1,0 +1,114 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One node while the objects are made true: what was seen, what is wanted, what became of it. Pure.
+
+What outlives a run is in annotations of the node's RmdNodeState: the uuids that were put there for
+objects, written before the first POST, and what the daemon's machine is like."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Optional
+
+from ..._cluster.labels import DOMAIN
+from ..._json import Obj
+from ..actions import Action, Post, Replace, changes, removed_by
+from ..node_results import WITHHELD, NodeReport
+from ..topology import Policies, Topology
+from ..workloads import RunningWorkload
+from .capacity import CacheMachine
+from .judge import Refused
+from .placement import WantedWorkloads
+
+OWNED_ANNOTATION = f"{DOMAIN}/rmd-owned"
+MACHINE_ANNOTATION = f"{DOMAIN}/rmd-machine"
+
+
+@dataclass
+class View:
+    """A node. running: None where RMD cannot be asked, and why then says why.
+
+    daemon: tells the daemon's pod from another one, "" where there is none. machine: maybe
+    remembered; topology and policies: only if they were asked for. actions: those that are sent.
+    refused: by uuid, those that are not. report: after they were sent. unverified: in what the node
+    differs from what RMD says.
+    """
+
+    node: str
+    state: Optional[Obj] = None
+    daemon: str = ""
+    running: Optional[tuple[RunningWorkload, ...]] = None
+    why: str = ""
+    machine: Optional[CacheMachine] = None
+    topology: Optional[Topology] = None
+    policies: Optional[Policies] = None
+    wanted: Optional[WantedWorkloads] = None
+    actions: list[Action] = field(default_factory=list)
+    refused: Mapping[str, Refused] = field(default_factory=dict)
+    report: Optional[NodeReport] = None
+    unverified: str = ""
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        """Of the RmdNodeState."""
+        found: Mapping[str, str] = ((self.state or {}).get("metadata") or {}).get(
+            "annotations"
+        ) or {}
+        return found
+
+    @property
+    def owned(self) -> frozenset[str]:
+        """The uuids that runs have put there for objects."""
+        with contextlib.suppress(ValueError, TypeError):
+            return frozenset(
+                str(uuid) for uuid in json.loads(self.annotations.get(OWNED_ANNOTATION) or "[]")
+            )
+        return frozenset()
+
+    @property
+    def has_work(self) -> bool:
+        """Whether something has to be sent to RMD."""
+        return bool(changes(self.actions))
+
+    @property
+    def after(self) -> Optional[tuple[RunningWorkload, ...]]:
+        """What runs, as far as it is known now."""
+        if self.report is not None and self.report.after is not None:
+            return self.report.after
+        return self.running
+
+    @property
+    def expected(self) -> Optional[tuple[RunningWorkload, ...]]:
+        """What will run when the actions are done, as far as that can be told before."""
+        if self.running is None:
+            return None
+        removed = {old.id for old in removed_by(self.actions)}
+        added = [action.workload for action in self.actions if isinstance(action, (Post, Replace))]
+        kept = [found for found in self.running if found.id not in removed]
+        return (*kept, *(RunningWorkload("", "", "", "", workload, {}) for workload in added))
+
+    def problem_of(self, uuid: str) -> str:
+        """Why a workload is not as asked for after the run, "" where the run knows of nothing."""
+        if self.report is None:
+            return ""
+        if self.report.outcome == WITHHELD:
+            return "nothing was sent, since another node failed"
+        said = next(
+            (write.problem for write in self.report.writes if write.uuid == uuid and write.problem),
+            "",
+        )
+        return said or (str(self.report.error).rstrip(".") if self.report.error else "")
+
+    def is_changed(self, uuid: str) -> bool:
+        """Whether this run has made the workload."""
+        writes = self.report.writes if self.report is not None else []
+        return any(write.uuid == uuid and write.action in ("post", "replace") for write in writes)
+
+
+def owned_text(uuids: Collection[str]) -> str:
+    """The annotation's value."""
+    return json.dumps(sorted(uuids), separators=(",", ":"))

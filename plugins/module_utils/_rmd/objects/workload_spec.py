@@ -1,0 +1,176 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read an RmdWorkload of any version of the operator. Pure.
+
+Precedence of fields is the operator's: a policy wins over everything else that is asked for, rdt
+and plugins over the older cache and pstate, allCores over coreIds, nodeSelector over nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Optional
+
+from ..._errors import InvalidInput
+from ..._json import Obj
+from ..._nodes.selectors import matches
+from ..cores import parse_cores
+from ..workloads import Cache, Mba, Pstate, Workload
+from .operator_names import FINALIZER, HOME_NAMESPACE
+
+
+@dataclass(frozen=True, order=True)
+class Name:
+    """Names an RmdWorkload. str() reads "team/web"."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def uuid(self) -> str:
+        """The uuid by which RMD knows the workload."""
+        return self.name if self.namespace == HOME_NAMESPACE else f"{self.namespace}.{self.name}"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An RmdWorkload, read. problem says why it cannot be sent, "" if it can.
+
+    cores: of coreIds, or with all_cores those that are left out. rival: the older object that has
+    the same uuid.
+    """
+
+    name: Name
+    object: Obj
+    cores: tuple[int, ...] = ()
+    all_cores: bool = False
+    policy: str = ""
+    cache: Optional[Cache] = None
+    mba: Optional[Mba] = None
+    pstate: Optional[Pstate] = None
+    problem: str = ""
+    rival: Optional[Name] = None
+
+    @property
+    def uuid(self) -> str:
+        """The uuid by which RMD knows the workload."""
+        return self.name.uuid
+
+    @property
+    def age(self) -> tuple[str, Name]:
+        """Sorts the oldest first."""
+        return str(self.object["metadata"].get("creationTimestamp") or ""), self.name
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether somebody has deleted it."""
+        return "deletionTimestamp" in self.object["metadata"]
+
+    @property
+    def is_held(self) -> bool:
+        """Whether our finalizer is on it."""
+        return FINALIZER in (self.object["metadata"].get("finalizers") or [])
+
+    @property
+    def pod(self) -> Optional[Obj]:
+        """The owner reference to the pod that it is for."""
+        owners = self.object["metadata"].get("ownerReferences") or []
+        return next(
+            (owner for owner in owners if owner.get("kind") == "Pod" and owner.get("controller")),
+            None,
+        )
+
+    def workload(self, all_cores: Iterable[int]) -> Workload:
+        """What it asks for on a node that has all_cores."""
+        cores = tuple(set(all_cores) - set(self.cores)) if self.all_cores else self.cores
+        wanted = Workload(self.uuid, cores, self.policy, self.cache, self.mba, self.pstate)
+        return wanted.effective()
+
+    def nodes(
+        self, labels: Mapping[str, Mapping[str, str]], selector: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """The nodes that it is for, sorted.
+
+        labels: of all nodes, by name. selector: RmdConfig's, which narrows a nodeSelector down. A
+        name in spec.nodes counts whether there is such a node or not.
+        """
+        spec = self.object.get("spec") or {}
+        wanted = spec.get("nodeSelector") or {}
+        if wanted:
+            both = {**selector, **wanted}
+            return tuple(sorted(name for name, has in labels.items() if matches(has, [both])))
+        return tuple(sorted({name for name in spec.get("nodes") or [] if name}))
+
+
+def read(obj: Obj) -> Declared:
+    """An RmdWorkload as what it means; never raises."""
+    metadata, spec = obj["metadata"], obj.get("spec") or {}
+    name = Name(metadata.get("namespace") or HOME_NAMESPACE, metadata["name"])
+    all_cores = bool(spec.get("allCores"))
+    field = "reservedCoreIds" if all_cores else "coreIds"
+    try:
+        cores = parse_cores(spec.get(field) or [])
+    except InvalidInput as error:
+        return Declared(name, obj, problem=f"spec.{field}: {error}".rstrip("."))
+    try:
+        pstate = _pstate(_part(spec, "plugins", "pstate") or spec.get("pstate") or {})
+    except ValueError as error:
+        return Declared(name, obj, problem=str(error))
+    declared = Declared(
+        name=name,
+        object=obj,
+        cores=cores,
+        all_cores=all_cores,
+        policy=spec.get("policy") or "",
+        cache=_cache(_part(spec, "rdt", "cache"), spec.get("cache")),
+        mba=_mba(_part(spec, "rdt", "mba") or {}),
+        pstate=pstate,
+    )
+    return replace(declared, problem=_shape_problem(declared))
+
+
+def _part(spec: Mapping[str, Any], outer: str, inner: str) -> Optional[Mapping[str, Any]]:
+    found: Optional[Mapping[str, Any]] = (spec.get(outer) or {}).get(inner)
+    return found
+
+
+def _cache(*candidates: Optional[Mapping[str, Any]]) -> Optional[Cache]:
+    """The first that is there; a number that is left out is 0, as in the operator's Go."""
+    given = next((found for found in candidates if found is not None), None)
+    return None if given is None else Cache(int(given.get("max") or 0), int(given.get("min") or 0))
+
+
+def _mba(found: Mapping[str, Any]) -> Optional[Mba]:
+    mba = Mba(found.get("percentage") or None, found.get("mbps") or None)
+    return None if mba == Mba() else mba
+
+
+def _pstate(found: Mapping[str, Any]) -> Optional[Pstate]:
+    text, monitoring = str(found.get("ratio") or "").strip(), found.get("monitoring") or None
+    ratio: Optional[float] = None
+    if text:
+        try:
+            ratio = float(text)
+        except ValueError:
+            ratio = math.nan
+        if not math.isfinite(ratio):
+            raise ValueError(f'the P-state ratio "{text}" is no number; write for example "3.0"')
+    pstate = Pstate(ratio, monitoring)
+    return None if pstate == Pstate() else pstate
+
+
+def _shape_problem(declared: Declared) -> str:
+    """What is missing in any case, whatever the node is like."""
+    if not declared.all_cores and not declared.cores:
+        return "it names no CPUs; set spec.coreIds, or spec.allCores for all of a node"
+    if not (declared.policy or declared.cache or declared.mba or declared.pstate):
+        return (
+            "it asks for nothing; set spec.rdt.cache (max and min 0 are the shared group),"
+            " spec.policy or spec.plugins"
+        )
+    return ""

@@ -1,0 +1,157 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The status of an RmdWorkload: the operator's fields for each node, and conditions. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Optional
+
+from ..._json import Obj
+from ..cores import to_strings
+from ..workloads import RunningWorkload
+from .conditions import condition
+
+_SHOWN = 3
+
+
+class WorkloadOutcome(Enum):
+    """How a workload came to stand on a node. The value is the reason in conditions, where it is
+    none of success."""
+
+    POSTED = "Posted"
+    KEPT = "Kept"
+    INVALID = "Invalid"
+    REFUSED = "Refused"
+    UNREACHABLE = "Unreachable"
+    NO_NODE = "NoSuchNode"
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the workload is there as it is asked for."""
+        return self in (WorkloadOutcome.POSTED, WorkloadOutcome.KEPT)
+
+
+@dataclass(frozen=True)
+class OnNode:
+    """A workload on one node. running: what the node runs of it, None for nothing. why: one
+    sentence if not good."""
+
+    outcome: WorkloadOutcome
+    running: Optional[RunningWorkload] = None
+    why: str = ""
+
+
+def make_status(
+    previous: Mapping[str, Any],
+    states: Mapping[str, OnNode],
+    *,
+    problem: str,
+    is_deleted: bool,
+    generation: int,
+    now: float,
+) -> Obj:
+    """The status to have; equal to previous where nothing is to be written.
+
+    states: by node, those that the workload is for or is not yet gone from. problem: why it cannot
+    be sent at all. now: seconds since the epoch.
+    """
+    known = previous.get("workloadStates") or {}
+    total, good = len(states), sum(state.outcome.is_good for state in states.values())
+    before = previous.get("conditions") or []
+    ready, degraded, invalid = _conditions(states, problem, is_deleted)
+
+    def made(kind: str, verdict: tuple[bool, str, str]) -> Obj:
+        return condition(before, kind, *verdict, now=now, generation=generation)
+
+    return {
+        "workloadStates": {
+            node: _state(known.get(node) or {}, state) for node, state in sorted(states.items())
+        },
+        "nodes": f"{good}/{total}",
+        "observedGeneration": generation,
+        "conditions": [made("Ready", ready), made("Degraded", degraded), made("Invalid", invalid)],
+    }
+
+
+def _state(previous: Mapping[str, Any], state: OnNode) -> Obj:
+    """One node's fields. What RMD said last stays while it does not answer."""
+    if state.running is not None:
+        found = _fields(state.running)
+    elif state.outcome is WorkloadOutcome.UNREACHABLE:
+        found = {key: value for key, value in previous.items() if key != "response"}
+    else:
+        found = {}
+    return {"response": _response(str(previous.get("response") or ""), state), **found}
+
+
+def _response(previous: str, state: OnNode) -> str:
+    """In the operator's words: 201 for a workload that was posted, 200 for one that was there
+    already."""
+    if not state.outcome.is_good:
+        return f"Fail: {state.why}"
+    if state.outcome is WorkloadOutcome.POSTED:
+        return "Success: 201"
+    return previous if previous.startswith("Success") else "Success: 200"
+
+
+def _fields(running: RunningWorkload) -> Obj:
+    fields: Obj = {"id": running.id, "cosName": running.cos_name, "status": running.status}
+    body = running.body
+    if "rdt" not in body and "plugins" not in body:
+        return fields
+    # The operator's v0.3 copies what RMD v0.3 says.
+    wanted = running.workload
+    fields["coreIds"] = to_strings(wanted.cores)
+    if wanted.policy:
+        fields["policy"] = wanted.policy
+    parts = {"cache": wanted.cache, "mba": wanted.mba}
+    rdt = {name: _given(part) for name, part in parts.items() if part}
+    if rdt:
+        fields["rdt"] = rdt
+    if wanted.pstate:
+        pstate = _given(wanted.pstate)
+        if "ratio" in pstate:
+            pstate["ratio"] = str(pstate["ratio"])
+        fields["plugins"] = {"pstate": pstate}
+    return fields
+
+
+def _given(part: Any) -> Obj:
+    return {name: value for name, value in vars(part).items() if value is not None}
+
+
+def _conditions(
+    states: Mapping[str, OnNode], problem: str, is_deleted: bool
+) -> tuple[tuple[bool, str, str], tuple[bool, str, str], tuple[bool, str, str]]:
+    """(holds, reason, message) of Ready, Degraded and Invalid."""
+    invalid = problem or next(
+        (state.why for state in states.values() if state.outcome is WorkloadOutcome.INVALID), ""
+    )
+    bad = {node: state for node, state in sorted(states.items()) if not state.outcome.is_good}
+    text = _tell(bad)
+    verdict = (True, "NotAccepted", invalid) if invalid else (False, "Accepted", "")
+    if is_deleted:
+        message = text or "it is being removed"
+        return (False, "Deleted", message), (bool(bad), "Deleted", text), verdict
+    if problem:
+        return (False, "Invalid", problem), (False, "NotTried", ""), verdict
+    if not states:
+        return (
+            (False, "NoNodes", "no node is named or selected"),
+            (False, "AsExpected", ""),
+            verdict,
+        )
+    if not bad:
+        return (True, "AllNodes", ""), (False, "AsExpected", ""), verdict
+    reason = next(iter(bad.values())).outcome.value
+    return (False, reason, text), (True, reason, text), verdict
+
+
+def _tell(bad: Mapping[str, OnNode]) -> str:
+    told = [f"{node}: {state.why}" for node, state in bad.items()]
+    more = f"; and {len(told) - _SHOWN} more nodes" if len(told) > _SHOWN else ""
+    return "; ".join(told[:_SHOWN]) + more

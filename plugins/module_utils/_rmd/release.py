@@ -1,0 +1,117 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of rmd_release: nothing on nodes and in the cluster is RMD's, waits for it, or counts on
+it, any more.
+
+It never fails for a daemon that is gone or broken: that may be why RMD is removed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._cluster.client import Client, connect
+from .._cluster.labels import DOMAIN
+from .._errors import EnablementError
+from .._json import Obj
+from .._states.context import RunContext
+from .._states.guard import Guard, given_back
+from .daemon_client import Daemon
+from .daemons import Fleet, open_fleet
+from .execute import execute
+from .node_results import KEEP, NodeJob, WriteSettings
+from .objects import capacity, object_store
+from .objects.operator_names import FINALIZER, NODE_STATE
+from .rmd_errors import RmdError
+
+RECIPE = "intel-rmd"
+_MANAGED_BY = "app.kubernetes.io/managed-by"
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """rmd_release: no workload runs, our finalizer off all RmdWorkloads, no cache ways on nodes, no
+    RmdNodeStates."""
+    client = connect(params)
+    freed, problems = _free(client, params, context)
+    found = object_store.observe(client)
+    held = [
+        workload
+        for workload in found.workloads
+        if FINALIZER in (workload["metadata"].get("finalizers") or [])
+    ]
+    offers = {name: capacity.patch(node, None) for name, node in found.nodes.items()}
+    withdrawn = {name: body for name, body in offers.items() if body is not None}
+    states = [state["metadata"] for state in found.node_states.values() if _is_ours(state)]
+    result: Obj = {
+        "changed": bool(freed or held or withdrawn or states),
+        "freed": freed,
+        "problems": problems,
+        "workloads": sorted(_title(workload["metadata"]) for workload in held),
+        "nodes": sorted(withdrawn),
+        "node_states": sorted(_title(metadata) for metadata in states),
+    }
+    if (held or withdrawn or states) and not context.check_mode:
+        with given_back(client, RECIPE, context):
+            Guard(client, RECIPE, context).before_write()
+            object_store.remove_finalizers(client, held)
+            object_store.patch_node_statuses(client, withdrawn)
+            for metadata in states:
+                client.delete(NODE_STATE, metadata["name"], metadata["namespace"])
+    if context.diff and result["changed"]:
+        lines = [
+            f"Node {node}: workload {uuid}\n" for node, uuids in freed.items() for uuid in uuids
+        ]
+        lines += [f"RmdWorkload {name}: finalizer {FINALIZER}\n" for name in result["workloads"]]
+        lines += [f"Node {name}: intel.com/l3_cache_ways\n" for name in result["nodes"]]
+        lines += [f"RmdNodeState {name}\n" for name in result["node_states"]]
+        result["diff"] = {"before": "".join(lines), "after": ""}
+    return result
+
+
+def _free(
+    client: Client, params: Mapping[str, Any], context: RunContext
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Take all workloads off all nodes that answer; (node -> uuids that went, why others did not)."""
+    if not params["free"]:
+        return {}, []
+    try:
+        with open_fleet(client, params, None) as fleet:
+            jobs, problems = _jobs(fleet)
+            settings = WriteSettings(
+                on_partial_failure=KEEP, parallel=params["parallel"], check_mode=context.check_mode
+            )
+            reports = execute(client, fleet.daemons, jobs, settings, context) if jobs else []
+    except EnablementError as error:
+        return {}, [str(error)]
+    problems += [str(report.error) for report in reports if report.error]
+    freed = {
+        report.node: [
+            write.uuid for write in report.writes if write.action == "delete" and not write.problem
+        ]
+        for report in reports
+    }
+    return {node: uuids for node, uuids in freed.items() if uuids}, problems
+
+
+def _jobs(fleet: Fleet) -> tuple[list[NodeJob], list[str]]:
+    jobs: list[NodeJob] = []
+    problems: list[str] = []
+    for node, daemon in fleet.daemons.items():
+        try:
+            if not isinstance(daemon, Daemon):
+                raise daemon
+            uuids = tuple(running.uuid for running in daemon.workloads() if running.uuid)
+        except RmdError as error:
+            problems.append(str(error))
+        else:
+            jobs += [NodeJob(node, absent=uuids)] if uuids else []
+    return jobs, problems
+
+
+def _is_ours(state: Mapping[str, Any]) -> bool:
+    return (state["metadata"].get("labels") or {}).get(_MANAGED_BY) == DOMAIN
+
+
+def _title(metadata: Mapping[str, Any]) -> str:
+    return f"{metadata['namespace']}/{metadata['name']}"

@@ -1,0 +1,215 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""RMD's own rules, looked at before anything is sent: some requests crash it, and a refused one may
+cost a working one.
+
+Pure. What only the daemon knows (its free classes of service, its plugins, its MBA mode) it says
+itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Optional
+
+from .actions import Action, Delete, Keep, Replace, removed_by, wanted_by
+from .classify import ADVICE
+from .cores import to_ranges
+from .dialect import Dialect
+from .topology import Policies, Topology
+from .workloads import BESTEFFORT, GUARANTEED, SHARED, Cache, RunningWorkload, Workload
+
+LARGEST_MBPS = 4294967290
+# RMD has no limit for these; they end up in results, annotations and names of groups.
+LONGEST_UUID = 253
+
+
+@dataclass(frozen=True)
+class RuleViolation:
+    """kind: a key of classify.ADVICE. sentence: what is wrong with which workload, without what to
+    do."""
+
+    kind: str
+    sentence: str
+
+    @property
+    def todo(self) -> str:
+        """What to do about it."""
+        return ADVICE[self.kind]
+
+
+def problems(
+    workload: Workload,
+    topology: Optional[Topology] = None,
+    policies: Optional[Policies] = None,
+    *,
+    dialect: Optional[Dialect] = None,
+    others: Iterable[Workload] = (),
+) -> list[RuleViolation]:
+    """What RMD would refuse, or crash on. others: what shares the node with it, without an older
+    self of it.
+
+    Without topology, policies or dialect (None: not asked for, not known) their rules are left out.
+    """
+    found = [*_of_names(workload), *_of_parameters(workload.effective(), dialect)]
+    found += _of_cores(workload, topology, others)
+    if policies is not None and workload.policy and workload.policy not in policies:
+        known = ", ".join(sorted(policies)) or "none"
+        found.append(
+            RuleViolation(
+                "policy_unknown", f'the node has no policy "{workload.policy}" (it has: {known})'
+            )
+        )
+    if topology is not None:
+        found += _of_machine(workload.effective(), topology)
+    return found
+
+
+def capacity(
+    actions: Sequence[Action], topology: Topology, policies: Optional[Policies] = None
+) -> list[RuleViolation]:
+    """Whether the guaranteed pool of each cache can hold what a node's actions ask for, after what
+    they free.
+
+    Only what cannot fit at all is a problem: whether the free ways lie side by side the daemon
+    alone knows.
+    """
+    found = []
+    removed = [running.workload for running in removed_by(actions) if running.is_enforced]
+    added = wanted_by(action for action in actions if not isinstance(action, Keep))
+    for cache in topology.caches:
+        free = cache.free(GUARANTEED) + sum(
+            _guaranteed(workload, cache.cores, policies) for workload in removed
+        )
+        asked = sum(_guaranteed(workload, cache.cores, policies) for workload in added)
+        if asked > free:
+            names = ", ".join(
+                workload.uuid for workload in added if _guaranteed(workload, cache.cores, policies)
+            )
+            text = f"cache {cache.id} has {free} guaranteed ways to give, and {names} would take {asked}"
+            found.append(RuleViolation("no_cache", text))
+    return found
+
+
+def unchangeable(actions: Sequence[Action]) -> list[RuleViolation]:
+    """Workloads that would have to be changed, and that RMD lets nobody change over REST."""
+    return [
+        RuleViolation(
+            "foreign_origin", f'workload {old.uuid or old.id} is of origin "{old.origin}"'
+        )
+        for action in actions
+        if isinstance(action, (Replace, Delete))
+        for old in removed_by([action])
+        if not old.is_changeable
+    ]
+
+
+def leftover_warning(running: RunningWorkload, dialect: Dialect) -> str:
+    """What RMD does wrong when it deletes this workload; "" for nothing that is known."""
+    if dialect is not Dialect.V03 or not running.has_range:
+        return ""
+    return (
+        f"workload {running.uuid or running.id} was made with a range of cores, which RMD v0.3 does not free when it"
+        f" deletes it: cores {to_ranges(running.workload.cores)} stay in {running.cos_name or 'their group'} with all"
+        " ways, and core 0 is moved instead; restart the daemon when the node is idle"
+    )
+
+
+def _of_names(workload: Workload) -> Iterator[RuleViolation]:
+    if (
+        not workload.uuid
+        or len(workload.uuid) > LONGEST_UUID
+        or workload.uuid.split() != [workload.uuid]
+    ):
+        text = f'"{workload.uuid}" cannot name a workload (1 to {LONGEST_UUID} characters without spaces)'
+        yield RuleViolation("bad_request", text)
+    if not workload.cores:
+        yield RuleViolation("no_cores", f"workload {workload.uuid} names no core")
+
+
+def _of_parameters(wanted: Workload, dialect: Optional[Dialect]) -> Iterator[RuleViolation]:
+    if wanted.policy:
+        return
+    if wanted.cache is None and wanted.pstate is None and wanted.mba is None:
+        yield RuleViolation("no_parameters", f"workload {wanted.uuid} asks for nothing")
+    if wanted.cache is not None and (not wanted.cache.pool or wanted.cache.min < 0):
+        least, most = wanted.cache.min, wanted.cache.max
+        yield RuleViolation(
+            "bad_range", f"workload {wanted.uuid} asks for at most {most} and at least {least} ways"
+        )
+    yield from _of_pstate(wanted)
+    yield from _of_mba(wanted, dialect)
+
+
+def _of_pstate(wanted: Workload) -> Iterator[RuleViolation]:
+    monitoring = wanted.pstate.monitoring if wanted.pstate else None
+    if monitoring not in (None, "on", "off"):
+        yield RuleViolation(
+            "plugin_refused", f'workload {wanted.uuid} asks for P-state monitoring "{monitoring}"'
+        )
+
+
+def _of_mba(wanted: Workload, dialect: Optional[Dialect]) -> Iterator[RuleViolation]:
+    mba = wanted.mba
+    if mba is None:
+        return
+    if dialect is Dialect.V02:
+        yield RuleViolation(
+            "mba_unsupported", f"workload {wanted.uuid} asks for mba, which RMD v0.2 does not know"
+        )
+    if mba.percentage is not None and mba.mbps is not None:
+        yield RuleViolation("mba_mode", f"workload {wanted.uuid} asks for mba in both units")
+    for value, most in ((mba.percentage, 100), (mba.mbps, LARGEST_MBPS)):
+        if value is not None and not 1 <= value <= most:
+            yield RuleViolation(
+                "mba_range",
+                f"workload {wanted.uuid} asks for mba {value}, which is not from 1 to {most}",
+            )
+    pool = wanted.cache.pool if wanted.cache else None
+    if pool is None:
+        yield RuleViolation("mba_unsupported", f"workload {wanted.uuid} asks for mba without cache")
+    elif pool == SHARED or (
+        pool == BESTEFFORT and mba.percentage != 100 and mba.mbps != LARGEST_MBPS
+    ):
+        yield RuleViolation(
+            "mba_unsupported", f"workload {wanted.uuid} asks for mba with {pool} cache"
+        )
+
+
+def _of_cores(
+    workload: Workload, topology: Optional[Topology], others: Iterable[Workload]
+) -> Iterator[RuleViolation]:
+    cores = set(workload.cores)
+    if topology is not None and (unknown := cores - topology.cores):
+        has = to_ranges(topology.cores) or "none"
+        text = f"workload {workload.uuid} names core {to_ranges(unknown)}, and the node has {has}"
+        yield RuleViolation("unknown_core", text)
+    for other in others:
+        if both := cores.intersection(other.cores):
+            text = f"core {to_ranges(both)} of workload {workload.uuid} belongs to workload {other.uuid or '(unnamed)'}"
+            yield RuleViolation("conflict_core", text)
+
+
+def _of_machine(wanted: Workload, topology: Topology) -> Iterator[RuleViolation]:
+    if wanted.cache is not None:
+        for cache in topology.owners(wanted.cores):
+            if wanted.cache.max > cache.ways:
+                text = f"workload {wanted.uuid} asks for {wanted.cache.max} ways, and cache {cache.id} has {cache.ways}"
+                yield RuleViolation("no_cache", text)
+    if wanted.mba is not None and topology.mba is not None and not topology.mba.supported:
+        yield RuleViolation(
+            "mba_unsupported",
+            f"workload {wanted.uuid} asks for mba, which the node's CPU does not have",
+        )
+
+
+def _guaranteed(workload: Workload, cores: Iterable[int], policies: Optional[Policies]) -> int:
+    """The ways that a workload takes of the guaranteed pool of the cache with these cores."""
+    cache: Optional[Cache] = workload.cache
+    if workload.policy and policies and workload.policy in policies:
+        cache = policies[workload.policy].cache
+    mine = (
+        cache is not None and cache.pool == GUARANTEED and not set(workload.cores).isdisjoint(cores)
+    )
+    return cache.max if mine and cache is not None else 0

@@ -1,0 +1,161 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a node's daemon says of its caches, pools, policies and memory bandwidth. Pure."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from .._errors import InvalidInput
+from .._json import Obj
+from .cores import parse_cores, to_ranges
+from .dialect import number
+from .workloads import BESTEFFORT, GUARANTEED, SHARED, Cache
+
+# The daemon's own names of pools.
+_POOLS = {
+    "guaranteed": GUARANTEED,
+    "besteffort": BESTEFFORT,
+    "shared": SHARED,
+    "infra": "infra",
+    "os": "os",
+}
+
+
+@dataclass(frozen=True)
+class L3:
+    """One L3 cache. ways: how many it has. available: mask of the ways that are free. pools: the
+    free ways of each."""
+
+    id: str
+    cores: tuple[int, ...]
+    ways: int
+    available: int
+    pools: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def free(self, pool: str) -> int:
+        """How many ways a pool has left."""
+        return len(self.pools.get(pool, ()))
+
+
+@dataclass(frozen=True)
+class MbaSupport:
+    """Memory bandwidth allocation: whether the machine has it, whether it is on, and its step and
+    least value."""
+
+    supported: bool
+    enabled: bool
+    step: Optional[int] = None
+    least: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The L3 caches of a node, by id; mba is None where it was not asked for, or the daemon does
+    not know."""
+
+    caches: tuple[L3, ...]
+    mba: Optional[MbaSupport] = None
+
+    @property
+    def cores(self) -> frozenset[int]:
+        """All CPUs that belong to an L3 cache."""
+        return frozenset(core for cache in self.caches for core in cache.cores)
+
+    def owners(self, cores: Iterable[int]) -> tuple[L3, ...]:
+        """The caches that one of the cores belongs to."""
+        wanted = set(cores)
+        return tuple(cache for cache in self.caches if wanted.intersection(cache.cores))
+
+    def describe(self) -> list[Obj]:
+        """As results show it."""
+        return [
+            {
+                "id": cache.id,
+                "cores": to_ranges(cache.cores),
+                "ways": cache.ways,
+                "available_ways": f"{cache.available:x}",
+                "pools": {name: to_ranges(ways) for name, ways in cache.pools.items()},
+            }
+            for cache in self.caches
+        ]
+
+
+@dataclass(frozen=True)
+class RmdPolicy:
+    """A policy of the daemon. cache: None where it says nothing about that. parameters: all that it
+    says."""
+
+    cache: Optional[Cache]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+Policies = Mapping[str, RmdPolicy]
+
+
+def parse_topology(l3: Mapping[str, Any], mba: Optional[Mapping[str, Any]] = None) -> Topology:
+    """From GET /v1/cache/l3 and, if it was asked for, GET /v1/mba."""
+    caches = [_cache(str(name), info) for name, info in (l3.get("Caches") or {}).items()]
+    return Topology(
+        tuple(sorted(caches, key=lambda cache: (len(cache.id), cache.id))),
+        _mba(mba) if mba else None,
+    )
+
+
+def parse_policies(body: Mapping[str, Any]) -> dict[str, RmdPolicy]:
+    """From GET /v1/policy; RMD v0.2 writes its numbers as strings."""
+    return {
+        name: _policy(parameters)
+        for name, parameters in body.items()
+        if isinstance(parameters, Mapping)
+    }
+
+
+def _cache(name: str, info: Mapping[str, Any]) -> L3:
+    pools = info.get("available_ways_pool") or {}
+    available = 0
+    with contextlib.suppress(ValueError):
+        available = int(str(info.get("available_ways") or "0"), 16)
+    return L3(
+        id=name,
+        cores=_list(info.get("share_cpu_list")),
+        ways=number(info.get("NumWays")) or 0,
+        available=available,
+        pools={
+            ours: _list(pools.get(theirs)) for theirs, ours in _POOLS.items() if theirs in pools
+        },
+    )
+
+
+def _list(text: Any) -> tuple[int, ...]:
+    """A list such as "0-3,8"; empty where it is none, since what a daemon says must not end a run."""
+    with contextlib.suppress(InvalidInput):
+        return parse_cores([str(text or "")])
+    return ()
+
+
+def _mba(found: Mapping[str, Any]) -> MbaSupport:
+    on = bool(found.get("mba"))
+    return MbaSupport(
+        on,
+        bool(found.get("mba_enable", on)),
+        number(found.get("mba_step")),
+        number(found.get("mba_min")),
+    )
+
+
+def _policy(parameters: Mapping[str, Any]) -> RmdPolicy:
+    cache = parameters.get("cache")
+    values = (
+        {str(name).lower(): number(value) for name, value in cache.items()}
+        if isinstance(cache, Mapping)
+        else {}
+    )
+    most, least = values.get("max"), values.get("min")
+    return RmdPolicy(
+        Cache(most, least) if most is not None and least is not None else None, dict(parameters)
+    )

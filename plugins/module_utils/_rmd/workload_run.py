@@ -1,0 +1,210 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of rmd_workload: make workloads run, or not run, on nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
+
+from .._cluster.client import Client, connect
+from .._errors import EnablementError, InvalidInput
+from .._json import Obj
+from .._states.context import RunContext
+from .checking import check_nodes
+from .cores import parse_cores
+from .daemons import open_fleet, select_nodes
+from .execute import execute
+from .node_results import (
+    FAILED,
+    ROLLBACK,
+    ROLLED_BACK,
+    WITHHELD,
+    NodeJob,
+    NodeReport,
+    WriteSettings,
+)
+from .rules import problems
+from .workloads import Cache, Mba, Pstate, Workload
+
+# Of one workload, whether it is given alone or in a list.
+_OWN = ("uuid", "core_ids", "cache", "mba", "pstate", "policy")
+# Nodes that an error names before it only counts them.
+_NAMED = 5
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """rmd_workload. Raises EnablementError with the nodes' results where one of them is not as it
+    should be."""
+    present, absent = _wanted(params)
+    client = connect(params)
+    nodes = select_nodes(client, params) or []
+    settings = WriteSettings(
+        on_partial_failure=params["on_partial_failure"],
+        parallel=params["parallel"],
+        recreate=params["recreate"],
+        lock_wait_s=float(params["lock_wait"]),
+        check_mode=context.check_mode,
+    )
+    with open_fleet(client, params, nodes) as fleet:
+        jobs = [NodeJob(node, present, absent) for node in nodes]
+        reports = execute(client, fleet.daemons, jobs, settings, context)
+        requests = fleet.requests
+    if params["verify"] == "resctrl" and not context.check_mode:
+        _verify(client, params, reports)
+    result: Obj = {
+        "changed": any(report.changed for report in reports),
+        "nodes": [report.describe() for report in reports],
+        "requests": requests,
+    }
+    warnings = [f"node {report.node}: {text}" for report in reports for text in report.warnings]
+    if warnings:
+        result["warnings"] = warnings
+    if context.diff:
+        result["diff"] = _diff(reports, present, absent)
+    error = summary([report for report in reports if report.error], reports, settings)
+    if error is not None:
+        error.result = result
+        raise error
+    return result
+
+
+def parse_workload(values: Mapping[str, Any]) -> Workload:
+    """A workload from options of rmd_workload. Raises InvalidInput for core ids that are none."""
+    cache, mba, pstate = (values.get(name) or {} for name in ("cache", "mba", "pstate"))
+    return Workload(
+        uuid=values["uuid"],
+        cores=parse_cores(values.get("core_ids") or []),
+        policy=values.get("policy") or "",
+        cache=Cache(cache["max"], cache["min"]) if cache else None,
+        mba=Mba(mba.get("percentage"), mba.get("mbps")) if mba else None,
+        pstate=Pstate(pstate.get("ratio"), pstate.get("monitoring")) if pstate else None,
+    )
+
+
+def summary(
+    failed: Sequence[NodeReport], reports: Sequence[NodeReport], settings: WriteSettings
+) -> Optional[EnablementError]:
+    """One sentence for a run of which these nodes failed; None for none."""
+    if not failed:
+        return None
+    first = failed[0].error or EnablementError("")
+    names = ", ".join(report.node for report in failed[:_NAMED])
+    names += f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
+    what = f"The workloads are not as they should be on {len(failed)} of {len(reports)} nodes ({names})"
+    why = (
+        f"{first.what} ({first.where}): {first.why}"
+        if first.where
+        else f"{first.what}: {first.why}"
+    )
+    others = [report for report in reports if report not in failed]
+    fate = _fate(failed, others, settings)
+    return EnablementError(what, why=f"{why}; {fate}" if fate else why, todo=first.todo)
+
+
+def _fate(
+    failed: Sequence[NodeReport], others: Sequence[NodeReport], settings: WriteSettings
+) -> str:
+    """What became of the nodes."""
+    if settings.check_mode:
+        return "nothing was written"
+    if settings.on_partial_failure != ROLLBACK:
+        return f"{sum(report.changed for report in others)} of the other nodes were changed and kept so"
+    stuck = [report.node for report in failed if report.outcome == FAILED and report.changed]
+    if any(report.outcome == ROLLED_BACK for report in (*failed, *others)):
+        back = "all nodes were rolled back to what they were"
+        return f"{back}, but for {', '.join(stuck[:_NAMED])}" if stuck else back
+    if any(report.outcome == WITHHELD for report in others):
+        return "nothing was written on the other nodes"
+    return ""
+
+
+def _wanted(params: Mapping[str, Any]) -> tuple[tuple[Workload, ...], tuple[str, ...]]:
+    """(what should run, uuids that should not); raises InvalidInput for what RMD takes on no
+    machine."""
+    listed = params.get("workloads")
+    alone = {name: params[name] for name in _OWN if params.get(name) is not None}
+    if (listed is None) != ("uuid" in alone) or (listed is not None and alone):
+        why, todo = (
+            "there is either one workload or a list of them",
+            "give uuid and its options, or workloads",
+        )
+        raise InvalidInput("Cannot tell which workloads are meant", why=why, todo=todo)
+    if params.get("nodes") is None and not params.get("node_selector"):
+        raise InvalidInput(
+            "Cannot tell which nodes are meant",
+            why="none are named",
+            todo="give nodes or node_selector",
+        )
+    entries: Sequence[Mapping[str, Any]] = [alone] if listed is None else listed
+    uuids = [str(entry["uuid"]) for entry in entries]
+    if doubles := sorted({uuid for uuid in uuids if uuids.count(uuid) > 1}):
+        raise InvalidInput(
+            "Cannot ask for a workload twice", why=f"{', '.join(doubles)} is there more than once"
+        )
+    if params["state"] == "absent":
+        return (), tuple(uuids)
+    present = tuple(parse_workload(entry) for entry in entries)
+    for workload in present:
+        others = [other for other in present if other is not workload]
+        found = problems(workload, others=others)
+        if found:
+            why = "; ".join(problem.sentence for problem in found)
+            raise InvalidInput(
+                f"Cannot ask for workload {workload.uuid}", why=why, todo=found[0].todo
+            )
+    return present, ()
+
+
+def _verify(client: Client, params: Mapping[str, Any], reports: Sequence[NodeReport]) -> None:
+    """Note on each node's report in what it differs from what RMD says."""
+    running = {
+        report.node: report.after
+        for report in reports
+        if report.after is not None and not report.error
+    }
+    found = check_nodes(
+        client, params["namespace"], running, wait_s=float(params["verify_timeout"])
+    )
+    for report in reports:
+        if report.node in found:
+            report.error = found[report.node]
+            report.outcome = FAILED
+
+
+def _diff(reports: Sequence[NodeReport], present: Sequence[Workload], absent: Sequence[str]) -> Obj:
+    """The workloads that were asked for, a line each, before and after."""
+    wanted = {workload.uuid: workload for workload in present}
+    uuids = {*wanted, *absent}
+    before: list[str] = []
+    after: list[str] = []
+    for report in reports:
+        if not report.changed:
+            continue
+        was = {
+            running.uuid: running.workload
+            for running in report.before or ()
+            if running.uuid in uuids
+        }
+        names = {write.uuid for write in report.writes if not write.problem}
+        will = {uuid: (wanted.get(uuid) if uuid in names else was.get(uuid)) for uuid in uuids}
+        before += [_line(report.node, was[uuid]) for uuid in sorted(was)]
+        after += [
+            _line(report.node, workload)
+            for uuid in sorted(will)
+            if (workload := will[uuid]) is not None
+        ]
+    return {"before": "".join(before), "after": "".join(after)}
+
+
+def _line(node: str, workload: Workload) -> str:
+    shown = workload.describe()
+    parts = [f"{name}={_value(value)}" for name, value in shown.items() if name != "uuid"]
+    return f"{node} {workload.uuid}: {' '.join(parts)}\n"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "/".join(f"{name}:{entry}" for name, entry in value.items())
+    return ",".join(value) if isinstance(value, list) else str(value)

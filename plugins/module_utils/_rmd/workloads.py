@@ -1,0 +1,133 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What RMD is asked for, and what it says that runs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Optional
+
+from .._json import Obj
+
+GUARANTEED = "guaranteed"
+BESTEFFORT = "besteffort"
+SHARED = "shared"
+
+
+@dataclass(frozen=True)
+class Cache:
+    """Ways of every L3 cache that one of the workload's CPUs belongs to."""
+
+    max: int
+    min: int
+
+    @property
+    def pool(self) -> str:
+        """The pool that RMD takes the ways from: guaranteed, besteffort or shared; "" where it
+        would refuse."""
+        if self.max == self.min:
+            return GUARANTEED if self.max else SHARED
+        return BESTEFFORT if self.max > self.min > 0 else ""
+
+
+@dataclass(frozen=True)
+class Mba:
+    """Memory bandwidth: in percent or in megabytes per second, by the mode that the daemon runs in."""
+
+    percentage: Optional[int] = None
+    mbps: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Pstate:
+    """What the P-state plugin is asked for. monitoring: "on" or "off"."""
+
+    ratio: Optional[float] = None
+    monitoring: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is wanted, by uuid. cores are sorted and each is there once, in whatever order they are
+    given."""
+
+    uuid: str
+    cores: tuple[int, ...]
+    policy: str = ""
+    cache: Optional[Cache] = None
+    mba: Optional[Mba] = None
+    pstate: Optional[Pstate] = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cores", tuple(sorted(set(self.cores))))
+
+    def effective(self) -> Workload:
+        """What RMD would make of it: a policy takes the place of everything else but the cores."""
+        return replace(self, cache=None, mba=None, pstate=None) if self.policy else self
+
+    def is_same_as(self, wanted: Workload) -> bool:
+        """Whether what runs is what is wanted; the uuid does not count.
+
+        What is wanted of P-states may leave a value open, which RMD v0.2 then fills in.
+        """
+        mine, other = self.effective(), wanted.effective()
+        if mine.pstate and other.pstate:
+            given = {name: value for name, value in vars(other.pstate).items() if value is not None}
+            other = replace(other, pstate=replace(mine.pstate, **given))
+        return replace(mine, uuid="") == replace(other, uuid="")
+
+    def describe(self) -> Obj:
+        """As results and diffs show it: the options of rmd_workload, without those that are not
+        set."""
+        shown: Obj = {"uuid": self.uuid, "core_ids": [str(core) for core in self.cores]}
+        if self.policy:
+            return {**shown, "policy": self.policy}
+        if self.cache:
+            shown["cache"] = {"max": self.cache.max, "min": self.cache.min}
+        for name, part in (("mba", self.mba), ("pstate", self.pstate)):
+            values = (
+                {key: value for key, value in vars(part).items() if value is not None}
+                if part
+                else {}
+            )
+            if values:
+                shown[name] = values
+        return shown
+
+
+@dataclass(frozen=True)
+class RunningWorkload:
+    """A workload as GET gives it. body: all that the daemon says, for putting it back."""
+
+    id: str
+    status: str
+    cos_name: str
+    origin: str
+    workload: Workload
+    body: Mapping[str, Any] = field(compare=False, repr=False)
+
+    @property
+    def uuid(self) -> str:
+        """The uuid; "" for a workload that somebody made without one."""
+        return self.workload.uuid
+
+    @property
+    def is_enforced(self) -> bool:
+        """Whether RMD itself says that it has set what was asked for. Only the node's resctrl
+        proves it."""
+        wants_cos = bool(self.workload.policy or self.workload.cache)
+        return self.status == "Successful" and bool(self.cos_name or not wants_cos)
+
+    @property
+    def is_changeable(self) -> bool:
+        """Whether REST may change it: RMD answers 200 for a workload of OpenStack, and does
+        nothing."""
+        return self.origin in ("", "REST")
+
+    @property
+    def has_range(self) -> bool:
+        """Whether a core id is a range or a list: RMD v0.3 frees core 0 instead of these when it is
+        deleted."""
+        return any(not str(item).isdigit() for item in self.body.get("core_ids") or [])

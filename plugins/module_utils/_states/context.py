@@ -1,0 +1,61 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a module or action plugin gives to a core: the task's modes, who runs, and a way to
+show progress."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+def _silent(text: str) -> None:
+    """Show nothing: the progress of a module, which has no screen."""
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """A terminal that one run has for itself, so that what was written may be written over.
+
+    write takes text with control sequences as it is. size gives columns and lines as they are now.
+    log takes one line for Ansible's log file alone. clean gives a text without secrets and without
+    control characters.
+    """
+
+    write: Callable[[str], None]
+    size: Callable[[], tuple[int, int]]
+    log: Callable[[str], None]
+    clean: Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """The surroundings of one task.
+
+    run_id names the run in the run's lock: it is the same for every task of one ansible-playbook
+    process and differs between processes. host is the inventory's name of the cluster. progress
+    receives one short line of text at a time, which somebody sees where has_screen is true. notice
+    receives what a person has to see in any case, also where there is no screen. terminal is there
+    where more than lines can be shown. clock gives seconds since the epoch. secrets collects texts
+    that neither result nor progress may show.
+    """
+
+    check_mode: bool = False
+    diff: bool = False
+    run_id: str = ""
+    run_info: str = ""
+    host: str = ""
+    has_screen: bool = False
+    progress: Callable[[str], None] = field(default=_silent)
+    terminal: Terminal | None = None
+    notice: Callable[[str], None] = field(default=_silent)
+    clock: Callable[[], float] = field(default=time.time)
+    secrets: set[str] = field(default_factory=set)
+
+    def masked(self, text: str) -> str:
+        """The text with asterisks where it shows a secret."""
+        for secret in sorted(self.secrets, key=len, reverse=True):
+            text = text.replace(secret, "********") if secret else text
+        return text

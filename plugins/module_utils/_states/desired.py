@@ -1,0 +1,163 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run wants in one cluster: every state of a recipe, rendered for the nodes that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import cached_property
+from typing import Any
+
+from .._cluster.client import Client
+from .._json import Obj
+from .._nodes.discovery import Discovery
+from .._nodes.facts import NodeFacts
+from .._recipes.recipe import Recipe
+from .._recipes.render import RenderedState, RenderFacts, render_state
+from .._recipes.requirements import Enabled, required_states
+from .._recipes.switches import enabled_states
+from . import discover
+from .foreign import foreign_plugins, is_plugin, rivals_of
+from .image_facts import with_images
+from .prepare import Prepared, render_facts
+from .staging import StateOrder
+from .strays import Strays, find_strays
+from .validation.phases import StatePlan
+from .validation.state_plans import make_plans
+
+
+class Desired:
+    """A recipe under a user's options in one cluster. Everything is found out once, when it is
+    first asked for.
+
+    clock gives seconds since the epoch."""
+
+    def __init__(
+        self,
+        client: Client,
+        prepared: Prepared,
+        params: Mapping[str, Any],
+        clock: Callable[[], float],
+    ) -> None:
+        self.client = client
+        self.prepared = prepared
+        self._params = params
+        self._clock = clock
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe, its images' look-ups settled."""
+        return self.prepared.recipe
+
+    @property
+    def record(self) -> Mapping[str, Any] | None:
+        """The SpecialResource as it was when the task began."""
+        return self.prepared.record
+
+    @cached_property
+    def nodes(self) -> Sequence[Obj]:
+        """The Node objects that have the hardware."""
+        return discover.list_nodes(self.client, self.prepared.selector)
+
+    @cached_property
+    def strays(self) -> Strays:
+        """The nodes that carry our marks and not the labels of the hardware."""
+        matching = frozenset(node for group in self.discovery.node_groups for node in group.nodes)
+        return find_strays(self.client, self.prepared, self._params, matching, self._clock)
+
+    @property
+    def members(self) -> list[Obj]:
+        """The Node objects of all that are ours."""
+        return [*self.nodes, *self.strays.kept]
+
+    @cached_property
+    def discovery(self) -> Discovery:
+        """The nodes together; as an earlier task of the run has found them, where it says so."""
+        return self._discovered[0]
+
+    @cached_property
+    def facts(self) -> RenderFacts:
+        """What templates may use."""
+        return self._facts_and_missing[0]
+
+    @cached_property
+    def rendered(self) -> Mapping[str, RenderedState]:
+        """Every state's objects and proofs, in the order of the graph."""
+        return {name: self.render(name) for name in self.recipe.states}
+
+    @cached_property
+    def plans(self) -> list[StatePlan]:
+        """What validation has to look at."""
+        return self.plans_with(frozenset())
+
+    def plans_with(self, unproven: Set[str]) -> list[StatePlan]:
+        """The plans, and those of states that prove nothing but whose objects are still to be
+        applied."""
+        missing = self._facts_and_missing[1]
+        return make_plans(
+            self.recipe, self.enabled, self.rendered, missing, self.discovery.coarse, unproven
+        )
+
+    @cached_property
+    def enabled(self) -> Enabled:
+        """Which states are enabled, on some groups of nodes or on all."""
+        return enabled_states(self.recipe, self.facts)
+
+    @cached_property
+    def order(self) -> StateOrder:
+        """The graph of the states as these options have it."""
+        return StateOrder(
+            {name: required_states(self.recipe, self.enabled, name) for name in self.recipe.states},
+            {
+                name
+                for name, state in self.recipe.states.items()
+                if False in self.enabled[name] and state.proofs(False)
+            },
+        )
+
+    @cached_property
+    def foreign_plugins(self) -> Sequence[Obj]:
+        """The DaemonSets of other device plugins, whatever they serve."""
+        return foreign_plugins(self.client)
+
+    @cached_property
+    def rival_plugins(self) -> list[str]:
+        """Those of them that serve what our own does, on its nodes; asked for only where we bring
+        one."""
+        ours = [
+            (item.manifest, state.enabled_on)
+            for state in self.rendered.values()
+            for item in state.objects
+            if is_plugin(item.manifest)
+        ]
+        if not ours:
+            return []
+        groups = frozenset().union(*(enabled_on for _manifest, enabled_on in ours))
+
+        def served() -> list[Mapping[str, str]]:
+            facts = map(NodeFacts.from_object, self.nodes)
+            return [node.labels for node in facts if self.discovery.grouping.id_of(node) in groups]
+
+        return rivals_of(
+            [manifest for manifest, _on in ours], self.foreign_plugins, self.recipe, served
+        )
+
+    def render(self, state: str) -> RenderedState:
+        """A state's objects, as the kinds that the cluster serves by now have them."""
+        return render_state(self.recipe, state, self.facts)
+
+    @cached_property
+    def _discovered(self) -> tuple[Discovery, Obj]:
+        given = self._params.get("discovery")
+        return discover.discovery_of(self.client, self.prepared, given, lambda: self.nodes)
+
+    @cached_property
+    def _facts_and_missing(self) -> tuple[RenderFacts, dict[str, dict[str, str]]]:
+        discovery, cluster = self._discovered
+        facts = render_facts(
+            self.prepared, self.client, discovery, cluster, self._params.get("images")
+        )
+        return with_images(
+            self.recipe, facts, self._params.get("driver_images"), lambda: self.record
+        )

@@ -1,0 +1,120 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make the changes that wait for a proof, as soon as the walk over the nodes has seen it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .._cluster.api_errors import LockHeld, UnknownKind, Unreachable
+from .._cluster.changes import Change
+from .._cluster.client import Client
+from .._cluster.executing import execute
+from .._errors import EnablementError
+from .._proofs.verdict import Outcome, Verdict
+from .staging import Stage, Staged
+from .validation.walk import Walker
+
+RETRY_S = 1.0
+_TO_COME = Verdict(Outcome.PENDING, "Applying", "its objects are about to be applied")
+_HELD_BACK = Verdict(
+    Outcome.BLOCKED, "HeldBack", "what it stands on is replaced, and not proven on all nodes yet"
+)
+
+
+class LaterChanges:
+    """The stages of one run, and what became of them.
+
+    plan_again: what a stage takes by now, planned against the cluster as it is. clock: seconds
+    since the epoch. done: the changes that were made. refused: the states that could not be made,
+    and why; partly: some of their changes were.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        staged: Staged,
+        plan_again: Callable[[Stage], Sequence[Change]],
+        guard: Callable[[], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self._client = client
+        self._left = list(staged.later)
+        self._plan_again = plan_again
+        self._guard = guard
+        self._clock = clock
+        self._not_before: dict[tuple[str, str], float] = {}
+        self.done: list[Change] = []
+        self.refused: list[tuple[str, EnablementError]] = []
+        self.partly = False
+
+    @property
+    def left(self) -> list[Stage]:
+        """What has not been made yet: what it requires is not proven."""
+        return list(self._left)
+
+    def announce(self, walker: Walker) -> None:
+        """Tell the walker which states have objects that are not applied yet, so that these are not
+        missed."""
+        for stage in self._left:
+            if not stage.deletes:
+                walker.unapplied.setdefault(
+                    stage.place, _HELD_BACK if stage.everywhere else _TO_COME
+                )
+
+    def drop_departed(self, walker: Walker) -> None:
+        """Drop what waits for a group of which no node is left: the next run does without it."""
+        self._left = [
+            stage
+            for stage in self._left
+            if not stage.group or walker.members(stage.state, stage.group)
+        ]
+
+    def make_due(self, walker: Walker) -> bool:
+        """Make what is due by the walker's results; returns whether anything was tried.
+
+        What the API server refuses ends as the result of its state; the others go on.
+        """
+        now = self._clock()
+        due = [
+            stage
+            for stage in self._left
+            if self._not_before.get(stage.place, now) <= now
+            and walker.is_proven(
+                stage.requires, stage.group, stage.state, everywhere=stage.everywhere
+            )
+        ]
+        for stage in due:
+            self._make(stage, walker)
+        return bool(due)
+
+    def _make(self, stage: Stage, walker: Walker) -> None:
+        try:
+            self._guard()
+            changes = stage.changes if stage.deletes else self._plan_again(stage)
+            self.done += execute(self._client, changes, guard=self._guard)
+        except (UnknownKind, Unreachable) as error:
+            # What brings a kind may be ready a moment before the API server serves it, and an API
+            # server that has no answer now may have one later: until the state's time is over.
+            self._not_before[stage.place] = self._clock() + RETRY_S
+            reason = "KindNotServed" if isinstance(error, UnknownKind) else "Applying"
+            walker.unapplied[stage.place] = Verdict(Outcome.PENDING, reason, error.what)
+            return
+        except LockHeld:
+            raise
+        except EnablementError as error:
+            self._refuse(stage, error, walker)
+        else:
+            if not stage.deletes:
+                walker.unapplied.pop(stage.place, None)
+        self._left.remove(stage)
+        # A state may have something else to come.
+        self.announce(walker)
+
+    def _refuse(self, stage: Stage, error: EnablementError, walker: Walker) -> None:
+        self.refused.append((stage.state, error))
+        self.partly = self.partly or bool(error.result.get("changed"))
+        walker.unapplied[stage.place] = Verdict(
+            Outcome.TROUBLE, "ApplyRefused", str(error), ran=False, heals=False
+        )

@@ -1,0 +1,118 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Changes of phase, said as Events on nodes and on the record: one for each object whose phase a
+run has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .._cluster import events
+from .._cluster.client import Client
+from .._cluster.events import Occurrence
+from .._nodes.facts import NodeFacts
+from .context import RunContext
+from .record.crd import API_VERSION, KIND
+from .validation.causes import Results
+from .validation.node_marks import READY, VANISHED
+
+# Reason and whether it is a warning, by phase. Nodes have Events of others, so the reasons say what
+# is meant.
+_REASONS = {
+    "ready": ("HardwareReady", False),
+    "waiting": ("HardwareWaiting", False),
+    "failed": ("HardwareFailed", True),
+    "degraded": ("HardwareDegraded", True),
+    "blocked": ("HardwareBlocked", True),
+    "vanished": ("HardwareVanished", True),
+    "unknown": ("HardwareUnknown", True),
+    "empty": ("HardwareAbsent", False),
+}
+
+
+def of_node(
+    recipe: str, node: NodeFacts, before: str | None, after: str | None, results: Results
+) -> Occurrence | None:
+    """What is to be said on a node whose summary label was one thing when the run began and is
+    another one at its end.
+
+    results are those of the run, for the words; None where the phase is the same.
+    """
+    old, _state = _parts(before)
+    phase, state = _parts(after)
+    if phase == old or phase not in _REASONS:
+        return None
+    reason, warning = _REASONS[phase]
+    result = results.get((node.name, state)) or results.get(("", state))
+    if phase == VANISHED:
+        result = next(
+            found
+            for (name, _state), found in results.items()
+            if name == node.name and not found.cause
+        )
+        state = result.state
+    why = f": state {state}, {result.reason}: {result.message}" if result else ""
+    return Occurrence(
+        regarding={"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.uid},
+        reason=reason,
+        note=f"{recipe} is {phase}{_was(old)}{why}",
+        same=f"{recipe}|{state}|{result.reason if result else ''}",
+        warning=warning,
+    )
+
+
+def of_departure(recipe: str, node: Mapping[str, Any], why: Mapping[str, str]) -> Occurrence:
+    """What is to be said on a node (an object) that is no longer one of ours; why: by node."""
+    name, uid = node["metadata"]["name"], node["metadata"]["uid"]
+    return Occurrence(
+        regarding={"apiVersion": "v1", "kind": "Node", "name": name, "uid": uid},
+        reason="HardwareReleased",
+        note=f"the node has left {recipe}: {why[name]}",
+        warning=False,
+    )
+
+
+def of_record(
+    record: Mapping[str, Any], before: str, after: str, message: str
+) -> Occurrence | None:
+    """What is to be said on a SpecialResource whose phase has changed; None where it has not."""
+    if before == after or after not in _REASONS:
+        return None
+    reason, warning = _REASONS[after]
+    metadata = record["metadata"]
+    return Occurrence(
+        regarding={
+            "apiVersion": API_VERSION,
+            "kind": KIND,
+            "name": metadata["name"],
+            "uid": metadata["uid"],
+        },
+        reason=reason,
+        note=f"{metadata['name']} is {after}{_was(before)}: {message}",
+        warning=warning,
+    )
+
+
+def say(client: Client, found: Sequence[Occurrence], context: RunContext) -> None:
+    """Write them, bad news first. Where that is not possible, the run's output says so, and the run
+    goes on."""
+    ordered = sorted(found, key=lambda occurrence: not occurrence.warning)
+    cleaned = [replace(occurrence, note=context.masked(occurrence.note)) for occurrence in ordered]
+    error = events.write(client, cleaned, context.clock(), context.run_info)
+    if error:
+        context.progress(f"no Events were written: {error}")
+
+
+def _parts(summary: str | None) -> tuple[str, str]:
+    """Phase and state of a summary label: "ready", "driver.failed", or none."""
+    if not summary or summary in (READY, VANISHED):
+        return summary or "", ""
+    state, _dot, phase = summary.rpartition(".")
+    return phase, state
+
+
+def _was(phase: str) -> str:
+    return f", was {phase}" if phase else ""

@@ -1,0 +1,112 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is asked before the first write of a run: whether its user may do all of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+
+from .._cluster.api_errors import UnknownKind
+from .._cluster.authorization import AccessReview, access, missing
+from .._cluster.changes import Change
+from .._cluster.client import Client
+from .._cluster.definitions import kinds_in
+from .._cluster.kinds import Kind
+from .._cluster.labels import LOCK_NAMESPACE
+from .._cluster.lease import LEASE
+from .._errors import EnablementError
+from .desired import Desired
+from .record.crd import NAME, RECORD
+
+Rights = dict[AccessReview, set[str]]
+
+# By what is done to an object; server-side apply creates by a patch, and is asked for both.
+_VERBS: Mapping[str, tuple[str, ...]] = {
+    "create": ("create", "patch"),
+    "update": ("patch",),
+    "replace": ("create", "delete", "patch"),
+    "delete": ("delete",),
+    "restore": ("patch",),
+}
+
+
+def refuse_missing_rights(
+    client: Client, desired: Desired, changes: Iterable[Change], *, proves: bool
+) -> None:
+    """Raise EnablementError that names every right that these changes, the run's own objects and
+    its proofs lack."""
+    rights = of_changes(client.kind, changes)
+    for entry, names in _of_run(client, desired, proves=proves).items():
+        rights.setdefault(entry, set()).update(names)
+    lacking = missing(client, rights)
+    if not lacking:
+        return
+    raise EnablementError(
+        f"The user of this run lacks rights to enable {desired.recipe.name}",
+        where=client.host,
+        why=f"may not {in_words(lacking)}; nothing was written",
+        todo="have an admin grant them: kubectl apply -f manifests/rbac.yaml, and bind the ClusterRole"
+        " hardware-enablement-runner to the user (docs/admin/rights.md)",
+    )
+
+
+def in_words(rights: Iterable[AccessReview]) -> str:
+    """Rights by what they are about: "create, patch daemonsets.apps in gpu; patch nodes"."""
+    verbs: dict[str, list[str]] = defaultdict(list)
+    for entry in sorted(rights):
+        verbs[entry.on].append(entry.verb)
+    return "; ".join(f"{', '.join(found)} {on}" for on, found in verbs.items())
+
+
+def of_changes(kind_of: Callable[[str, str], Kind], changes: Iterable[Change]) -> Rights:
+    """The rights that changes need, each with the names of the objects. kind_of: what is served,
+    else UnknownKind."""
+    rights: Rights = defaultdict(set)
+    found = [change for change in changes if change.action in _VERBS]
+    definitions = [
+        change.desired or {} for change in found if change.key.kind == "CustomResourceDefinition"
+    ]
+    brought = {
+        (kind.api_version, kind.kind): kind for each in definitions for kind in kinds_in(each)
+    }
+    for change in found:
+        key = change.key
+        try:
+            kind = brought.get((key.api_version, key.kind)) or kind_of(key.api_version, key.kind)
+        except UnknownKind:
+            # What these changes deploy brings it, so nobody knows its plural yet.
+            continue
+        for verb in _VERBS[change.action]:
+            rights[access(kind, key.namespace, verb)].add(key.name)
+    return rights
+
+
+def _of_run(client: Client, desired: Desired, *, proves: bool) -> Rights:
+    """The lock, the record, and with proofs the labels on nodes and the pods that are started for
+    them."""
+    name, namespace = desired.recipe.name, desired.prepared.namespace
+    rights: Rights = {
+        access(LEASE, LOCK_NAMESPACE, verb): {name} for verb in ("get", "create", "patch")
+    }
+    recorded = ("patch",) if desired.record else ("create", "patch")
+    rights |= {access(RECORD, None, verb): {name} for verb in recorded}
+    if not client.serves(RECORD.api_version, RECORD.kind):
+        definitions = client.kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+        rights |= {access(definitions, None, verb): {NAME} for verb in _VERBS["create"]}
+    if not proves:
+        return rights
+    rights[access(RECORD, None, "patch", "status")] = {name}
+    rights[access(client.kind("v1", "Node"), None, "patch")] = set()
+    if _starts_pods(desired):
+        pods = client.kind("v1", "Pod")
+        rights |= {
+            access(pods, namespace, verb): set()
+            for verb in ("create", "delete", "deletecollection")
+        }
+    return rights
+
+
+def _starts_pods(desired: Desired) -> bool:
+    return any(proof.kind == "workload" for plan in desired.plans for proof in plan.proofs)

@@ -1,0 +1,249 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The CustomResourceDefinition of SpecialResource: the cluster's own record of an enabled recipe.
+
+The same text is published as manifests/crd.yaml for clusters whose admin applies it beforehand (a
+test compares)."""
+
+from __future__ import annotations
+
+from ..._cluster import definitions
+from ..._cluster.definitions import (
+    GENERATION,
+    MOMENT,
+    NUMBER,
+    TEXT,
+    conditions,
+    described,
+    list_of,
+    object_of,
+)
+from ..._cluster.kinds import Kind
+from ..._cluster.labels import DOMAIN
+from ..._json import Obj
+
+RECORD = Kind(DOMAIN, "v1", "SpecialResource", "specialresources", namespaced=False)
+GROUP = RECORD.group
+API_VERSION = RECORD.api_version
+KIND = RECORD.kind
+NAME = f"{RECORD.plural}.{RECORD.group}"
+# "sr" is that of the Special Resource Operator's kind, too; it goes with the next major version.
+SHORT_NAMES = ("hwe", "sr")
+
+
+def _text(description: str) -> Obj:
+    return described(TEXT, description)
+
+
+def _number(description: str) -> Obj:
+    return described(NUMBER, description)
+
+
+_PHASE = _text(
+    "ready, waiting, failed, degraded, blocked, vanished, unknown, or empty where no node has the hardware."
+)
+_REASON = _text("Why it is not ready, in one word for programs.")
+_MESSAGE = _text("Why it is not ready, in a sentence for people.")
+_TODO = _text("What to do about it.")
+_SINCE = _text("Since when it is so, as an API timestamp.")
+
+
+def _states() -> Obj:
+    group = object_of(
+        "One group of nodes and its share of a state.",
+        id=_text(
+            "Name of the group, made of what its nodes have in common (kernel, pool, container runtime)."
+        ),
+        title=_text("The same for people."),
+        kernel=_text(
+            "The kernel as the kubelet reports it; empty where the group is not told apart by it."
+        ),
+        ready=_number("Nodes of the group on which the state is proven."),
+        total=_number("Nodes of the group."),
+    )
+    state = object_of(
+        "One state of the recipe.",
+        name=_text("Name of the state."),
+        phase=_PHASE,
+        scope=_text("node where it is proven on each node, cluster where it is proven once."),
+        ready=_number("Nodes on which the state is proven."),
+        total=_number("Nodes on which it should be."),
+        reason=_REASON,
+        message=_MESSAGE,
+        since=_SINCE,
+        groups=described(list_of(group), "The same for each group of nodes."),
+    )
+    state["required"] = ["name", "phase"]
+    return described(
+        list_of(state, "name"), "The states of the recipe, in the order of their requirements."
+    )
+
+
+def _causes() -> Obj:
+    blocked = object_of(
+        "A state that stands on the cause.",
+        state=_text("Name of the state."),
+        nodes=_number("Nodes on which it is blocked."),
+    )
+    cause = object_of(
+        "Why states are not ready: one entry for a state, phase and reason, whatever the number of nodes.",
+        state=_text("The state in which the cause lies."),
+        phase=_PHASE,
+        reason=_REASON,
+        message=_text("The same in a sentence, of the node that has waited longest."),
+        todo=_TODO,
+        since=_SINCE,
+        nodes=_number("Nodes that have this cause; 0 for a state of the cluster."),
+        examples=described(list_of(TEXT), "Names of some of these nodes."),
+        blocked=described(list_of(blocked), "States that are not ready for its sake."),
+    )
+    return described(
+        list_of(cause), "What keeps nodes from being ready, the ten worst causes first."
+    )
+
+
+def _problems() -> Obj:
+    problem = object_of(
+        "What keeps one node from being ready.",
+        node=_text("Name of the node; empty for a state of the cluster."),
+        state=_text("The state in which the cause lies."),
+        phase=_PHASE,
+        reason=_REASON,
+        message=_MESSAGE,
+        since=_SINCE,
+        todo=_TODO,
+    )
+    return described(list_of(problem), "The ten worst nodes.")
+
+
+def _images() -> Obj:
+    image = object_of(
+        "The image of one group of nodes, looked up or built.",
+        state=_text("The state that the image belongs to."),
+        group=_text("Name of the group."),
+        kernel=_text("The kernel as the kubelet reports it."),
+        image=_text("Reference with digest; empty for none."),
+        inputs=_text("Hash of what it was built from; empty for one that was found."),
+        problem=_text("Why there is none, or no newer one."),
+        failed=_text(
+            "What failed to be built: hash of its inputs, where it is pushed, and how it is built."
+        ),
+        phase=_text("What that build was at: start, base, sources, compile or push."),
+        reason=_text("Why it failed, in one word."),
+        attempts=_number("How often it has failed in a row."),
+        retry=_text("When it is tried again; without it, not by itself."),
+    )
+    image["required"] = ["state", "group"]
+    return described(list_of(image, "state", "group"), "Driver images for each group of nodes.")
+
+
+def _status() -> Obj:
+    return object_of(
+        "What was found.",
+        phase=_PHASE,
+        phaseSince=described(MOMENT, "When the phase became what it is."),
+        message=_text("How it stands, and what to do where it is not ready."),
+        observedGeneration=described(
+            GENERATION, "The generation of the spec that this was found for."
+        ),
+        lastChecked=described(
+            MOMENT,
+            "When a run last looked. A run that finds everything as it was notes this once an hour, so it may have"
+            " looked up to an hour later than this says.",
+        ),
+        versions=object_of(
+            "What did the work.",
+            collection=_text("Version of the Ansible collection hardware.enablement."),
+            recipe=_text("Version of the recipe, or a digest of its files where it names none."),
+            driver=_text("Version of the driver, as the recipe names it."),
+        ),
+        nodes=object_of(
+            "Nodes with the hardware.",
+            total=_number("Nodes that the recipe's selector matches."),
+            ready=_number("Nodes on which every state is proven."),
+            summary=_text("ready/total."),
+        ),
+        kernels=described(list_of(TEXT), "The kernels that these nodes run."),
+        kernelCount=_number("How many kernels these are."),
+        conditions=conditions("Ready, Progressing and Degraded"),
+        states=_states(),
+        causes=_causes(),
+        problems=_problems(),
+        images=_images(),
+    )
+
+
+def _anything(description: str) -> Obj:
+    return {
+        "type": "object",
+        "description": description,
+        "x-kubernetes-preserve-unknown-fields": True,
+    }
+
+
+def _pool() -> Obj:
+    pool = object_of(
+        "Nodes with options of their own.",
+        name=_text("Name of the pool."),
+        selector=_anything(
+            "Which nodes it has: a LabelSelector with all operators of node affinity."
+        ),
+        machine_config_pool=_text(
+            "The MachineConfigPool whose nodes it has, instead of a selector."
+        ),
+        options=_anything("The options that differ there; secret ones are left out."),
+        secretOptions=described(list_of(TEXT), "Names of the secret options that were given."),
+    )
+    pool["required"] = ["name"]
+    return pool
+
+
+def _schema() -> Obj:
+    spec = object_of(
+        "What was asked for.",
+        recipe=_text("Name of the recipe."),
+        namespace=_text("Where the recipe's objects are."),
+        options={
+            "type": "object",
+            "description": "The options that differ from the recipe's defaults; secret ones are left out.",
+            "x-kubernetes-preserve-unknown-fields": True,
+        },
+        secretOptions=described(list_of(TEXT), "Names of the secret options that were given."),
+        resources=described(
+            list_of(TEXT), "The extended resources that this one serves; * may stand in them."
+        ),
+        selector=described(
+            list_of(TEXT), "Label selectors, any of which makes a node one of ours."
+        ),
+        pools=described(list_of(_pool(), "name"), "Sets of nodes with options of their own."),
+    )
+    spec["required"] = ["recipe", "namespace"]
+    root = object_of(
+        "An enabled special resource: hardware and what makes it usable.",
+        spec=spec,
+        status=_status(),
+    )
+    root["required"] = ["spec"]
+    return root
+
+
+def definition() -> Obj:
+    """The CRD as an object to apply. By its ApplySet label, its instances may be parents of an
+    ApplySet (KEP-3659)."""
+    columns = [
+        ("Phase", "string", ".status.phase"),
+        ("Nodes", "string", ".status.nodes.summary"),
+        ("Kernels", "integer", ".status.kernelCount"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ]
+    wide = [
+        ("Driver", "string", ".status.versions.driver"),
+        ("Since", "date", ".status.phaseSince"),
+        ("Checked", "date", ".status.lastChecked"),
+        ("Message", "string", ".status.message"),
+    ]
+    labels = {"applyset.kubernetes.io/is-parent-type": "true"}
+    return definitions.definition(
+        RECORD, _schema(), columns, wide=wide, short_names=SHORT_NAMES, labels=labels
+    )

@@ -1,0 +1,78 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The images of groups of nodes, as the record remembers them (status.images), so that everybody
+renders the same. Pure.
+
+An entry: {state, group (its id), kernel (raw), image (pinned reference, "" for none), inputs (hash
+of what it was built from, "" for a prebuilt one), problem (why there is none, or no newer one),
+failed (key of a build that failed, "" for none; then also phase, reason, attempts, retry)}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from ..._json import Obj
+
+# Of a build that failed; see builds.memory.
+_FAILURE = ("phase", "reason", "attempts", "retry")
+_KEYS = ("state", "group", "kernel", "image", "inputs", "problem", "failed")
+
+
+def read(record: Mapping[str, Any] | None) -> list[Obj]:
+    """The entries of a record, in its order."""
+    found = ((record or {}).get("status") or {}).get("images") or []
+    return [dict(entry) for entry in found]
+
+
+def of_states(record: Mapping[str, Any] | None, states: AbstractSet[str]) -> list[Obj]:
+    """The entries of some states."""
+    return [entry for entry in read(record) if entry["state"] in states]
+
+
+def by_group(record: Mapping[str, Any] | None, state: str) -> dict[str, Obj]:
+    """One state's entries by group of nodes."""
+    return {entry["group"]: entry for entry in read(record) if entry["state"] == state}
+
+
+def merge(
+    record: Mapping[str, Any] | None, rows: Iterable[Mapping[str, Any]], groups: AbstractSet[str]
+) -> list[Obj]:
+    """The entries after a run that found rows (as driver_container returns them), for the groups
+    that are in use.
+
+    Where the registry could not be asked, what is known stays. Without any group (no node) nothing
+    is forgotten.
+    """
+    entries = {
+        (entry["state"], entry["group"]): entry
+        for entry in read(record)
+        if not groups or entry["group"] in groups
+    }
+    for row in rows:
+        unasked = row["source"] == "kept" and not row["failed"]
+        if unasked or not (row["image"] or row["problem"]):
+            continue
+        failure = {key: row[key] for key in _FAILURE if row.get(key)}
+        entries[row["state"], row["group"]] = {**{key: row[key] for key in _KEYS}, **failure}
+    return [entries[key] for key in sorted(entries)]
+
+
+def references(entries: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """state -> id of a group of nodes -> image, "" where a group has none."""
+    found: dict[str, dict[str, str]] = {}
+    for entry in entries:
+        found.setdefault(entry["state"], {})[entry["group"]] = entry["image"]
+    return found
+
+
+def problems(entries: Sequence[Mapping[str, Any]], state: str) -> dict[str, str]:
+    """Kernel group's id -> why it has no image, for one state."""
+    return {
+        entry["group"]: entry["problem"]
+        for entry in entries
+        if entry["state"] == state and not entry["image"]
+    }

@@ -1,0 +1,89 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Remove what states own, in the reverse of the order in which they were made, and wait until it is
+gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .._cluster.client import Client
+from .._cluster.diff import render_diff
+from .._cluster.executing import execute
+from .._cluster.labels import STATE_LABEL
+from .._cluster.removal import delete_and_wait
+from .._errors import EnablementError
+from .._json import Obj
+from .._recipes.recipe import State
+from .context import RunContext
+from .guard import Guard
+from .holders import find_holders, in_words
+from .leftovers import find_marked
+from .ownership import find_owned
+from .prepare import Prepared
+from .prune import NEVER
+from .record import adopted, record_store
+
+
+def states(
+    client: Client,
+    prepared: Prepared,
+    chosen: Sequence[State],
+    params: Mapping[str, Any],
+    context: RunContext,
+) -> Obj:
+    """Remove the chosen states' objects; Namespaces and CRDs stay, and so does what another state
+    owns."""
+    record = record_store.read(client, prepared.recipe.name)
+    if not params["force"]:
+        refuse_while_used(client, prepared)
+    names = [state.name for state in chosen]
+    live = find_owned(client, prepared, names, record)
+    keys = [key for key in live if key.kind not in NEVER]
+    taken_over = adopted.read(record)
+    changes = [adopted.removal(key, live[key], taken_over) for key in keys]
+    if keys and not context.check_mode:
+        guard = Guard(client, prepared.recipe.name, context)
+        guard.before_write()
+        gone = [change.key for change in changes if change.action == "delete"]
+        delete_and_wait(
+            client, gone, timeout=float(params["wait_timeout"]), guard=guard.before_write
+        )
+        execute(
+            client,
+            [change for change in changes if change.action == "restore"],
+            guard=guard.before_write,
+        )
+    result: Obj = {
+        "changed": bool(changes),
+        "states": [
+            {
+                "name": name,
+                "changes": [
+                    {"action": change.action, "object": str(change.key)}
+                    for change in changes
+                    if (live[change.key]["metadata"].get("labels") or {}).get(STATE_LABEL) == name
+                ],
+            }
+            for name in names
+        ],
+    }
+    if context.diff:
+        result["diff"] = render_diff(changes)
+    return result
+
+
+def refuse_while_used(client: Client, prepared: Prepared) -> None:
+    """Raise EnablementError where pods still hold the recipe's devices."""
+    # Another instance may serve the same resource on other nodes.
+    ours = {node["metadata"]["name"] for node in find_marked(client, prepared.recipe.name)}
+    held = find_holders(client, prepared, ours or None)
+    if held:
+        raise EnablementError(
+            f"{prepared.recipe.name} is in use, so it is not removed",
+            where=in_words(pod for pods in held.values() for pod in pods),
+            why="they hold its devices",
+            todo="end these pods first, or set force (in the playbooks hardware_enablement_force)",
+        )

@@ -1,0 +1,33 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of run_lock: take or release a special resource's lock by hand, or at the end of a
+playbook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._cluster.client import connect
+from .._cluster.lease import RunLock, read
+from .._json import Obj
+from .context import RunContext
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """Take the lock (renewing it where this run has it), or release it; force releases somebody
+    else's."""
+    client = connect(params)
+    name = params["recipe"]
+    held = read(client, name)
+    mine = held is not None and held.holder == context.run_id
+    if params["state"] == "present":
+        if not context.check_mode:
+            RunLock(client, name, context.run_id, info=context.run_info).acquire()
+        return {"changed": not mine, "holder": context.run_id}
+    if held is None or not held.holder or not (mine or params["force"]):
+        return {"changed": False, "holder": held.holder if held else ""}
+    if not context.check_mode:
+        RunLock(client, name, held.holder, info=held.info).release()
+    return {"changed": True, "holder": ""}

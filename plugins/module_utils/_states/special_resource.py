@@ -1,0 +1,228 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cores of special_resource and special_resource_info: the cluster's own record of what is
+enabled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._cluster.changes import Change
+from .._cluster.client import Client, connect
+from .._cluster.executing import execute
+from .._cluster.labels import BUILD_LABEL, PART_OF_LABEL, RECIPE_LABEL, VALIDATION_LABEL
+from .._cluster.objects import ObjectKey
+from .._cluster.removal import delete_and_wait
+from .._cluster.rights import CLUSTER, Right
+from .._errors import EnablementError, InvalidInput
+from .._json import Obj
+from .._proofs.pod_status import timestamp
+from .._recipes.lookups import is_looked_up
+from . import phase_events
+from .context import RunContext
+from .guard import Guard
+from .leftovers import clear_marks, find_marked
+from .prepare import Prepared, prepare
+from .record import adopted, record_spec, record_store
+from .record import image_entries as record_images
+from .record.crd import API_VERSION, KIND, NAME, RECORD
+from .record.record_status import in_public, make_status, with_last_look
+
+_LAST_LOOK = "lastChecked"
+_OF_RUNS = (
+    ("batch/v1", "Job", BUILD_LABEL),
+    ("build.openshift.io/v1", "BuildConfig", BUILD_LABEL),
+    ("v1", "ConfigMap", BUILD_LABEL),
+    ("v1", "Pod", VALIDATION_LABEL),
+)
+
+
+# What builds have left, in whatever namespace, when a resource is removed.
+RIGHTS = (
+    Right("batch", ("jobs",), ("list",), CLUSTER),
+    Right("build.openshift.io", ("buildconfigs",), ("list",), CLUSTER),
+    Right("", ("configmaps",), ("list",), CLUSTER),
+)
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """special_resource: write the record from a validation report, or remove it and what is left of
+    the resource."""
+    client = connect(params)
+    prepared = prepare(params, context, client)
+    if params["state"] == "absent":
+        return _remove(client, prepared, params, context)
+    report = params.get("report")
+    if not report or "states" not in report:
+        raise InvalidInput(
+            "the record cannot be written",
+            why="report is not a result of state_validate",
+            todo="register one and pass it",
+        )
+    return write_report(client, prepared, prepared.record, report, context)
+
+
+def write_report(
+    client: Client,
+    prepared: Prepared,
+    live: Obj | None,
+    report: Mapping[str, Any],
+    context: RunContext,
+) -> Obj:
+    """Make the record say what a validation found. live: the record as it is."""
+    if live is None and context.check_mode:
+        return {"changed": True, "message": "the record would be created"}
+    guard = Guard(client, prepared.recipe.name, context)
+    spec = prepared.spec
+    changed = live is None or live.get("spec") != spec
+    if changed and not context.check_mode:
+        guard.before_write()
+        record_store.ensure_definition(client)
+        live = record_store.write(
+            client, record_spec.with_spec(live, prepared.recipe.name, prepared.applyset_id, spec)
+        )
+    if live is None:
+        return {"changed": True}
+    before = live.get("status") or {}
+    known = {**before, "images": record_images.of_states(live, _looked_up(prepared))}
+    now = timestamp(context.clock())
+    generation = int(live["metadata"].get("generation", 1))
+    seen = in_public(report, context.masked)
+    status = with_last_look(
+        make_status(seen, known, generation, now, prepared.versions), before, now
+    )
+    news = {key for key in status.keys() | before.keys() if status.get(key) != before.get(key)}
+    changed = changed or bool(news - {_LAST_LOOK})
+    if context.check_mode:
+        pass
+    elif news == {_LAST_LOOK}:
+        record_store.confirm(client, prepared.recipe.name, now)
+    elif news:
+        guard.before_write()
+        # A CRD of an older version would drop what it does not know.
+        record_store.ensure_definition(client)
+        live = record_store.write_status(client, prepared.recipe.name, status)
+        said = phase_events.of_record(
+            live, before.get("phase", ""), status["phase"], status["message"]
+        )
+        phase_events.say(client, [said] if said else [], context)
+    result: Obj = {"changed": changed, "status": status}
+    if context.diff and changed:
+        phase = f"phase: {before['phase']}\n" if "phase" in before else ""
+        result["diff"] = {"before": phase, "after": f"phase: {status['phase']}\n"}
+    return result
+
+
+def _looked_up(prepared: Prepared) -> set[str]:
+    """The states whose images are looked up; of others the record has nothing to say any more."""
+    return {state.name for state in prepared.recipe.states.values() if is_looked_up(state)}
+
+
+def _remove(
+    client: Client, prepared: Prepared, params: Mapping[str, Any], context: RunContext
+) -> Obj:
+    """Labels and annotations off the nodes, what was taken over given back, what is left of runs
+    and the namespaces that enabling made, then the record, and the CRD on request.
+
+    The record goes last: what a run that is killed on the way leaves to do, the next one knows from
+    it alone.
+    """
+    name, write = prepared.recipe.name, not context.check_mode
+    served = client.serves(API_VERSION, KIND)
+    record = record_store.read(client, name) if served else None
+    restored = _taken_over(client, prepared, record)
+    stages = [[*_left_by_runs(client, prepared), *_made_namespaces(client, prepared, record)]]
+    stages.append([ObjectKey(API_VERSION, KIND, "", name)] if record is not None else [])
+    if params["delete_crd"] and served:
+        _refuse_while_others_exist(client, name)
+        stages.append([ObjectKey("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", NAME)])
+    guard = Guard(client, name, context)
+    marked = find_marked(client, name)
+    removed = [
+        f"marks of node {node}"
+        for node in clear_marks(client, name, marked, guard.before_write, write)
+    ]
+    if write:
+        execute(client, restored, guard=guard.before_write)
+    for keys in filter(None, stages):
+        if write:
+            delete_and_wait(
+                client, keys, timeout=float(params["wait_timeout"]), guard=guard.before_write
+            )
+        removed += [str(key) for key in keys]
+    result: Obj = {"removed": removed, "restored": [str(change.key) for change in restored]}
+    return {"changed": bool(removed or restored), **result}
+
+
+def _taken_over(client: Client, prepared: Prepared, record: Obj | None) -> list[Change]:
+    """What was there before us and carries our labels still: namespaces and CRDs, which states do
+    not remove."""
+    taken_over, found = adopted.read(record), []
+    for key in taken_over:
+        live = client.get(client.kind(key.api_version, key.kind), key.name, key.namespace or None)
+        if live is not None and _is_ours(live, prepared):
+            found.append(adopted.removal(key, live, taken_over))
+    return found
+
+
+def _made_namespaces(client: Client, prepared: Prepared, record: Obj | None) -> list[ObjectKey]:
+    """The namespaces that enabling made, unless somebody has made one of that name anew."""
+    kind = client.kind("v1", "Namespace")
+    found = {name: client.get(kind, name) for name in record_spec.made_namespaces(record)}
+    return [
+        ObjectKey("v1", "Namespace", "", name)
+        for name, live in found.items()
+        if live and _is_ours(live, prepared)
+    ]
+
+
+def _is_ours(live: Obj, prepared: Prepared) -> bool:
+    return (live["metadata"].get("labels") or {}).get(PART_OF_LABEL) == prepared.applyset_id
+
+
+def _left_by_runs(client: Client, prepared: Prepared) -> list[ObjectKey]:
+    """What runs leave behind in namespaces that stay: a failed Job, kept for its log, or a
+    validation pod."""
+    return [
+        ObjectKey(api_version, kind, item["metadata"]["namespace"], item["metadata"]["name"])
+        for api_version, kind, label in _OF_RUNS
+        if client.serves(api_version, kind)
+        for item in client.list(
+            client.kind(api_version, kind), labels=f"{RECIPE_LABEL}={prepared.recipe.name},{label}"
+        ).items
+    ]
+
+
+def _refuse_while_others_exist(client: Client, name: str) -> None:
+    others = sorted({record["metadata"]["name"] for record in client.list(RECORD).items} - {name})
+    if others:
+        raise EnablementError(
+            "the CRD of SpecialResource is not removed",
+            why=f"{', '.join(others)} are enabled too",
+            todo="disable them first, or leave delete_crd out",
+        )
+
+
+def info(params: Mapping[str, Any], _context: RunContext) -> Obj:
+    """special_resource_info: the records, by name, as the API server has them without its own
+    bookkeeping."""
+    client = connect(params)
+    if params.get("name"):
+        record = record_store.read(client, params["name"])
+        records = [record] if record else []
+    else:
+        records = client.list(RECORD).items if client.serves(API_VERSION, KIND) else []
+    return {
+        "changed": False,
+        "resources": [
+            {
+                "name": record["metadata"]["name"],
+                "spec": record.get("spec") or {},
+                "status": record.get("status") or {},
+                "created": record["metadata"].get("creationTimestamp"),
+            }
+            for record in records
+        ],
+    }

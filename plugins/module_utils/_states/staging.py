@@ -1,0 +1,156 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which changes are made at once, and which only when something has been proven. Pure.
+
+Node affinity keeps the pods of a DaemonSet off a node until its gates are there. What affinity
+cannot hold back (a Deployment, a Job, a custom resource) comes when what its state requires is
+proven. And what worked goes when what takes its place is proven: the objects of a state that was
+disabled stay until the proofs of the disabled state hold on all nodes, and so does the version
+before of what stands on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._cluster.changes import Change
+from .._cluster.labels import GROUP_LABEL, STATE_LABEL
+from .._cluster.objects import ObjectKey, key_of
+from .._cluster.ranks import WORKLOADS, rank_of
+
+# They do nothing by themselves, or not before node affinity lets them.
+_INERT = frozenset({"DaemonSet", "PodDisruptionBudget", "Service"})
+
+# An adopted object is not deleted but put back as it was.
+_TAKING = ("delete", "restore")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Changes of one state for one group of nodes ("": for all).
+
+    requires: the states that have to be proven before; a deletion requires the very state that it
+    belongs to. everywhere: on all nodes, since something that works is taken away; else one of them
+    is enough to begin.
+    """
+
+    state: str
+    group: str
+    requires: tuple[str, ...]
+    changes: tuple[Change, ...]
+    everywhere: bool = False
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """(state, group), of which a run has one such stage."""
+        return self.state, self.group
+
+    @property
+    def deletes(self) -> bool:
+        """Whether it takes objects away; then it does nothing else."""
+        return any(change.action in _TAKING for change in self.changes)
+
+    @property
+    def keys(self) -> frozenset[ObjectKey]:
+        """The objects."""
+        return frozenset(change.key for change in self.changes)
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A plan, divided: now, and later, when something is proven."""
+
+    now: tuple[Change, ...]
+    later: tuple[Stage, ...] = ()
+
+    @property
+    def needs_lock(self) -> bool:
+        """Whether something is written now, or what is to be deleted has to stay as planned. What
+        only waits to be made is planned again when its turn comes."""
+        return any(change.action != "unchanged" for change in self.now) or any(
+            stage.deletes for stage in self.later
+        )
+
+
+@dataclass(frozen=True)
+class Membership:
+    """To which state and group an object of the plan belongs."""
+
+    state: str
+    group: str
+
+
+@dataclass(frozen=True)
+class StateOrder:
+    """What the recipe's graph says under these options: state -> the proven states that it
+    requires, and the disabled states that have proofs of their own."""
+
+    requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    proven_instead: Set[str] = frozenset()
+
+    def stands_on(self, state: str) -> set[str]:
+        """The proven states that a state requires, directly or not."""
+        found = set(self.requires.get(state, ()))
+        return found.union(*map(self.stands_on, found))
+
+
+def acts(manifest: Mapping[str, Any]) -> bool:
+    """Whether an object does something as soon as it exists, so that it has to come in its turn."""
+    kind = str(manifest["kind"])
+    return kind not in _INERT and rank_of(kind) >= WORKLOADS
+
+
+def divide(
+    changes: Sequence[Change], members: Mapping[ObjectKey, Membership], order: StateOrder
+) -> Staged:
+    """Divide a plan. members: of all desired objects; one that is to be deleted says by its labels
+    whose it is."""
+    replaced = {
+        _owner(change).state for change in changes if change.action in _TAKING
+    } & order.proven_instead
+    now: list[Change] = []
+    later: dict[tuple[Membership, tuple[str, ...], bool], list[Change]] = {}
+    for change in changes:
+        turn = _turn(change, members.get(change.key), order, replaced)
+        (later.setdefault(turn, []) if turn else now).append(change)
+    stages = (
+        Stage(m.state, m.group, requires, tuple(found), all_)
+        for (m, requires, all_), found in later.items()
+    )
+    return Staged(tuple(now), tuple(stages))
+
+
+def _turn(
+    change: Change, member: Membership | None, order: StateOrder, replaced: Set[str]
+) -> tuple[Membership, tuple[str, ...], bool] | None:
+    """Whose change it is, what has to be proven before it, and whether everywhere; None where it
+    need not wait."""
+    if change.action == "unchanged":
+        return None
+    if change.action in _TAKING:
+        owner = _owner(change)
+        return (owner, (owner.state,), True) if owner.state in replaced else None
+    manifest = change.desired or change.after or {"kind": ""}
+    if member is None or not (acts(manifest) or manifest["kind"] == "DaemonSet"):
+        return None
+    foundation = order.stands_on(member.state) & replaced
+    if foundation and change.action != "create":
+        return member, tuple(sorted(foundation)), True
+    requires = order.requires.get(member.state, ())
+    return (member, requires, False) if requires and acts(manifest) else None
+
+
+def members_of(objects: Mapping[str, Sequence[Any]]) -> dict[ObjectKey, Membership]:
+    """Where the rendered objects of each state (state -> RenderedObjects) belong."""
+    return {
+        key_of(item.manifest): Membership(state, item.group)
+        for state, found in objects.items()
+        for item in found
+    }
+
+
+def _owner(change: Change) -> Membership:
+    labels = ((change.before or {}).get("metadata") or {}).get("labels") or {}
+    return Membership(str(labels.get(STATE_LABEL, "")), str(labels.get(GROUP_LABEL, "")))

@@ -1,0 +1,349 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of state_validate: prove states on nodes, set the marks, and say what waits and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any, TypeVar
+
+from .._cluster.api_errors import ApiError, Unreachable
+from .._cluster.client import connect
+from .._cluster.labels import RECIPE_LABEL, VALIDATION_LABEL
+from .._errors import EnablementError
+from .._json import Obj
+from .._proofs.pod_status import seconds
+from .._proofs.queries import StartPod
+from .._proofs.snapshot import node_of
+from .._recipes.recipe import State
+from .._recipes.render import render_pod
+from . import phase_events
+from .context import RunContext
+from .desired import Desired
+from .guard import Guard
+from .holders import find_holders
+from .later_changes import LaterChanges
+from .leftovers import clear_marks
+from .prepare import choose, prepare
+from .record import record_store
+from .special_resource import write_report
+from .validation import table
+from .validation.answers import Answers
+from .validation.label_writer import LabelWriter
+from .validation.loop import Loop
+from .validation.phases import Phase, StatePlan
+from .validation.progress import Progress
+from .validation.report import summarize
+from .validation.walk import WalkSettings
+
+T = TypeVar("T")
+
+WORKERS = 8
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """state_validate: prove states; the result is the report, with changed, failed and msg as
+    Ansible wants them."""
+    client = connect(params)
+    prepared = prepare(params, context, client)
+    chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
+    desired = Desired(client, prepared, params, context.clock)
+    return prove(desired, chosen, params, context, Guard(client, prepared.recipe.name, context))
+
+
+def prove(
+    desired: Desired,
+    chosen: Sequence[State],
+    params: Mapping[str, Any],
+    context: RunContext,
+    guard: Guard,
+    later: LaterChanges | None = None,
+) -> Obj:
+    """Walk the nodes until all that can be told of the chosen states is; make what had to wait for
+    that meanwhile."""
+    recipe, nodes = desired.recipe, desired.members
+    names = {state.name for state in chosen}
+    staged = {stage.state for stage in (later.left if later else ())}
+    # All states are planned, since a chosen one may require others; only the chosen ones are
+    # reported.
+    plans = desired.plans_with(staged)
+    needed = _with_requirements(plans, names | staged)
+    write = not context.check_mode
+    writer = LabelWriter(desired.client, plans, recipe.name, guard.before_write, dry=not write)
+    loop = _loop(desired, needed, params, context, guard, writer)
+    unsettled = later is not None and later.left
+    if later and unsettled:
+        later.announce(loop.walker)
+        loop.make_due = later.make_due
+    if unsettled or not loop.check_quickly(nodes):
+        loop.mirror.take_nodes(nodes)
+        loop.run(wait=bool(params["wait"]) and write)
+    if write:
+        said = [
+            phase_events.of_node(recipe.name, *change, loop.results)
+            for change in loop.changed_summaries()
+        ]
+        phase_events.say(desired.client, [occurrence for occurrence in said if occurrence], context)
+    proving = {plan.name for plan in desired.plans}
+    reported = [
+        plan
+        for plan in plans
+        if plan.name in names and (plan.name in proving or _is_open(plan, loop))
+    ]
+    reported, groups = _as_they_are_now(reported, desired, loop)
+    report = summarize(
+        reported, loop.results, groups, loop.snapshot.groups, params["report"] == "all", loop.left
+    )
+    report["kernels"] = sorted({node.kernel for node in loop.snapshot.nodes.values()})
+    if later:
+        later.drop_departed(loop.walker)
+    if not report["nodes_total"] and not nodes:
+        report["message"] = desired.discovery.nfd["message"] or report["message"]
+    elif not desired.nodes:
+        report["message"] = f"{report['message']}; {desired.discovery.nfd['message']}"
+    known = bool(nodes) or bool(params["allow_empty"])
+    refused: list[EnablementError] = []
+    released = _insist(partial(_release, desired, guard, context), refused) or {}
+    if write:
+        _insist(partial(_clear_validators, desired, guard, loop if known else None), refused)
+    report["rivals"] = _insist(lambda: desired.rival_plugins, refused) or []
+    if report["rivals"]:
+        served = f"{', '.join(recipe.resources)} is served by another device plugin, too"
+        report["message"] = f"{report['message']}; {served}: {', '.join(report['rivals'])}"
+    report["unfinished"] = [str(error) for error in refused]
+    if context.check_mode and params["wait"] and not report["ready"] and nodes:
+        report.update(table.would_validate(report))
+    else:
+        report["table"] = table.render(recipe.name, report, context.clock(), seconds)
+    if params["show"]:
+        for line in report["table"]:
+            context.progress(line)
+    report["released"] = dict(desired.strays.leaving)
+    result = _result(report, writer, released, params, context)
+    return _recorded(desired, result, context, refused) if params["record"] else result
+
+
+def _insist(step: Callable[[], T], refused: list[EnablementError]) -> T | None:
+    """Do what comes after the proofs, once more where that is refused; what stays refused costs no
+    result.
+
+    refused takes it. Once there is no API server any more, nothing else is tried.
+    """
+    for last in (False, True):
+        if any(isinstance(error, Unreachable) and not error.status for error in refused):
+            break
+        try:
+            return step()
+        except EnablementError as error:
+            if last or isinstance(error, Unreachable):
+                refused.append(error)
+    return None
+
+
+def _recorded(
+    desired: Desired, result: Obj, context: RunContext, refused: list[EnablementError]
+) -> Obj:
+    """The result, once the record says the same; a failure where it cannot be made to."""
+
+    def write() -> Obj:
+        live = record_store.read(desired.client, desired.recipe.name)
+        return write_report(desired.client, desired.prepared, live, result, context)
+
+    written = _insist(write, refused)
+    if written is None:
+        said = str(refused[-1])
+        return {
+            **result,
+            "failed": True,
+            "msg": result.get("msg") or f"The record does not say what was found: {said}",
+        }
+    result["changed"] = result["changed"] or written["changed"]
+    if "diff" in written:
+        result["diff"] = [result["diff"], written["diff"]]
+    return result
+
+
+def _release(desired: Desired, guard: Guard, context: RunContext) -> dict[str, Obj]:
+    """Take our marks off the nodes that leave, and say why; returns the patches by node."""
+    recipe, strays = desired.recipe.name, desired.strays
+    for name, why in strays.leaving.items():
+        context.notice(f"node {name} leaves {recipe}: {why}")
+    gone = [strays.objects[name] for name in strays.leaving]
+    patches = clear_marks(desired.client, recipe, gone, guard.before_write, not context.check_mode)
+    if not context.check_mode:
+        phase_events.say(
+            desired.client,
+            [phase_events.of_departure(recipe, node, strays.leaving) for node in gone],
+            context,
+        )
+    return patches
+
+
+def make_due(desired: Desired, context: RunContext, guard: Guard, later: LaterChanges) -> None:
+    """Make what waits for proofs that are there already; nothing is proven for it, and nothing is
+    waited for."""
+    plans = desired.plans_with({stage.state for stage in later.left})
+    writer = LabelWriter(desired.client, plans, desired.recipe.name, guard.before_write, dry=True)
+    params = {"failure_grace": 0, "on_regress": "keep", "show": False}
+    loop = _loop(desired, plans, params, context, guard, writer, write=False)
+    later.announce(loop.walker)
+    loop.make_due = later.make_due
+    loop.mirror.take_nodes(desired.members)
+    loop.run(wait=False)
+
+
+def _loop(
+    desired: Desired,
+    plans: list[StatePlan],
+    params: Mapping[str, Any],
+    context: RunContext,
+    guard: Guard,
+    writer: LabelWriter,
+    write: bool | None = None,
+) -> Loop:
+    recipe, groups = desired.recipe, {group.id: group for group in desired.discovery.node_groups}
+
+    def make_pod(start: StartPod) -> Obj:
+        proof = desired.rendered[start.state].proofs[start.proof]
+        group = groups[loop.snapshot.groups[start.node]]
+        pod = render_pod(recipe, start.state, proof, desired.facts, group, start.node)
+        pod["metadata"]["name"] = start.name
+        pod["metadata"].pop("generateName", None)
+        return pod
+
+    loop = Loop(
+        client=desired.client,
+        plans=plans,
+        members=desired.strays,
+        settings=WalkSettings(
+            recipe=recipe.name,
+            namespace=desired.prepared.namespace,
+            failure_grace=float(params["failure_grace"]),
+            timeout=float(params["timeout"]) if params.get("timeout") is not None else None,
+        ),
+        answers=Answers(desired.client, make_pod),
+        writer=writer,
+        progress=Progress(context, recipe.name),
+        guard=guard.keep,
+        before_write=guard.before_write,
+        clock=context.clock,
+        write=not context.check_mode if write is None else write,
+        withdraw=_withdraw(desired, params),
+        complete={plan.name for plan in plans} >= {plan.name for plan in desired.plans},
+        grouping=desired.discovery.grouping,
+    )
+    return loop
+
+
+def _withdraw(desired: Desired, params: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Whether a node's gates may go: not while pods hold its devices. Each node is asked about
+    once."""
+
+    @cache
+    def is_free(node: str) -> bool:
+        return not find_holders(desired.client, desired.prepared, {node})
+
+    return is_free if params["on_regress"] == "withdraw" else lambda _node: False
+
+
+def _is_open(plan: StatePlan, loop: Loop) -> bool:
+    """Whether a state is not as it should be on some node, or on the cluster."""
+    return any(
+        name == plan.name and result.phase is not Phase.READY
+        for (_node, name), result in loop.results.items()
+    )
+
+
+def _with_requirements(plans: list[StatePlan], names: set[str]) -> list[StatePlan]:
+    """The plans of the named states and of everything that they require."""
+    wanted = set(names)
+    for plan in reversed(plans):
+        if plan.name in wanted:
+            wanted.update(plan.requires)
+    return [plan for plan in plans if plan.name in wanted]
+
+
+def _as_they_are_now(
+    plans: Sequence[StatePlan], desired: Desired, loop: Loop
+) -> tuple[list[StatePlan], Any]:
+    """The plans with rows for the groups of the nodes that are there now, and these groups."""
+    discovery, grouping = desired.discovery, desired.discovery.grouping
+    if discovery.group_of == loop.snapshot.groups:
+        return list(plans), discovery.groups
+    finest = grouping.groups(loop.snapshot.nodes.values())
+    per = {plan.name: desired.recipe.states[plan.name].per or ("kernel",) for plan in plans}
+    return [replace(plan, rows=grouping.coarse(finest, per[plan.name])) for plan in plans], finest
+
+
+def _clear_validators(desired: Desired, guard: Guard, loop: Loop | None) -> None:
+    """Remove the pods that have done their work, also those of a run that was killed, and those
+    that nobody waits for: of nodes that left, also where another one has their name now; failed
+    ones keep their logs. loop: None where it is not known which nodes there are."""
+    client, namespace, finished = desired.client, desired.prepared.namespace, "Succeeded"
+    kind, labels = (
+        client.kind("v1", "Pod"),
+        f"{RECIPE_LABEL}={desired.recipe.name},{VALIDATION_LABEL}",
+    )
+    found = client.list(kind, namespace=namespace, labels=labels).items
+    done = [pod for pod in found if (pod.get("status") or {}).get("phase") == finished]
+    left = [pod for pod in found if loop and pod not in done and not _is_awaited(pod, loop)]
+    if done or left:
+        guard.before_write()
+    if done:
+        client.delete_collection(
+            kind, namespace=namespace, labels=labels, fields=f"status.phase={finished}"
+        )
+    calls = [
+        partial(client.delete, kind, pod["metadata"]["name"], namespace, uid=pod["metadata"]["uid"])
+        for pod in left
+    ]
+    for answer in client.parallel(calls, workers=WORKERS):
+        if isinstance(answer, ApiError):
+            raise answer
+
+
+def _is_awaited(pod: Obj, loop: Loop) -> bool:
+    """Whether a validation pod is on a node that is there, and its state is not proven there
+    without it."""
+    node, state = node_of(pod), pod["metadata"]["labels"][VALIDATION_LABEL]
+    if node not in loop.snapshot.nodes:
+        return False
+    if (pod.get("status") or {}).get("phase") == "Failed":
+        # Its log is what a person reads.
+        return True
+    result = loop.results.get((node, state))
+    return result is None or result.phase is not Phase.READY
+
+
+def _result(
+    report: Obj,
+    writer: LabelWriter,
+    released: Mapping[str, Any],
+    params: Mapping[str, Any],
+    context: RunContext,
+) -> Obj:
+    changes = {**released, **writer.changed}
+    result: Obj = {
+        "changed": bool(changes),
+        **report,
+        "shown": bool(params["show"]) and context.has_screen,
+    }
+    if context.diff:
+        after = "".join(f"{node}: {_flat(patch)}\n" for node, patch in sorted(changes.items()))
+        result["diff"] = {
+            "before": "",
+            "after": after,
+            "before_header": "nodes",
+            "after_header": "nodes",
+        }
+    if params["require_ready"] and not report["acceptable"] and not context.check_mode:
+        result.update(failed=True, msg=report["message"])
+    return result
+
+
+def _flat(patch: Mapping[str, Any]) -> str:
+    labels = (patch.get("metadata") or {}).get("labels") or {}
+    return ", ".join(f"{name}={value}" for name, value in sorted(labels.items())) or "proofs"

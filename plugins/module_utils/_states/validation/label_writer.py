@@ -1,0 +1,113 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Write marks to nodes: one patch per node that changes, in parallel, and only when somebody waits
+for it or at the node's end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..._cluster.api_errors import ApiError
+from ..._cluster.client import Client
+from ..._nodes.facts import NodeFacts
+from ..node_patches import try_patches
+from . import node_marks
+from .phases import StatePlan
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What a node should carry, and the patch that makes it so."""
+
+    after: node_marks.NodeMarks
+    patch: dict[str, Any]
+    urgent: bool
+
+
+class LabelWriter:
+    """Holds what every node carries and should carry. With dry, nothing is sent, and changed says
+    what would be."""
+
+    def __init__(
+        self,
+        client: Client,
+        plans: Sequence[StatePlan],
+        recipe: str,
+        guard: Callable[[], None],
+        dry: bool,
+    ) -> None:
+        self._client = client
+        self._plans = plans
+        self._recipe = recipe
+        self._guard = guard
+        self._dry = dry
+        self._wanted: dict[str, _Wanted] = {}
+        self._sent: dict[str, node_marks.NodeMarks] = {}
+        self.changed: dict[str, dict[str, Any]] = {}
+
+    def marks_of(self, node: NodeFacts) -> node_marks.NodeMarks:
+        """What a node carries, the last write included even where its event has not come yet."""
+        return self._sent.get(node.name) or node_marks.read(node, self._recipe)
+
+    def seen(self, node: NodeFacts) -> None:
+        """A node's event came: what was sent is in it once they agree."""
+        if self._sent.get(node.name) == node_marks.read(node, self._recipe):
+            del self._sent[node.name]
+
+    def want(self, name: str, before: node_marks.NodeMarks, after: node_marks.NodeMarks) -> None:
+        """Note what a node should carry. A proof that waits to be written keeps the time when it
+        was found."""
+        noted = self._wanted[name].after.proofs if name in self._wanted else before.proofs
+        for state, proof in after.proofs.items():
+            earlier = noted.get(state)
+            if earlier is not None and earlier.holds(proof.hash, proof.kernel, proof.boot):
+                after.proofs[state] = earlier
+        patch = node_marks.patch(before, after, self._recipe)
+        if patch is None:
+            self._wanted.pop(name, None)
+        else:
+            self._wanted[name] = _Wanted(
+                after, patch, node_marks.urgent(before, after, self._plans, self._recipe)
+            )
+
+    def forget(self, name: str) -> None:
+        """A node is gone: nothing is written to it, and another one of its name has nothing of what
+        it carried."""
+        self._wanted.pop(name, None)
+        self._sent.pop(name, None)
+
+    def flush(self, final: Callable[[str], bool]) -> dict[str, ApiError]:
+        """Send the patches that are due: the urgent ones, and those of nodes that are final.
+
+        Returns what the API server refused, by node; nothing waits to be written to these any more.
+        """
+        due = {
+            name: self._wanted.pop(name)
+            for name in list(self._wanted)
+            if self._wanted[name].urgent or final(name)
+        }
+        if not due:
+            return {}
+        refused: dict[str, ApiError] = {}
+        if not self._dry:
+            self._guard()
+            refused = try_patches(
+                self._client, {name: wanted.patch for name, wanted in due.items()}
+            )
+        for name in due.keys() - refused.keys():
+            self.changed[name] = _merged(self.changed.get(name), due[name].patch)
+            self._sent[name] = due[name].after
+        return refused
+
+
+def _merged(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
+    """Two merge patches of a node's metadata as one, for the report."""
+    if old is None:
+        return new
+    merged = {part: dict(entries) for part, entries in old["metadata"].items()}
+    for part, entries in new["metadata"].items():
+        merged.setdefault(part, {}).update(entries)
+    return {"metadata": merged}

@@ -1,0 +1,109 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Progress for a terminal: one block that is drawn over itself, never wider or higher than the
+terminal is now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from unicodedata import combining, east_asian_width
+
+from ..context import Terminal
+from .table import departure, duration
+from .tally import Tally
+
+BAR = 10
+MAX_CAUSES = 5
+
+# Of a VT100, which every terminal knows: so many lines up, and clear to the end of the screen.
+_UP = "\x1b[{}A"
+_CLEAR = "\x1b[J"
+
+
+class LiveBlock:
+    """Draws a tally. After each drawing the cursor is below the block, so that whatever comes next
+    is below it too."""
+
+    def __init__(self, terminal: Terminal, host: str, title: str, started: float) -> None:
+        self._terminal = terminal
+        self._host = host
+        self._title = title
+        self._started = started
+        self._drawn: list[str] = []
+
+    def draw(self, tally: Tally, now: float) -> None:
+        """Draw over what was drawn before. now is in seconds since the epoch."""
+        columns, lines = self._terminal.size()
+        rows = sum(_rows(line, columns) for line in self._drawn)
+        texts = layout(tally, self._title, self._started, now, lines - 1)
+        prefix = f"[{self._host}] " if self._host else ""
+        # The last column stays empty: terminals differ in what they do after it.
+        self._drawn = [_cut(prefix + self._terminal.clean(text), columns - 1) for text in texts]
+        self._terminal.write(
+            (_UP.format(rows) if rows else "") + _CLEAR + "\n".join(self._drawn) + "\n"
+        )
+
+
+def layout(tally: Tally, title: str, started: float, now: float, height: int) -> list[str]:
+    """The lines of the block, height at most: a title, a line for each state, the causes that last
+    longest."""
+    lines = [f"{title} {max(now - started, 0):.0f} s"]
+    width = max((len(state) for state in tally.counts), default=0)
+    states = [
+        f"  {state:<{width}}  {_bar(ready, total)}  {ready}/{total}"
+        for state, (ready, total) in tally.counts.items()
+    ]
+    room = max(height - len(lines), 2)
+    gone = [f"  ~ {departure(tally.left)}"] if tally.left else []
+    causes = _fitting(
+        [*gone, *_causes(tally, now)], min(max(room - len(states), room // 2), MAX_CAUSES), "causes"
+    )
+    return lines + _fitting(states, room - len(causes), "states") + causes
+
+
+def _causes(tally: Tally, now: float) -> list[str]:
+    """Final ones first, since somebody has to do something about them."""
+    return [
+        f"  {'!' if cause.phase else '~'} {cause.text()}, {duration(max(now - cause.since, 0))}: {cause.message}"
+        for cause in sorted(tally.causes.values(), key=lambda cause: not cause.phase)
+    ]
+
+
+def _fitting(lines: Sequence[str], room: int, what: str) -> list[str]:
+    if len(lines) <= room:
+        return list(lines)
+    shown = max(room - 1, 0)
+    return [*lines[:shown], f"  and {len(lines) - shown} more {what}"]
+
+
+def _bar(ready: int, total: int) -> str:
+    """Full only where everything is ready."""
+    filled = BAR * ready // total if total else 0
+    return "#" * filled + "-" * (BAR - filled)
+
+
+def _cells(character: str) -> int:
+    """The columns that a character takes."""
+    if combining(character):
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
+
+
+def _cut(text: str, columns: int) -> str:
+    """As much of a text as fits, with three dots where something is missing."""
+    if sum(map(_cells, text)) <= columns:
+        return text
+    left = max(columns - 3, 0)
+    kept = ""
+    for character in text:
+        left -= _cells(character)
+        if left < 0:
+            break
+        kept += character
+    return (kept + "...")[: max(columns, 0)]
+
+
+def _rows(line: str, columns: int) -> int:
+    """The rows that a line takes on a terminal that may be narrower by now."""
+    return max(-(-sum(map(_cells, line)) // max(columns, 1)), 1)

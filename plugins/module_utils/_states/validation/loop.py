@@ -1,0 +1,304 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Watch, walk, ask, write, until every state on every node has a final result.
+
+One thread: watch events and answers make nodes dirty, dirty nodes are walked, what they ask for and
+the patches that they need go out in parallel batches. A node that nothing happened to costs
+nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..._cluster.api_errors import NotFound
+from ..._cluster.client import Client
+from ..._cluster.watch import WatchHub
+from ..._nodes.facts import NodeFacts
+from ..._nodes.grouping import Grouping
+from ..._proofs.catalog import KINDS
+from ..._proofs.pod_status import timestamp
+from ..._proofs.queries import Query, RemovePod, StartPod
+from ..._proofs.snapshot import ClusterSnapshot
+from ..._proofs.verdict import Outcome, Verdict
+from ..strays import Strays
+from . import node_marks
+from .answers import Answers
+from .label_writer import LabelWriter
+from .mirror import ClusterMirror
+from .phases import BROKEN, Phase, Result, StatePlan
+from .progress import Progress
+from .walk import Walker, WalkSettings
+
+TICK_S = 0.25
+UNSEEN_S = 5.0
+SETTLED_ROUNDS = 4
+REFUSED_AGAIN_S = 5.0
+CLUSTER = ""
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """The API server does not take a node's labels: since when, and when they are sent again."""
+
+    since: float
+    again_at: float
+
+
+class Loop:
+    """One validation run.
+
+    members: which nodes are the recipe's. withdraw: whether the gates of a node that is broken go.
+    complete: plans are all states of the recipe. grouping: by what nodes are told apart. guard:
+    keeps the run's lock where it is held, before_write takes it. write: start pods and set marks;
+    without it the run only looks. make_due: makes changes to the cluster that waited for the
+    results so far, and says whether there were any.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        plans: Sequence[StatePlan],
+        members: Strays,
+        settings: WalkSettings,
+        answers: Answers,
+        writer: LabelWriter,
+        progress: Progress,
+        guard: Callable[[], None],
+        before_write: Callable[[], None],
+        clock: Callable[[], float],
+        write: bool,
+        withdraw: Callable[[str], bool],
+        complete: bool,
+        grouping: Grouping,
+        make_due: Callable[[Walker], bool] = lambda _walker: False,
+    ) -> None:
+        self.client = client
+        self.plans = plans
+        self.settings = settings
+        self.answers = answers
+        self.writer = writer
+        self.progress = progress
+        self.guard = guard
+        self.before_write = before_write
+        self.clock = clock
+        self.write = write
+        self.withdraw = withdraw
+        self.complete = complete
+        self.make_due = make_due
+        self.snapshot = ClusterSnapshot()
+        self.grouping = grouping
+        self.mirror = ClusterMirror(
+            client, self.snapshot, plans, members, settings.recipe, settings.namespace, grouping
+        )
+        self.walker = Walker(plans, settings, self.snapshot, clock())
+        self._due: dict[str, float] = {}
+        self._refusals: dict[str, _Refusal] = {}
+        self._first_summaries: dict[str, str | None] = {}
+        self._cluster_plans = [plan for plan in plans if not plan.per_node]
+        self._node_plans = [plan for plan in plans if plan.per_node]
+
+    @property
+    def results(self) -> Mapping[tuple[str, str], Result]:
+        """The result of each (node, state); the node is "" for a state of the cluster."""
+        return self.walker.results
+
+    @property
+    def left(self) -> list[str]:
+        """The nodes that were there when the run began, or came during it, and are not at its end."""
+        return self.mirror.left
+
+    def changed_summaries(self) -> Iterator[tuple[NodeFacts, str | None, str | None]]:
+        """The nodes whose summary label this run has changed, with its value before and after."""
+        for name, before in self._first_summaries.items():
+            node = self.snapshot.nodes.get(name)
+            after = self.writer.marks_of(node).summary if node else before
+            if node and after != before:
+                yield node, before, after
+
+    def check_quickly(self, nodes: Sequence[Mapping[str, Any]]) -> bool:
+        """The quick look, by nodes and the workloads' own counts: whether everything is ready, so
+        nothing is left."""
+        self.mirror.take_nodes(nodes)
+        self.mirror.list_workloads()
+        self.mirror.read_feeds()
+        queries = self._walk({CLUSTER, *self.snapshot.nodes})
+        if any(not _writes(query) for query in queries):
+            self._walk(self._answer(queries))
+        settled = all(result.phase is Phase.READY for result in self.results.values())
+        if settled:
+            self._write_marks(final=lambda _name: True)
+        return settled and not self.walker.unmarked
+
+    def run(self, wait: bool) -> None:
+        """Watch until every result is final; without wait, until everything has been looked at."""
+        self.walker.memory.clear()
+        self.walker.results.clear()
+        hub = WatchHub(self.client)
+        try:
+            self.mirror.watch(hub)
+            dirty = {CLUSTER, *self.snapshot.nodes}
+            settled = 0
+            while True:
+                self._forget_departed()
+                queries = self._walk(dirty)
+                self._write_marks(self._node_is_final)
+                dirty = self._answer(queries)
+                if self.make_due(self.walker):
+                    dirty |= {CLUSTER, *self.snapshot.nodes}
+                settled = settled + 1 if wait and self._all_final() else 0
+                # What is final may still be asked about, such as a last log line, but not for ever.
+                if settled >= SETTLED_ROUNDS or (not dirty and (settled or not wait)):
+                    break
+                if self.write:
+                    self.guard()
+                self.progress.show(self.plans, self.results, self.clock(), self.left)
+                dirty |= self.mirror.take_events(hub, 0.0 if dirty else TICK_S)
+                dirty |= self._overdue() | {CLUSTER}
+            self.progress.close(self.plans, self.results, self.clock(), self.left)
+            self._write_marks(final=lambda _name: True, last=True)
+        finally:
+            hub.close()
+
+    def _walk(self, dirty: set[str]) -> dict[Query, set[str]]:
+        """Look at dirty nodes; returns what they ask, with who asked."""
+        now = self.clock()
+        queries: dict[Query, set[str]] = defaultdict(set)
+        slots = self._slots()
+        self.walker.slots = slots
+        # Who asked, or was due, may have left since.
+        names = sorted(dirty & {CLUSTER, *self.snapshot.nodes})
+        if CLUSTER in dirty and len(dirty) > 1:
+            # Nodes may stand on the cluster's states, and these on what nodes have: once more, by
+            # what is known now.
+            names.append(CLUSTER)
+        for name in names:
+            if name == CLUSTER:
+                walks = [self.walker.walk_cluster(plan, now) for plan in self._cluster_plans]
+            else:
+                walks = [self._walk_node(name, now)]
+            self._due.pop(name, None)
+            for walk in walks:
+                if walk.again_at is not None:
+                    self._due[name] = min(walk.again_at, self._due.get(name, walk.again_at))
+                for query in walk.wants:
+                    if isinstance(query, StartPod):
+                        slots[query.state] -= 1
+                    queries[query].add(name)
+        return queries
+
+    def _walk_node(self, name: str, now: float) -> Any:
+        node, group = self.snapshot.nodes[name], self.snapshot.groups[name]
+        self.writer.seen(node)
+        before = self.writer.marks_of(node)
+        if name in self.walker.unmarked and self._refusals[name].again_at <= now:
+            del self.walker.unmarked[name]
+        walk = self.walker.walk(node, group, before.proofs, frozenset(before.gates), now)
+        if name in self.walker.unmarked:
+            return walk
+        results = {plan.name: self.results[(name, plan.name)] for plan in self._node_plans}
+        first = self._first_summaries.setdefault(name, before.summary)
+        withdraw = any(result.phase in BROKEN for result in results.values()) and self.withdraw(
+            name
+        )
+        after = node_marks.wanted(
+            before, self._node_plans, results, node, timestamp(now), withdraw, first, self.complete
+        )
+        after.facts = self.grouping.facts_of(node)
+        self.writer.want(name, before, after)
+        return walk
+
+    def _slots(self) -> dict[str, int]:
+        """How many more validation pods each state may run at once."""
+        slots = {}
+        for plan in self._node_plans:
+            pods = [KINDS[proof.kind].pod_of(proof) for proof in plan.proofs]
+            limits = [pod.parallel for pod in pods if pod]
+            if limits:
+                running = self.snapshot.running_validators(plan.name) + self._unseen(plan.name)
+                slots[plan.name] = min(limits) - running
+        return slots
+
+    def _unseen(self, state: str) -> int:
+        """Validation pods that were just started and whose event has not come yet."""
+        recent = self.clock() - UNSEEN_S
+        return sum(
+            1
+            for query, answer in self.snapshot.answers.items()
+            if isinstance(query, StartPod)
+            and query.state == state
+            and not answer.error
+            and answer.at > recent
+            and query.name not in self.snapshot.validators
+        )
+
+    def _answer(self, queries: Mapping[Query, set[str]]) -> set[str]:
+        """Do what is asked; returns who asked, since they have to be looked at again."""
+        allowed = {query: who for query, who in queries.items() if self.write or not _writes(query)}
+        if not allowed:
+            return set()
+        if any(_writes(query) for query in allowed):
+            self.before_write()
+        self.snapshot.answers.update(self.answers.fetch(list(allowed), self.clock))
+        return set().union(*allowed.values()) & {CLUSTER, *self.snapshot.nodes}
+
+    def _overdue(self) -> set[str]:
+        """Nodes whose time has come, and as many of those that wait for another node as there are
+        free places."""
+        now = self.clock()
+        due = {name for name, moment in self._due.items() if moment <= now}
+        due.update(
+            name for (name, _state), result in self.results.items() if result.reason == "Sampled"
+        )
+        queued = [key for key, result in self.results.items() if result.reason == "Queued"]
+        places = self._slots() if queued else {}
+        for name, state in queued:
+            if places.get(state, 0) > 0:
+                places[state] -= 1
+                due.add(name)
+        return due & {CLUSTER, *self.snapshot.nodes}
+
+    def _write_marks(self, final: Callable[[str], bool], last: bool = False) -> None:
+        """Send the marks that are due. What is refused for a node is that node's result; last: with
+        one more try."""
+        if last:
+            again = set(self.walker.unmarked)
+            self.walker.unmarked.clear()
+            self._walk(again)
+        now = self.clock()
+        refused = self.writer.flush(final)
+        for name in self._refusals.keys() - self.walker.unmarked.keys() - refused.keys():
+            del self._refusals[name]
+        for name, error in refused.items():
+            if isinstance(error, NotFound):
+                self.mirror.forget(name)
+                continue
+            since = self._refusals[name].since if name in self._refusals else now
+            self._refusals[name] = _Refusal(since, now + REFUSED_AGAIN_S)
+            self.walker.unmarked[name] = Verdict(
+                Outcome.BLOCKED, "LabelsRefused", str(error), since, heals=not last
+            )
+        self._forget_departed()
+        self._walk(set(refused))
+        for name in refused.keys() & self._refusals.keys():
+            self._due[name] = self._refusals[name].again_at
+
+    def _forget_departed(self) -> None:
+        for name in self.mirror.take_departed():
+            self.walker.forget(name)
+            self.writer.forget(name)
+            for known in (self._due, self._refusals, self._first_summaries):
+                known.pop(name, None)
+
+    def _node_is_final(self, name: str) -> bool:
+        return all(self.results[(name, plan.name)].final for plan in self._node_plans)
+
+    def _all_final(self) -> bool:
+        return all(result.final for result in self.results.values())
+
+
+def _writes(query: Query) -> bool:
+    return isinstance(query, (StartPod, RemovePod))

@@ -1,0 +1,183 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a node carries of ours: gates, the summary label and the proofs. Pure: from results to the
+patch of one node."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..._cluster.labels import (
+    RUNTIME,
+    fact_label,
+    gate_label,
+    proofs_annotation,
+    summary_label,
+    vanished_annotation,
+)
+from ..._nodes.facts import NodeFacts
+from ..._proofs.pod_status import seconds
+from .phases import UNTOLD, Phase, ProofRecord, Result, StatePlan
+
+READY, STALE, DEGRADED, VANISHED = "ready", "stale", "degraded", "vanished"
+
+
+@dataclass
+class NodeMarks:
+    """The labels and the proofs of one recipe on one node; None as a value means no label.
+
+    facts: what the node tells pods about itself, by the names of the labels. vanished: since when
+    the labels of the hardware are gone, as an API timestamp.
+    """
+
+    gates: dict[str, str] = field(default_factory=dict)
+    summary: str | None = None
+    proofs: dict[str, ProofRecord] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    vanished: str | None = None
+
+
+def read(node: NodeFacts, recipe: str) -> NodeMarks:
+    """The marks that a node carries. An annotation that cannot be read counts as no proof."""
+    prefix = gate_label(recipe, "")
+    ours = {name: value for name, value in node.labels.items() if name.startswith(prefix)}
+    # Names of states have no hyphen.
+    gates = {
+        name[len(prefix) :]: value for name, value in ours.items() if "-" not in name[len(prefix) :]
+    }
+    facts = {name: value for name, value in ours.items() if name[len(prefix) :] not in gates}
+    proofs = _parse(node.annotations.get(proofs_annotation(recipe)))
+    since = node.annotations.get(vanished_annotation(recipe))
+    return NodeMarks(gates, node.labels.get(summary_label(recipe)), proofs, facts, since)
+
+
+def _parse(text: str | None) -> dict[str, ProofRecord]:
+    try:
+        found = json.loads(text or "{}")
+        texts = {
+            state: {key: str(value) for key, value in proof.items()}
+            for state, proof in found.items()
+        }
+        return {state: ProofRecord(**proof) for state, proof in texts.items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}
+
+
+def wanted(
+    before: NodeMarks,
+    plans: Sequence[StatePlan],
+    results: Mapping[str, Result],
+    node: NodeFacts,
+    moment: str,
+    withdraw: bool,
+    first_summary: str | None,
+    complete: bool = True,
+) -> NodeMarks:
+    """The marks that the results call for. States without a result, and unknown ones, keep what
+    they have.
+
+    first_summary is the summary label that the node carried when the run began: what turns out to
+    be unknown leaves it, or puts it back where the run itself has said meanwhile what it waited
+    for. complete says whether plans are all states of the recipe: only then can a node be told to
+    be ready, and nobody proves what it carries of others.
+    """
+    names = {plan.name for plan in plans}
+    kept = (before.gates.keys() | before.proofs.keys()) - names if not complete else set()
+    marks = NodeMarks(
+        {state: value for state, value in before.gates.items() if state in kept},
+        before.summary,
+        {state: proof for state, proof in before.proofs.items() if state in kept},
+        before.facts,
+    )
+    for plan in plans:
+        gate, proof = before.gates.get(plan.name), before.proofs.get(plan.name)
+        result = results.get(plan.name)
+        if result is None or result.phase in UNTOLD:
+            pass
+        elif result.phase is Phase.READY and result.restart_pending:
+            gate = STALE
+        elif result.phase is Phase.READY:
+            gate = READY
+            if plan.proofs and not result.holds:
+                proof = ProofRecord(result.subject, node.kernel, node.boot_id, moment)
+        elif result.phase is Phase.WAITING:
+            gate = STALE if gate == READY and not result.holds else gate
+        elif result.phase is Phase.BLOCKED:
+            # Its own proof is not disproven: it counts again when what it stands on has been
+            # mended.
+            gate = gate and (None if withdraw else DEGRADED)
+        elif gate is not None:
+            gate, proof = (None if withdraw else DEGRADED), None
+        if plan.gated and gate is not None:
+            marks.gates[plan.name] = gate
+        if proof is not None:
+            marks.proofs[plan.name] = proof
+    if any(result.phase is Phase.VANISHED for result in results.values()):
+        marks.summary = VANISHED
+        marks.vanished = before.vanished if seconds(before.vanished) else moment
+        return marks
+    first = first_summary or before.summary
+    marks.summary = _summary(None if first == VANISHED else first, plans, results, complete)
+    return marks
+
+
+def _summary(
+    first: str | None, plans: Sequence[StatePlan], results: Mapping[str, Result], complete: bool
+) -> str | None:
+    """ready, or the first state that is not and how ("driver.waiting"); what is unknown changes
+    nothing."""
+    found = [results[plan.name] for plan in plans if plan.name in results]
+    bad = [result for result in found if result.phase is not Phase.READY]
+    if not bad and complete:
+        return READY if found else first
+    if not bad:
+        # What the label blames is over; whether the rest is ready, a run of some states does not
+        # know.
+        blamed = (first or "").partition(".")[0]
+        return None if blamed in {plan.name for plan in plans} else first
+    cause = next((result for result in bad if not result.cause), bad[0])
+    if cause.phase is Phase.UNKNOWN:
+        return first
+    return f"{cause.state}.{cause.phase.value}"[:63]
+
+
+def patch(before: NodeMarks, after: NodeMarks, recipe: str) -> dict[str, Any] | None:
+    """The merge patch of the node's metadata that turns one into the other, or None."""
+    labels: dict[str, str | None] = {}
+    for state in sorted(before.gates.keys() | after.gates.keys()):
+        if before.gates.get(state) != after.gates.get(state):
+            labels[gate_label(recipe, state)] = after.gates.get(state)
+    if before.summary != after.summary:
+        labels[summary_label(recipe)] = after.summary
+    for name in sorted(before.facts.keys() | after.facts.keys()):
+        if before.facts.get(name) != after.facts.get(name):
+            labels[name] = after.facts.get(name)
+    annotations: dict[str, str | None] = {}
+    if before.proofs != after.proofs:
+        proofs = {state: asdict(proof) for state, proof in sorted(after.proofs.items())}
+        annotations[proofs_annotation(recipe)] = (
+            json.dumps(proofs, separators=(",", ":")) if proofs else None
+        )
+    if before.vanished != after.vanished:
+        annotations[vanished_annotation(recipe)] = after.vanished
+    metadata = {"labels": labels, "annotations": annotations}
+    found = {part: entries for part, entries in metadata.items() if entries}
+    return {"metadata": found} if found else None
+
+
+def urgent(before: NodeMarks, after: NodeMarks, plans: Sequence[StatePlan], recipe: str) -> bool:
+    """Whether pods wait for the difference, or it is bad news; everything else can wait for the
+    node's last write."""
+    runtime = fact_label(recipe, RUNTIME)
+    if before.facts.get(runtime) != after.facts.get(runtime):
+        return True
+    unlocking = {plan.name for plan in plans if plan.unlocks}
+    for state, value in after.gates.items():
+        old = before.gates.get(state)
+        if value != old and (value in (STALE, DEGRADED) or (state in unlocking and old is None)):
+            return True
+    return any(plan.name in before.gates and plan.name not in after.gates for plan in plans)

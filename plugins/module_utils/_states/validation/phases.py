@@ -1,0 +1,157 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The words of validation: phases, results, and what is known of one state before nodes are looked
+at."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ..._cluster.objects import ObjectKey
+from ..._nodes.groups import NodeGroup
+from ..._proofs.proof import Proof
+from ..._proofs.verdict import Verdict
+
+
+class Phase(str, Enum):
+    """The result of one state on one node (or on the cluster).
+
+    FAILED and DEGRADED (which was proven before) have a cause of their own, BLOCKED stands on a
+    state that has one. VANISHED: the node has lost the labels of the hardware, and nothing of what
+    it had is given up yet.
+    """
+
+    READY = "ready"
+    WAITING = "waiting"
+    BLOCKED = "blocked"
+    DEGRADED = "degraded"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    VANISHED = "vanished"
+
+
+# What will not become ready in this run, for a reason that is known.
+BROKEN = frozenset((Phase.FAILED, Phase.DEGRADED, Phase.BLOCKED))
+# What says nothing for or against a state: its marks stay as they are.
+UNTOLD = frozenset((Phase.UNKNOWN, Phase.VANISHED))
+
+
+@dataclass(frozen=True)
+class StatePlan:
+    """One state as validation sees it.
+
+    requires lists the states that must be ready before, disabled ones resolved away. A group is one
+    of the finest, by its id: hashes maps it to the hash of what is rendered for it ("" for a
+    cluster-wide state), daemonsets to the DaemonSets whose pods serve its nodes ("": every node),
+    proofs_on to which of the proofs count there (by index; all where it is not named), own to the
+    id of the state's own group that it is a part of, without_image to why it has no image. off:
+    groups where the state is disabled. workloads are Deployments, StatefulSets and Jobs, which
+    serve no node. gated: another state's pods wait for this state's node label. unlocks: that label
+    is what pods that the cluster itself starts wait for, so it is worth a write of its own. rows:
+    the groups that a person reads about, the state's own, or kernels for a state of the cluster.
+    left_out: why nothing of it can be deployed although another state requires it ("": something
+    can be).
+    """
+
+    name: str
+    requires: tuple[str, ...]
+    proofs: tuple[Proof, ...]
+    timeout: float
+    hashes: Mapping[str, str]
+    daemonsets: Mapping[str, tuple[ObjectKey, ...]]
+    workloads: tuple[ObjectKey, ...]
+    gated: bool
+    unlocks: bool
+    per_node: bool
+    without_image: Mapping[str, str] = field(default_factory=dict)
+    left_out: str = ""
+    proofs_on: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    own: Mapping[str, str] = field(default_factory=dict)
+    off: frozenset[str] = frozenset()
+    rows: tuple[NodeGroup, ...] = ()
+
+    def proofs_for(self, group: str) -> list[tuple[int, Proof]]:
+        """The proofs that count on a node of this group, with their index among all."""
+        counted = self.proofs_on.get(group, range(len(self.proofs)))
+        return [(index, self.proofs[index]) for index in counted]
+
+    def subject(self, group: str, proven: Mapping[str, str]) -> str:
+        """What a proof on a node of this group is about: what is deployed, and on top of what it
+        was proven.
+
+        proven maps states to the subjects of their own proofs on that node. So a new driver has to
+        be validated again, although nothing of its validation has changed.
+        """
+        own = self.hashes.get(group) or self.hashes.get("", "")
+        if not self.requires:
+            return own
+        parts = [own, *(proven.get(required, "") for required in self.requires)]
+        return hashlib.sha256("|".join(parts).encode()).hexdigest()[:16]
+
+    def daemonsets_for(self, group: str) -> tuple[ObjectKey, ...]:
+        """The DaemonSets that should have a pod on a node of this group."""
+        if group in self.off:
+            return ()
+        return (
+            self.daemonsets.get(group, ()) + self.daemonsets.get("", ())
+            if group
+            else self.daemonsets.get("", ())
+        )
+
+
+@dataclass(frozen=True)
+class Result:
+    """One state on one node: since and the texts are what a person reads in the table.
+
+    cause: the state in which the reason lies, "" where that is this one. subject is what a proof
+    has to be about now, holds whether the node's proof of before still is.
+    """
+
+    state: str
+    phase: Phase
+    reason: str = ""
+    message: str = ""
+    cause: str = ""
+    since: float = 0.0
+    final: bool = False
+    proven: bool = False
+    restart_pending: bool = False
+    subject: str = ""
+    holds: bool = False
+
+    @property
+    def root(self) -> str:
+        """The state that has to be mended for this one to become ready."""
+        return self.cause or self.state
+
+
+@dataclass(frozen=True)
+class ProofRecord:
+    """A validation that passed, as kept in the node's annotation. hash is its subject (see
+    StatePlan)."""
+
+    hash: str
+    kernel: str
+    boot: str
+    time: str
+
+    def holds(self, wanted: str, kernel: str, boot: str) -> bool:
+        """Whether this proof is still about what is deployed, on this kernel, since this boot."""
+        return (self.hash, self.kernel, self.boot) == (wanted, kernel, boot)
+
+
+@dataclass
+class Memory:
+    """What validation remembers of one state on one node between two looks, in seconds since the
+    epoch."""
+
+    runnable_since: float | None = None
+    trouble_since: float | None = None
+    trouble: Verdict | None = None
+    reason: str = ""
+    reason_since: float = 0.0
+    proven: bool = False

@@ -1,0 +1,150 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From results to what a person, a playbook and the SpecialResource record read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..._nodes.groups import NodeGroup
+from ..._proofs.pod_status import timestamp
+from .causes import Results, causes, place, problems, worst
+from .phases import Phase, Result, StatePlan
+
+EMPTY = "empty"
+
+
+def summarize(
+    plans: Sequence[StatePlan],
+    results: Results,
+    groups: Sequence[NodeGroup],
+    node_groups: Mapping[str, str],
+    all_nodes: bool,
+    left: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The result of state_validate: phase, one sentence, a row per state, the causes and the
+    problems, worst first.
+
+    results may hold more states than plans: what these require. all_nodes adds the phase of each
+    state on each node, which is left out otherwise since it grows with the cluster. left: the nodes
+    that left during the run, which count nowhere.
+    """
+    nodes = sorted(node_groups)
+    names = {plan.name for plan in plans}
+    rows = problems(results, names)
+    found = causes(rows, results)
+    results = {key: result for key, result in results.items() if key[1] in names}
+    phases = _phases(results, nodes)
+    overall = worst(results.values()).value if nodes else EMPTY
+    ready = bool(nodes) and overall == Phase.READY.value
+    ready_nodes = sum(phase is Phase.READY for phase in phases.values())
+    report: dict[str, Any] = {
+        "phase": overall,
+        "ready": ready,
+        "acceptable": not nodes or all(_acceptable(result) for result in results.values()),
+        "nodes_total": len(nodes),
+        "nodes_ready": ready_nodes,
+        "kernels": sorted({group.kernel for group in groups}),
+        "states": [_state_row(plan, results) for plan in plans],
+        "causes": found,
+        "problems": rows,
+        "restarts_pending": sorted(
+            {node for (node, _s), result in results.items() if result.restart_pending}
+        ),
+        "left": list(left),
+        "unfinished": [],
+        "rivals": [],
+    }
+    report["message"] = _sentence(report)
+    if all_nodes:
+        report["nodes"] = {
+            node: {
+                "phase": phases[node].value,
+                "states": {
+                    p.name: results[(node, p.name)].phase.value
+                    for p in plans
+                    if (node, p.name) in results
+                },
+            }
+            for node in nodes
+        }
+    return report
+
+
+def _phases(results: Results, nodes: Sequence[str]) -> dict[str, Phase]:
+    found: dict[str, list[Result]] = {node: [] for node in nodes}
+    for (node, _state), result in results.items():
+        if node in found:
+            found[node].append(result)
+    return {node: worst(entries) for node, entries in found.items()}
+
+
+def _acceptable(result: Result) -> bool:
+    """Ready, or not to be told this time although it was proven before."""
+    return result.phase is Phase.READY or (result.phase is Phase.UNKNOWN and result.proven)
+
+
+def _state_row(plan: StatePlan, results: Results) -> dict[str, Any]:
+    found = {node: result for (node, state), result in results.items() if state == plan.name}
+    phase = worst(found.values())
+    nobody = plan.per_node and not found
+    cause = next((found[node] for node in sorted(found) if found[node].phase is phase), None)
+    row: dict[str, Any] = {
+        "name": plan.name,
+        "phase": EMPTY if nobody else phase.value,
+        "scope": "node" if plan.per_node else "cluster",
+        "ready": sum(result.phase is Phase.READY for result in found.values()),
+        "total": len(found),
+        "reason": cause.reason if cause and phase is not Phase.READY else "",
+        "message": cause.message if cause and phase is not Phase.READY else "",
+    }
+    if cause is not None and phase is not Phase.READY:
+        row["since"] = timestamp(cause.since)
+    if plan.per_node:
+        row["groups"] = [_group_row(group, title, found) for group, title in _titled(plan.rows)]
+    return row
+
+
+def _group_row(group: NodeGroup, title: str, found: Mapping[str, Result]) -> dict[str, Any]:
+    members = [found[node] for node in group.nodes if node in found]
+    ready = sum(result.phase is Phase.READY for result in members)
+    return {
+        "id": group.id,
+        "title": title,
+        "kernel": group.kernel,
+        "ready": ready,
+        "total": len(members),
+    }
+
+
+def _titled(groups: Sequence[NodeGroup]) -> list[tuple[NodeGroup, str]]:
+    """The groups with their titles; where two have the same (one kernel on two architectures), with
+    what differs."""
+    counts = Counter(group.title for group in groups)
+    return [
+        (
+            group,
+            f"{group.title}, {group.os_id} {group.os_version} {group.arch}"
+            if counts[group.title] > 1
+            else group.title,
+        )
+        for group in groups
+    ]
+
+
+def _sentence(report: Mapping[str, Any]) -> str:
+    total, ready = report["nodes_total"], report["nodes_ready"]
+    if not total:
+        return "no node matches the recipe's selector, so there is nothing to enable"
+    if report["ready"]:
+        return f"all {total} nodes are ready"
+    head = f"{ready} of {total} nodes are ready"
+    if not report["causes"]:
+        return head
+    first, *others = report["causes"]
+    more = f" (and {len(others)} more)" if others else ""
+    message = first["message"].rstrip(". ")
+    return f"{head}; {place(first)}, state {first['state']} {first['phase']}: {message}{more}; {first['todo']}"

@@ -1,0 +1,23 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of cluster_info: which cluster a run speaks to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from .._cluster.client import connect
+from .._cluster.identity import identify
+from .._json import Obj
+from .context import RunContext
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """Address, context and UID, which a person is shown too. Raises EnablementError where it is not
+    the pinned one."""
+    identity = identify(connect(params))
+    context.notice(str(identity))
+    return {"changed": False, **asdict(identity)}

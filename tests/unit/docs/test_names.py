@@ -1,0 +1,89 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names: each once, of words that the field or our glossary knows."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+REPO = Path(__file__).parents[3]
+PLUGINS = REPO / "plugins"
+UTILS = [
+    path
+    for folder in ("module_utils", "plugin_utils")
+    for path in sorted((PLUGINS / folder).rglob("*.py"))
+    if path.name != "__init__.py"
+]
+GLOSSARY = REPO / "docs" / "contributing" / "glossary.md"
+FIELD_TERMS = Path(__file__).with_name("field_terms.txt")
+MOST_TERMS = 30
+
+
+def classes(path: Path) -> list[str]:
+    """The classes of a file."""
+    return re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def words(name: str) -> Iterator[str]:
+    """The words of snake_case or CamelCase, in small letters."""
+    for word in re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+", name):
+        yield word.lower()
+
+
+def glossary() -> list[str]:
+    """The terms of the glossary."""
+    rows = re.findall(r"^\| ([^|]+) \|", GLOSSARY.read_text(encoding="utf-8"), re.MULTILINE)
+    return [row for row in rows if row != "word"]
+
+
+def unknown_words(names: dict[str, str]) -> dict[str, str]:
+    """word -> where it is used, of those that neither the field nor the glossary knows."""
+    known = set(FIELD_TERMS.read_text(encoding="utf-8").split())
+    known |= {word for term in glossary() for word in term.split()}
+    return {
+        word: where for name, where in names.items() for word in words(name) if word not in known
+    }
+
+
+def used_names() -> dict[str, str]:
+    """The names of all modules and classes, with the file that each is in."""
+    found: dict[str, str] = {}
+    for path in UTILS:
+        for name in (path.stem, *classes(path)):
+            found.setdefault(name, str(path.relative_to(REPO)))
+    return found
+
+
+def test_no_two_modules_have_one_basename() -> None:
+    counts = Counter(path.name for path in UTILS)
+    assert [name for name, count in counts.items() if count > 1] == []
+
+
+def test_no_two_classes_have_one_name() -> None:
+    counts = Counter(name for path in UTILS for name in classes(path))
+    assert [name for name, count in counts.items() if count > 1] == []
+
+
+def test_every_word_is_known() -> None:
+    assert unknown_words(used_names()) == {}
+
+
+def test_a_private_word_is_found() -> None:
+    assert unknown_words({"FrobnicatedNode": "here"}) == {"frobnicated": "here"}
+
+
+def test_the_glossary_is_short_and_sorted() -> None:
+    terms = glossary()
+    assert len(terms) <= MOST_TERMS
+    assert terms == sorted(terms)
+
+
+def test_the_list_of_the_fields_terms_has_no_more_than_is_used() -> None:
+    listed = FIELD_TERMS.read_text(encoding="utf-8").split()
+    used = {word for name in used_names() for word in words(name)}
+    assert listed == sorted(set(listed) & used)
+    assert [word for word in listed if word in glossary()] == []
