@@ -24,8 +24,7 @@ from .._states.context import RunContext
 from .._states.discover import discovery_of
 from .._states.guard import Guard, given_back
 from .._states.prepare import Prepared, choose, prepare, render_facts, tell_differences
-from .._states.record import image_entries as record_images
-from .._states.record import record_spec, record_store
+from .._states.record import image_entries, record_spec, record_store
 from .._states.shared import refuse_shared
 from .access import ImageAccess
 from .builders.cluster import ClusterBuilder
@@ -38,7 +37,7 @@ from .orders import BuildOrder, Built, Resolution, Source, build_key, order_name
 from .outside import built_elsewhere
 from .prediction import BuildPrediction
 from .resolutions import after, or_before, unasked, without
-from .resolve import Search
+from .resolve import Find, Search
 from .settings import BuildSettings, build_settings
 from .streams import is_internal
 from .wanted import BuildInputs
@@ -124,7 +123,7 @@ class _ImageSearch:
             for name, resolutions in found.items()
             for resolution in resolutions
         ]
-        images = record_images.merge(
+        images = image_entries.merge(
             self.record, rows, groups_with_images(self.prepared.recipe, self.discovery)
         )
         # What a build or a registry has said may quote a secret, and anybody may read the record.
@@ -133,7 +132,7 @@ class _ImageSearch:
             for entry in images
         ]
         worth = any(entry["image"] or entry.get("failed") for entry in images)
-        if worth and images != record_images.read(self.record):
+        if worth and images != image_entries.read(self.record):
             self.changed = True
             if not self.context.check_mode:
                 self._remember(images)
@@ -165,34 +164,16 @@ class _ImageSearch:
         find = self.access.find(self._source(state), own, groups, self.guard.before_write)
         secrets = NamespaceSecrets(self.client, settings.namespace)
         bases = BaseLookup(find, self._bases.setdefault(self._source(state), {}))
-        wishes = BuildInputs(self.prepared.recipe, state, self.facts, bases.find, secrets)
-        known = record_images.by_group(self.record, state.name)
+        inputs = BuildInputs(self.prepared.recipe, state, self.facts, bases.find, secrets)
+        known = image_entries.by_group(self.record, state.name)
         searches: dict[str, Search] = {}
         found: dict[str, Resolution] = {}
         for group in groups:
-            entry = known.get(group.id) or {}
-            try:
-                searches[group.id] = Search(wishes.of(group), find, entry)
-                found[group.id] = or_before(searches[group.id].result(), entry)
-            except InvalidInput:
-                raise
-            except EnablementError as error:
-                found[group.id] = unasked(group.id, group.kernel, str(error), entry)
+            self._search(group, inputs, find, known.get(group.id) or {}, searches, found)
         possible = self._orders(state, searches.values(), settings, secrets)
-        now = self.context.clock()
         for order in possible:
-            entry = known.get(order.group) or {}
-            remembered = Remembered.of(entry)
-            if found[order.group].source is not Source.WOULD_BUILD:
-                continue
-            if remembered.forbids(order.key, now) and not self.params["rebuild"]:
-                found[order.group] = without(
-                    found[order.group], str(entry["problem"]), entry, remembered
-                )
-            elif self.params["builder"] == "none":
-                search = searches[order.group]
-                search.tried.append("it may not be built (builder is none)")
-                found[order.group] = without(found[order.group], search.no_image(), entry)
+            if found[order.group].source is Source.WOULD_BUILD:
+                found[order.group] = self._may_build(order, found, searches, known)
         orders = [order for order in possible if found[order.group].source is Source.WOULD_BUILD]
         # Whoever could not be looked up may have a build that an earlier run began.
         unknown = any(
@@ -206,6 +187,42 @@ class _ImageSearch:
                     searches[order.group], built, order.key, entry, self.context.clock()
                 )
         return list(found.values())
+
+    @staticmethod
+    def _search(
+        group: NodeGroup,
+        inputs: BuildInputs,
+        find: Find,
+        entry: Mapping[str, Any],
+        searches: dict[str, Search],
+        found: dict[str, Resolution],
+    ) -> None:
+        """Look a group's image up; adds to searches and found."""
+        try:
+            searches[group.id] = Search(inputs.of(group), find, entry)
+            found[group.id] = or_before(searches[group.id].result(), entry)
+        except InvalidInput:
+            raise
+        except EnablementError as error:
+            found[group.id] = unasked(group.id, group.kernel, str(error), entry)
+
+    def _may_build(
+        self,
+        order: BuildOrder,
+        found: Mapping[str, Resolution],
+        searches: Mapping[str, Search],
+        known: Mapping[str, Mapping[str, Any]],
+    ) -> Resolution:
+        """What an order's group has where it would be built now: that, or why it is not built."""
+        entry = known.get(order.group) or {}
+        remembered = Remembered.of(entry)
+        if remembered.forbids(order.key, self.context.clock()) and not self.params["rebuild"]:
+            return without(found[order.group], str(entry["problem"]), entry, remembered)
+        if self.params["builder"] == "none":
+            search = searches[order.group]
+            search.tried.append("it may not be built (builder is none)")
+            return without(found[order.group], search.no_image(), entry)
+        return found[order.group]
 
     def _orders(
         self,

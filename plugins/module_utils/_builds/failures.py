@@ -171,12 +171,16 @@ def reason_of(text: str) -> str:
 def _place(step: BuildPhase, lines: Sequence[str]) -> tuple[BuildPhase, str]:
     """The phase, and the line that tells why."""
     last = lines[-1] if lines else ""
-    if step is not BuildPhase.COMPILE:
-        causes = [line for line in lines if reason_of(line) != FAILED]
-        # git ends with one line for whatever went wrong on the way.
-        telling = [line for line in causes if reason_of(line) != "Unreachable"] or causes or [last]
-        return step, telling[-1]
-    telling = [line for line in lines if not _SUMMARY.search(line)]
+    if step is BuildPhase.COMPILE:
+        return _place_of_compile(lines, last)
+    causes = [line for line in lines if reason_of(line) != FAILED]
+    # git ends with one line for whatever went wrong on the way.
+    telling = [line for line in causes if reason_of(line) != "Unreachable"] or causes or [last]
+    return step, telling[-1]
+
+
+def _place_of_compile(lines: Sequence[str], last: str) -> tuple[BuildPhase, str]:
+    """A Containerfile may pull, fetch and push, too."""
     for phase, pattern in (
         (BuildPhase.BASE, _BASE),
         (BuildPhase.PUSH, _PUSH),
@@ -184,6 +188,7 @@ def _place(step: BuildPhase, lines: Sequence[str]) -> tuple[BuildPhase, str]:
     ):
         if pattern.search(last):
             return phase, last
+    telling = [line for line in lines if not _SUMMARY.search(line)]
     fetched = [line for line in telling if _FETCH.search(line) and reason_of(line) != FAILED]
     if fetched:
         return BuildPhase.SOURCES, fetched[-1]

@@ -80,37 +80,36 @@ def in_order(states: Mapping[str, Any]) -> list[str]:
 def _check_option(name: str, option: Mapping[str, Any], path: str, problems: Problems) -> None:
     standard = STANDARD_OPTIONS.get(name)
     if standard is not None:
+        kind, elements = standard.type, standard.elements
         for key in option.keys() - {"default", "description", "example"}:
             problems.add(
                 join(path, key), "nothing but a default, since every recipe has this option", key
             )
-    kind = standard.type if standard is not None else option.get("type", "str")
-    elements = standard.elements if standard is not None else option.get("elements") or ""
+    else:
+        kind, elements = option.get("type", "str"), option.get("elements") or ""
     if not _is_type(kind) or (elements and not _is_type(elements)):
         return
     if option.get("elements") and kind != "list":
         problems.add(join(path, "elements"), "type list", f"type {kind}")
     choices = list(standard.choices) if standard is not None else _list(option.get("choices"))
     for index, choice in enumerate(choices):
-        _check_type(
-            choice,
-            elements or "str" if kind == "list" else kind,
-            f"{path}.choices[{index}]",
-            problems,
-        )
+        of_choice = elements or "str" if kind == "list" else kind
+        _check_type(choice, of_choice, f"{path}.choices[{index}]", problems)
     if option.get("example") is not None:
         _check_type(option["example"], kind, join(path, "example"), problems, elements)
-    default = option.get("default")
+    default, at = option.get("default"), join(path, "default")
     if default is None:
         return
     if option.get("required"):
-        problems.add(join(path, "default"), "none for a required option", describe(default))
-    if _check_type(default, kind, join(path, "default"), problems, elements) and choices:
-        for value in default if isinstance(default, list) else [default]:
-            if value not in choices:
-                problems.add(
-                    join(path, "default"), f"one of {', '.join(map(str, choices))}", describe(value)
-                )
+        problems.add(at, "none for a required option", describe(default))
+    if _check_type(default, kind, at, problems, elements) and choices:
+        _check_chosen(default, choices, at, problems)
+
+
+def _check_chosen(default: Any, choices: Sequence[Any], path: str, problems: Problems) -> None:
+    for value in default if isinstance(default, list) else [default]:
+        if value not in choices:
+            problems.add(path, f"one of {', '.join(map(str, choices))}", describe(value))
 
 
 def _is_type(name: Any) -> bool:

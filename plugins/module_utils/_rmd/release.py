@@ -8,7 +8,7 @@ It never fails for a daemon that is gone or broken: that may be why RMD is remov
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .._cluster.client import Client, connect
@@ -35,11 +35,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     client = connect(params)
     freed, problems = _free(client, params, context)
     found = object_store.observe(client)
-    held = [
-        workload
-        for workload in found.workloads
-        if FINALIZER in (workload["metadata"].get("finalizers") or [])
-    ]
+    held = [workload for workload in found.workloads if _has_finalizer(workload)]
     offers = {name: capacity.patch(node, None) for name, node in found.nodes.items()}
     withdrawn = {name: body for name, body in offers.items() if body is not None}
     states = [state["metadata"] for state in found.node_states.values() if _is_ours(state)]
@@ -56,17 +52,28 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
             Guard(client, RECIPE, context).before_write()
             object_store.remove_finalizers(client, held)
             object_store.patch_node_statuses(client, withdrawn)
-            for metadata in states:
-                client.delete(NODE_STATE, metadata["name"], metadata["namespace"])
+            _delete(client, states)
     if context.diff and result["changed"]:
-        lines = [
-            f"Node {node}: workload {uuid}\n" for node, uuids in freed.items() for uuid in uuids
-        ]
-        lines += [f"RmdWorkload {name}: finalizer {FINALIZER}\n" for name in result["workloads"]]
-        lines += [f"Node {name}: intel.com/l3_cache_ways\n" for name in result["nodes"]]
-        lines += [f"RmdNodeState {name}\n" for name in result["node_states"]]
-        result["diff"] = {"before": "".join(lines), "after": ""}
+        result["diff"] = {"before": "".join(f"{line}\n" for line in _released(result)), "after": ""}
     return result
+
+
+def _delete(client: Client, states: Sequence[Obj]) -> None:
+    for metadata in states:
+        client.delete(NODE_STATE, metadata["name"], metadata["namespace"])
+
+
+def _has_finalizer(workload: Obj) -> bool:
+    return FINALIZER in (workload["metadata"].get("finalizers") or [])
+
+
+def _released(result: Obj) -> Iterator[str]:
+    """What goes, a line each."""
+    for node, uuids in result["freed"].items():
+        yield from (f"Node {node}: workload {uuid}" for uuid in uuids)
+    yield from (f"RmdWorkload {name}: finalizer {FINALIZER}" for name in result["workloads"])
+    yield from (f"Node {name}: intel.com/l3_cache_ways" for name in result["nodes"])
+    yield from (f"RmdNodeState {name}" for name in result["node_states"])
 
 
 def _free(

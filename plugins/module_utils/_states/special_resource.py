@@ -25,8 +25,7 @@ from .context import RunContext
 from .guard import Guard
 from .leftovers import clear_marks, find_marked
 from .prepare import Prepared, prepare
-from .record import adopted, record_spec, record_store
-from .record import image_entries as record_images
+from .record import adopted, image_entries, record_spec, record_store
 from .record.crd import API_VERSION, KIND, NAME, RECORD
 from .record.record_status import in_public, make_status, with_last_look
 
@@ -86,7 +85,7 @@ def write_report(
     if live is None:
         return {"changed": True}
     before = live.get("status") or {}
-    known = {**before, "images": record_images.of_states(live, _looked_up(prepared))}
+    known = {**before, "images": image_entries.of_states(live, _looked_up(prepared))}
     now = timestamp(context.clock())
     generation = int(live["metadata"].get("generation", 1))
     seen = in_public(report, context.masked)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, TypeVar
@@ -64,66 +64,89 @@ def prove(
 ) -> Obj:
     """Walk the nodes until all that can be told of the chosen states is; make what had to wait for
     that meanwhile."""
-    recipe, nodes = desired.recipe, desired.members
     names = {state.name for state in chosen}
     staged = {stage.state for stage in (later.left if later else ())}
     # All states are planned, since a chosen one may require others; only the chosen ones are
     # reported.
     plans = desired.plans_with(staged)
     needed = _with_requirements(plans, names | staged)
-    write = not context.check_mode
-    writer = LabelWriter(desired.client, plans, recipe.name, guard.before_write, dry=not write)
+    dry = context.check_mode
+    writer = LabelWriter(desired.client, plans, desired.recipe.name, guard.before_write, dry=dry)
     loop = _loop(desired, needed, params, context, guard, writer)
-    unsettled = later is not None and later.left
-    if later and unsettled:
+    _settle(loop, desired.members, later, wait=bool(params["wait"]) and not dry)
+    if not dry:
+        _say_changes(desired, loop, context)
+    if later:
+        later.drop_departed(loop.walker)
+    report = _report(desired, plans, names, loop, params)
+    refused: list[EnablementError] = []
+    released = _insist(partial(_release, desired, guard, context), refused) or {}
+    report["released"] = dict(desired.strays.leaving)
+    if not dry:
+        known = bool(desired.members) or bool(params["allow_empty"])
+        _insist(partial(_clear_validators, desired, guard, loop if known else None), refused)
+    report["rivals"] = _insist(lambda: desired.rival_plugins, refused) or []
+    report["unfinished"] = [str(error) for error in refused]
+    _tell(report, desired, params, context)
+    result = _result(report, writer, released, params, context)
+    return _recorded(desired, result, context, refused) if params["record"] else result
+
+
+def _settle(loop: Loop, nodes: Sequence[Obj], later: LaterChanges | None, wait: bool) -> None:
+    """Walk until all that can be told is; where nothing waits to be made, a quick check may do."""
+    if later and later.left:
         later.announce(loop.walker)
         loop.make_due = later.make_due
-    if unsettled or not loop.check_quickly(nodes):
-        loop.mirror.take_nodes(nodes)
-        loop.run(wait=bool(params["wait"]) and write)
-    if write:
-        said = [
-            phase_events.of_node(recipe.name, *change, loop.results)
-            for change in loop.changed_summaries()
-        ]
-        phase_events.say(desired.client, [occurrence for occurrence in said if occurrence], context)
-    proving = {plan.name for plan in desired.plans}
-    reported = [
-        plan
-        for plan in plans
-        if plan.name in names and (plan.name in proving or _is_open(plan, loop))
+    elif loop.check_quickly(nodes):
+        return
+    loop.mirror.take_nodes(nodes)
+    loop.run(wait)
+
+
+def _say_changes(desired: Desired, loop: Loop, context: RunContext) -> None:
+    """An Event for each node whose summary has changed."""
+    said = [
+        phase_events.of_node(desired.recipe.name, *change, loop.results)
+        for change in loop.changed_summaries()
     ]
+    phase_events.say(desired.client, [occurrence for occurrence in said if occurrence], context)
+
+
+def _report(
+    desired: Desired,
+    plans: Sequence[StatePlan],
+    names: Set[str],
+    loop: Loop,
+    params: Mapping[str, Any],
+) -> Obj:
+    """What is known of the named states on the nodes that are there now."""
+    proving = {plan.name for plan in desired.plans}
+    chosen = [plan for plan in plans if plan.name in names]
+    reported = [plan for plan in chosen if plan.name in proving or _is_open(plan, loop)]
     reported, groups = _as_they_are_now(reported, desired, loop)
     report = summarize(
         reported, loop.results, groups, loop.snapshot.groups, params["report"] == "all", loop.left
     )
     report["kernels"] = sorted({node.kernel for node in loop.snapshot.nodes.values()})
-    if later:
-        later.drop_departed(loop.walker)
+    return report
+
+
+def _tell(report: Obj, desired: Desired, params: Mapping[str, Any], context: RunContext) -> None:
+    """Complete the report's message, draw its table, and show that where it is asked for."""
+    nodes, nfd = desired.members, desired.discovery.nfd["message"]
     if not report["nodes_total"] and not nodes:
-        report["message"] = desired.discovery.nfd["message"] or report["message"]
+        report["message"] = nfd or report["message"]
     elif not desired.nodes:
-        report["message"] = f"{report['message']}; {desired.discovery.nfd['message']}"
-    known = bool(nodes) or bool(params["allow_empty"])
-    refused: list[EnablementError] = []
-    released = _insist(partial(_release, desired, guard, context), refused) or {}
-    if write:
-        _insist(partial(_clear_validators, desired, guard, loop if known else None), refused)
-    report["rivals"] = _insist(lambda: desired.rival_plugins, refused) or []
+        report["message"] = f"{report['message']}; {nfd}"
     if report["rivals"]:
-        served = f"{', '.join(recipe.resources)} is served by another device plugin, too"
+        served = f"{', '.join(desired.recipe.resources)} is served by another device plugin, too"
         report["message"] = f"{report['message']}; {served}: {', '.join(report['rivals'])}"
-    report["unfinished"] = [str(error) for error in refused]
     if context.check_mode and params["wait"] and not report["ready"] and nodes:
         report.update(table.would_validate(report))
     else:
-        report["table"] = table.render(recipe.name, report, context.clock(), seconds)
-    if params["show"]:
-        for line in report["table"]:
-            context.progress(line)
-    report["released"] = dict(desired.strays.leaving)
-    result = _result(report, writer, released, params, context)
-    return _recorded(desired, result, context, refused) if params["record"] else result
+        report["table"] = table.render(desired.recipe.name, report, context.clock(), seconds)
+    for line in report["table"] if params["show"] else ():
+        context.progress(line)
 
 
 def _insist(step: Callable[[], T], refused: list[EnablementError]) -> T | None:

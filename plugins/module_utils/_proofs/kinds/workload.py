@@ -156,34 +156,50 @@ def _start(observation: Observation[WorkloadSettings], start: StartPod) -> Verdi
 
 
 def _failed(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:
-    metadata = pod["metadata"]
     statuses = (pod.get("status") or {}).get("containerStatuses") or []
     ended = [(status.get("state") or {}).get("terminated") or {} for status in statuses]
     finished = max([seconds(end.get("finishedAt")) or 0.0 for end in ended] or [0.0])
-    remove = RemovePod(metadata["namespace"], metadata["name"], metadata["uid"])
     if 0 < finished < observation.started - 1:
-        removed = observation.query(remove)
-        if removed is not None and removed.error:
-            text = f"the validation pod of an earlier run cannot be removed: {removed.error}"
-            return Verdict(Outcome.BLOCKED, "ValidatorRefused", text)
-        return Verdict(
-            Outcome.PENDING, "Starting", "a validation pod of an earlier run is being removed"
-        )
+        return _clear_away(observation, pod)
     code = next((end["exitCode"] for end in ended if end.get("exitCode")), None)
-    container = next((status["name"] for status in statuses), None)
-    answer = observation.query(
-        ReadLogs(metadata["namespace"], metadata["name"], metadata["uid"], container, 20)
-    )
-    line = last_line(str(answer.value)) if answer is not None and not answer.error else ""
     text = f"{name(pod)} ended with exit code {code}" if code is not None else judge(pod).message
-    if answer is not None:
-        if observation.now >= answer.at + RETRY_S:
-            observation.query(remove)
-        else:
-            observation.wake_at(answer.at + RETRY_S)
+    line = _last_log_line(observation, pod, next((status["name"] for status in statuses), None))
     return Verdict(
         Outcome.TROUBLE, "ValidationFailed", f"{text}: {line}" if line else text, finished or None
     )
+
+
+def _clear_away(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:
+    """What failed before this run began says nothing of now."""
+    removed = observation.query(_removal(pod))
+    if removed is not None and removed.error:
+        text = f"the validation pod of an earlier run cannot be removed: {removed.error}"
+        return Verdict(Outcome.BLOCKED, "ValidatorRefused", text)
+    return Verdict(
+        Outcome.PENDING, "Starting", "a validation pod of an earlier run is being removed"
+    )
+
+
+def _last_log_line(
+    observation: Observation[WorkloadSettings], pod: Obj, container: str | None
+) -> str:
+    """ "" until it has been read. A while later the pod is removed, so that another one may try."""
+    metadata = pod["metadata"]
+    answer = observation.query(
+        ReadLogs(metadata["namespace"], metadata["name"], metadata["uid"], container, 20)
+    )
+    if answer is None:
+        return ""
+    if observation.now >= answer.at + RETRY_S:
+        observation.query(_removal(pod))
+    else:
+        observation.wake_at(answer.at + RETRY_S)
+    return "" if answer.error else last_line(str(answer.value))
+
+
+def _removal(pod: Obj) -> RemovePod:
+    metadata = pod["metadata"]
+    return RemovePod(metadata["namespace"], metadata["name"], metadata["uid"])
 
 
 def _unfinished(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:

@@ -58,13 +58,7 @@ def wanted_on(
         if not entry.problem and not entry.is_deleted and node in targets[entry.name]
     ]
     present = {entry.name: entry.workload(cores) for entry in here}
-    adopted: dict[str, list[str]] = {}
-    for found in running:
-        if found.uuid and found.uuid not in objects:
-            owner = legacy_owner(found.uuid, found, node, declared, present)
-            if owner is not None:
-                objects[found.uuid] = owner
-                adopted.setdefault(owner.uuid, []).append(found.uuid)
+    adopted = _adopt(node, declared, running, present, objects)
     goes = {
         entry.name
         for entry in declared
@@ -77,3 +71,21 @@ def wanted_on(
     return WantedWorkloads(
         tuple(present.values()), frozenset(absent | orphans), adopted, objects, frozenset(orphans)
     )
+
+
+def _adopt(
+    node: str,
+    declared: Sequence[Declared],
+    running: Sequence[RunningWorkload],
+    present: Mapping[Name, Workload],
+    objects: dict[str, Name],
+) -> dict[str, list[str]]:
+    """The operator's own workloads that are objects' by now, by uuid; adds them to objects."""
+    adopted: dict[str, list[str]] = {}
+    for found in running:
+        if found.uuid and found.uuid not in objects:
+            owner = legacy_owner(found.uuid, found, node, declared, present)
+            if owner is not None:
+                objects[found.uuid] = owner
+                adopted.setdefault(owner.uuid, []).append(found.uuid)
+    return adopted

@@ -94,24 +94,7 @@ def wanted(
         before.facts,
     )
     for plan in plans:
-        gate, proof = before.gates.get(plan.name), before.proofs.get(plan.name)
-        result = results.get(plan.name)
-        if result is None or result.phase in UNTOLD:
-            pass
-        elif result.phase is Phase.READY and result.restart_pending:
-            gate = STALE
-        elif result.phase is Phase.READY:
-            gate = READY
-            if plan.proofs and not result.holds:
-                proof = ProofRecord(result.subject, node.kernel, node.boot_id, moment)
-        elif result.phase is Phase.WAITING:
-            gate = STALE if gate == READY and not result.holds else gate
-        elif result.phase is Phase.BLOCKED:
-            # Its own proof is not disproven: it counts again when what it stands on has been
-            # mended.
-            gate = gate and (None if withdraw else DEGRADED)
-        elif gate is not None:
-            gate, proof = (None if withdraw else DEGRADED), None
+        gate, proof = _gate_and_proof(before, plan, results.get(plan.name), node, moment, withdraw)
         if plan.gated and gate is not None:
             marks.gates[plan.name] = gate
         if proof is not None:
@@ -123,6 +106,32 @@ def wanted(
     first = first_summary or before.summary
     marks.summary = _summary(None if first == VANISHED else first, plans, results, complete)
     return marks
+
+
+def _gate_and_proof(
+    before: NodeMarks,
+    plan: StatePlan,
+    result: Result | None,
+    node: NodeFacts,
+    moment: str,
+    withdraw: bool,
+) -> tuple[str | None, ProofRecord | None]:
+    """What one state's result makes of its gate and its proof."""
+    gate, proof = before.gates.get(plan.name), before.proofs.get(plan.name)
+    if result is None or result.phase in UNTOLD:
+        return gate, proof
+    if result.phase is Phase.READY and result.restart_pending:
+        return STALE, proof
+    if result.phase is Phase.READY:
+        if plan.proofs and not result.holds:
+            proof = ProofRecord(result.subject, node.kernel, node.boot_id, moment)
+        return READY, proof
+    if result.phase is Phase.WAITING:
+        return STALE if gate == READY and not result.holds else gate, proof
+    broken = gate and (None if withdraw else DEGRADED)
+    # A blocked state's own proof is not disproven: it counts again when what it stands on has been
+    # mended.
+    return broken, proof if gate is None or result.phase is Phase.BLOCKED else None
 
 
 def _summary(
