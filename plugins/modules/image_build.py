@@ -14,6 +14,8 @@ description:
   - Builds an order of M(hardware.enablement.driver_container), run with its builder V(controller), with buildah or
     podman on the machine that the task is delegated to, and pushes the image.
   - It asks no cluster. So an image can be built where there is none, or where the cluster must not build.
+extends_documentation_fragment:
+  - hardware.enablement.common.registries
 options:
   order:
     description: One entry of RV(hardware.enablement.driver_container#module:orders).
@@ -27,53 +29,6 @@ options:
   auth_file:
     description: File on that machine with the registries' credentials; without it, where the program looks by itself.
     type: path
-  registry_ca:
-    description: Certificates (PEM) of the authorities of private registries.
-    type: str
-  registry_verify:
-    description: Whether registries' certificates are verified.
-    type: bool
-    default: true
-  registry_mirrors:
-    description: Where to ask instead of a registry.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      prefix:
-        description: Host of the registry, and maybe the beginning of a path.
-        type: str
-        required: true
-      locations:
-        description: What stands there instead, in the order in which they are asked.
-        type: list
-        elements: str
-        required: true
-      source:
-        description: Whether the place itself is asked last. Else what is built is pushed to the first location.
-        type: bool
-        default: true
-  registries:
-    description: How single registries are spoken to, where that differs from the others.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      host:
-        description: Host of the registry with its port, or V(*.example.com) for all hosts below that domain.
-        type: str
-        required: true
-      ca:
-        description: Certificates (PEM) of its authority, trusted for it alone.
-        type: str
-      verify:
-        description: Whether its certificate is verified.
-        type: bool
-        default: true
-      plain_http:
-        description: It is asked without TLS. No other registry ever is.
-        type: bool
-        default: false
   isolation:
     description: How the program keeps build steps apart; without it, its own default.
     type: str
