@@ -1,8 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write what docs take from the code, or with --check say what is out of date: tables, and the
-recipes' JSON Schema.
+"""Write what is made from the code, or with --check say what is out of date: tables of docs, the
+recipes' JSON Schema, and the state roles.
 
 Usage: make reference"""
 
@@ -12,9 +12,13 @@ import sys
 from pathlib import Path
 
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.schema import json_schema
-from docs.reference import blocks, tables
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.state_roles import (
+    STATE_ROLES,
+)
+from docs.reference import blocks, state_roles, tables
 
 DOCS = Path(__file__).resolve().parents[1]
+ROLES = DOCS.parent / "roles"
 SCHEMA = DOCS / "recipes" / "recipe.schema.json"
 MAKERS = {
     "builders": tables.builders,
@@ -22,6 +26,7 @@ MAKERS = {
     "proof-settings": tables.settings,
     "reasons": tables.reasons,
     "standard-options": tables.standard_options,
+    "state-roles": tables.state_roles,
 }
 
 
@@ -32,6 +37,8 @@ def wanted() -> dict[Path, str]:
         text = page.read_text(encoding="utf-8")
         if blocks.names_in(text):
             files[page] = blocks.filled(text, MAKERS)
+    for name, role in STATE_ROLES.items():
+        files |= {ROLES / name / path: text for path, text in state_roles.files(name, role).items()}
     return files
 
 
@@ -43,6 +50,7 @@ def main() -> int:
     code = 0
     for file, text in wanted().items():
         if not check:
+            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
         elif not file.is_file() or file.read_text(encoding="utf-8") != text:
             sys.stderr.write(

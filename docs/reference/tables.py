@@ -19,6 +19,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._proofs.reason
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
     STANDARD_OPTIONS,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.state_roles import (
+    ROLES,
+    tag_of,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._schema.shapes import Key, Record
 
 
@@ -61,6 +65,12 @@ def builders() -> list[str]:
     """The builders that work in the cluster."""
     rows = [(f"`{each.name}`", each.how, each.needs) for each in BUILDERS.values()]
     return _table(("`hardware_enablement_builder`", "how", "needs"), rows)
+
+
+def state_roles() -> list[str]:
+    """The roles that a recipe gives its states to, and the tags that choose them."""
+    rows = [(f"`{tag_of(name)}`", f"`{name}`", role.text) for name, role in ROLES.items()]
+    return _table(("tag", "role", "what it does"), rows)
 
 
 def standard_options() -> list[str]:

@@ -102,6 +102,10 @@ rights:
   type: list
   elements: dict
   returned: always
+release_role:
+  description: The role that C(disable) plays before it removes anything; empty for none.
+  type: str
+  returned: always
 objects:
   description: How many objects the recipe makes on all the made-up clusters together.
   type: int

@@ -164,6 +164,10 @@ states:
       description: Objects that nothing wants and that stay all the same, and why.
       type: list
       elements: dict
+release_role:
+  description: The role that the recipe names, which gives back what is not in its objects, before these go.
+  type: str
+  returned: with O(state=absent)
 images:
   description: The driver image of each group's id (of nodes), where a state resolves it.
   type: dict

@@ -114,10 +114,6 @@ table:
   type: list
   elements: str
   returned: always
-shown:
-  description: Whether the table was printed.
-  type: bool
-  returned: always
 causes:
   description: Each cause of what is not ready once, the worst and longest first, with the states that stand on it.
   type: list

@@ -26,6 +26,7 @@ from ansible.module_utils.errors import AnsibleValidationErrorMultiple, Unsuppor
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from ..module_utils._errors import InvalidInput
 from ..module_utils._interface.bundle import read_bundle
 from ..module_utils._interface.outcome import masked, outcome_of
 from ..module_utils._interface.public_variables import (
@@ -104,6 +105,11 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
         if args.get("options") == "":
             # A survey's empty field is not an answer; {} is one.
             del args["options"]
+        if "recipe" in self.SPEC and not args.get("recipe") and self.SPEC["recipe"].get("required"):
+            raise InvalidInput(
+                "No recipe is named",
+                todo="add -e hardware_enablement_recipe=nvidia-gpu, or the name of another one",
+            )
         if "bundle" in self.SPEC and args.get("recipe") and not args.get("bundle"):
             folder = (
                 Path(args["recipe_dir"]).expanduser()

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults, set_fault
+from tests.gates.place import Place
 from tests.integration.conftest import grant
 from tests.integration.plays import PLAYBOOKS, REVIEWS, Runner
 
@@ -296,3 +299,36 @@ def test_what_is_required_is_waited_for_although_the_state_itself_is_not(
     assert gated(cluster) == GPU_NODES
     assert "plugin" in daemonsets(cluster)
     clear_faults(cluster.kubeconfig)
+
+
+@pytest.fixture
+def giving_back(runner: Runner, tmp_path: Path) -> Runner:
+    """Plays that know two-states with a role to play first, which fails where it is told to or DaemonSets are gone."""
+    shutil.copytree(
+        Path(RECIPE["hardware_enablement_recipe_dir"]) / "two-states", tmp_path / "two-states"
+    )
+    with (tmp_path / "two-states" / "recipe.yml").open("a") as recipe:
+        recipe.write("release_role: acme.cards.give_back\n")
+    tasks = tmp_path / "ansible_collections" / "acme" / "cards" / "roles" / "give_back" / "tasks"
+    tasks.mkdir(parents=True)
+    (tasks / "main.yml").write_text(
+        """
+- kubernetes.core.k8s_info: {api_version: apps/v1, kind: DaemonSet, namespace: two-states}
+  register: found
+- ansible.builtin.fail: {msg: "{{ found.resources | length }} DaemonSets, a card is stuck"}
+  when: stuck | bool or not found.resources
+"""
+    )
+    other = copy(runner)
+    other.settings = runner.settings | {"ANSIBLE_COLLECTIONS_PATH": f"{tmp_path}:{Place().tested}"}
+    return other
+
+
+def test_what_a_recipe_has_to_give_back_comes_before_anything_is_removed(
+    cluster: Cluster, giving_back: Runner, tmp_path: Path
+) -> None:
+    recipe = RECIPE | {"hardware_enablement_recipe_dir": str(tmp_path)}
+    giving_back.play("enable", **recipe).check()
+    assert "3 DaemonSets, a card is stuck" in refused(giving_back, "disable", **recipe, stuck=True)
+    giving_back.play("disable", **recipe, stuck=False).check()
+    assert daemonsets(cluster) == {}

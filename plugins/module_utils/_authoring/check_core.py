@@ -34,6 +34,9 @@ def run(params: Mapping[str, Any], context: RunContext, types: ApiTypes) -> Obj:
         *_listed("rights", [_in_words(rule) for rule in rights]),
     ):
         context.progress(line)
+    release_role = checked.recipe.release_role if checked.recipe else ""
+    if release_role:
+        context.progress(f"disable first plays the role {release_role}")
     context.progress(_summary(checked, types))
     result: Obj = {
         "changed": False,
@@ -44,6 +47,7 @@ def run(params: Mapping[str, Any], context: RunContext, types: ApiTypes) -> Obj:
         "options_without_example": checked.unsampled,
         "images": checked.images,
         "rights": rights,
+        "release_role": release_role,
         "objects": len(checked.objects),
         "kubernetes": types.version,
     }

@@ -59,6 +59,7 @@ def _recipe(raw: Mapping[str, Any], files: Mapping[str, str], source: str) -> Re
         selector=tuple(raw["selector"]["any_of"]),
         preinstalled_driver=tuple(raw.get("preinstalled_driver", {}).get("any_of", ())),
         rivals=tuple(Rival(**rival) for rival in raw.get("rivals", ())),
+        release_role=raw.get("release_role", ""),
         options=_options(raw.get("options", {})),
         states={name: _state(name, states[name], files) for name in in_order(states)},
         files=dict(files),

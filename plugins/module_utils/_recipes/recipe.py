@@ -164,8 +164,10 @@ class Recipe:
     name: what it is enabled as, which is its own name (recipe) unless it is enabled more than once.
     selector: label sets, any of which makes a node one of ours; a label's value None means that its
     presence is enough. preinstalled_driver: label sets, any of which says that a node brings its
-    driver. rivals: what must not run where this recipe is enabled. version: the author's own (""
-    for none), driver_version the template of the driver's, of which options are the only variables.
+    driver. rivals: what must not run where this recipe is enabled. release_role: the role that
+    gives back what is not in the recipe's objects, before these are removed ("" for none).
+    version: the author's own ("" for none), driver_version the template of the driver's, of which
+    options are the only variables.
     options: those of the recipe and the standard ones. states: in dependency order. files: every
     file of the recipe, path relative to its folder -> text. source: where it came from, for
     messages.
@@ -180,6 +182,7 @@ class Recipe:
     selector: tuple[Mapping[str, str | None], ...] = ()
     preinstalled_driver: tuple[Mapping[str, str | None], ...] = ()
     rivals: tuple[Rival, ...] = ()
+    release_role: str = ""
     options: Mapping[str, Option] = field(default_factory=dict)
     states: Mapping[str, State] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)

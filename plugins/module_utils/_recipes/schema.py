@@ -28,25 +28,13 @@ from .._schema.shapes import (
 )
 from .._schema.terms import GROUP_VERSION, KIND_NAME, SECONDS
 from .recipe import CLUSTER
+from .state_roles import ROLES
 from .values import CONVERTERS
 
 API_VERSION = "hardware-enablement.io/v1"
 DNS_LABEL = r"[a-z]([a-z0-9-]*[a-z0-9])?"
 
-# The roles that enable.yml plays; "state" is for steps that the others have no name for.
-ROLES = (
-    "state_driver_container",
-    "state_driver",
-    "state_runtime_hook",
-    "state_driver_validation",
-    "state_device_plugin",
-    "state_device_plugin_validation",
-    "state_monitoring",
-    "state_feature_discovery",
-    "state_grafana",
-    "state",
-)
-_FOREIGN_ROLE = r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){2}"
+_FULL_NAME = r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){2}"
 
 # Our own labels are hardware-enablement.io/<one of these>, so no recipe's summary label may be
 # called the same.
@@ -119,7 +107,7 @@ class _Role(Shape):
 
     def check(self, value: Any, path: str, problems: Problems) -> None:
         """Take down what is neither; a close name is suggested."""
-        if value in ROLES or (isinstance(value, str) and re.fullmatch(_FOREIGN_ROLE, value)):
+        if isinstance(value, str) and (value in ROLES or re.fullmatch(_FULL_NAME, value)):
             return
         hint = suggest(value, ROLES) if isinstance(value, str) else ""
         problems.add(
@@ -128,9 +116,7 @@ class _Role(Shape):
 
     def json_schema(self) -> dict[str, Any]:
         """anyOf the names and the pattern."""
-        return {
-            "anyOf": [{"enum": list(ROLES)}, {"type": "string", "pattern": f"^{_FOREIGN_ROLE}$"}]
-        }
+        return {"anyOf": [{"enum": list(ROLES)}, {"type": "string", "pattern": f"^{_FULL_NAME}$"}]}
 
 
 _STATE_NAME = Text(
@@ -248,6 +234,7 @@ RECIPE = Record(
         "selector": Key(_LABEL_SETS, required=True),
         "preinstalled_driver": Key(_LABEL_SETS),
         "rivals": Key(Items(_RIVAL)),
+        "release_role": Key(Text("a role's full name", _FULL_NAME)),
         "options": Key(
             MapOf(_OPTION, Text("lower-case letters, digits and _", r"[a-z][a-z0-9_]*"))
         ),

@@ -143,7 +143,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         raise InvalidInput(
             "no nodes can be found",
             why="neither selector nor recipe is given",
-            todo="give one of them",
+            todo="name a recipe (-e hardware_enablement_recipe=nvidia-gpu), or give a selector",
         )
     client = connect(params)
     differences: tuple[str, ...] = ()

@@ -69,6 +69,7 @@ def states(
             }
             for name in names
         ],
+        "release_role": prepared.recipe.release_role,
     }
     if context.diff:
         result["diff"] = render_diff(changes)

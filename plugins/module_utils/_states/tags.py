@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._recipes.recipe import State
-from .._recipes.schema import ROLES
+from .._recipes.state_roles import ROLES, tag_of
 
 VALIDATION = "validation"
 _ALL = frozenset(("all", "tagged"))
-_OTHER = "other"
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,3 @@ class Tags:
 
 
 EVERYTHING = Tags()
-
-
-def tag_of(role: str) -> str:
-    """The tag of the states that a role of ours plays: driver for state_driver, other for state."""
-    return role.removeprefix("state_") if role.startswith("state_") else _OTHER

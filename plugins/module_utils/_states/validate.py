@@ -146,7 +146,7 @@ def _tell(report: Obj, desired: Desired, params: Mapping[str, Any], context: Run
     else:
         report["table"] = table.render(desired.recipe.name, report, context.clock(), seconds)
     for line in report["table"] if params["show"] else ():
-        context.progress(line)
+        context.notice(line)
 
 
 def _insist(step: Callable[[], T], refused: list[EnablementError]) -> T | None:
@@ -349,11 +349,7 @@ def _result(
     context: RunContext,
 ) -> Obj:
     changes = {**released, **writer.changed}
-    result: Obj = {
-        "changed": bool(changes),
-        **report,
-        "shown": bool(params["show"]) and context.has_screen,
-    }
+    result: Obj = {"changed": bool(changes), **report}
     if context.diff:
         after = "".join(f"{node}: {_flat(patch)}\n" for node, patch in sorted(changes.items()))
         result["diff"] = {

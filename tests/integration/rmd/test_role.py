@@ -385,10 +385,7 @@ def test_removed_without_a_trace(site: Site) -> None:
         "spec": {"coreIds": ["1"], "nodes": ["rdt-1"]},
     }
     site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(workload))
-    assert "run hardware.enablement.rmd_remove" in said(
-        site.runner.play("disable", hardware_enablement_recipe="intel-rmd")
-    )
-    site.runner.play("rmd_remove").check()
+    site.runner.play("disable", hardware_enablement_recipe="intel-rmd").check()
     assert site.get("rmdworkload", "left", "default")["metadata"].get("finalizers") is None
     with pytest.raises(ClusterError, match="not found"):
         site.cluster.kubectl("get", "namespace", NAMESPACE)

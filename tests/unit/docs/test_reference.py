@@ -21,6 +21,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._proofs import
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
     STANDARD_OPTIONS,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.state_roles import (
+    ROLES,
+    tag_of,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.operator_crds import (
     all_definitions,
 )
@@ -39,7 +43,7 @@ RAISED = re.compile(r'Outcome\.(?:PENDING|TROUBLE|BLOCKED),\s*"(\w+)"')
 
 def sources() -> str:
     """The text of all playbooks and roles."""
-    files = [*REPO.glob("playbooks/*.yml"), *REPO.glob("roles/*/*/*.yml")]
+    files = [*REPO.glob("playbooks/**/*.yml"), *REPO.glob("roles/*/*/*.yml")]
     return "\n".join(file.read_text() for file in files)
 
 
@@ -104,13 +108,18 @@ def test_builders() -> None:
     assert all(f"`{name}`" in page for name in arguments.BUILDERS)
 
 
-def test_tags() -> None:
-    play = yaml.safe_load((REPO / "playbooks" / "enable.yml").read_text())[0]
-    tasks = [task for entry in play["tasks"] for task in entry.get("block", [entry])]
-    tags = {tag for task in tasks for tag in task["tags"]} - {"always"}
-    section = variables_page().split("## Tags")[1].split("\n## ")[0]
-    assert tags
-    assert {tag for tag in tags if f"`{tag}`" not in section} == set()
+def test_the_playbook_has_the_tags_of_all_state_roles() -> None:
+    tasks = yaml.safe_load((REPO / "playbooks" / "tasks" / "enable.yml").read_text())
+    (played,) = [
+        task["tags"]
+        for task in tasks
+        if task["ansible.builtin.import_role"]["name"].endswith(".enable")
+    ]
+    assert played == [*map(tag_of, ROLES), "validation"]
+
+
+def test_only_listed_roles_play_states() -> None:
+    assert {folder.name for folder in (REPO / "roles").glob("state*")} == set(ROLES)
 
 
 def test_every_reason_of_the_walk_is_declared() -> None:

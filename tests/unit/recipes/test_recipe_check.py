@@ -131,6 +131,17 @@ def test_shipped_recipes_have_no_mistake_and_an_example_for_every_option(name: s
     assert found.tried > 20
 
 
+def test_it_says_which_role_gives_back_first(tmp_path: Path) -> None:
+    said: list[str] = []
+    for role in ("acme.cards.give_back", "give_back"):
+        small(tmp_path, "", {"release_role": role})
+        params = {"recipe": "small", "bundle": read_bundle(tmp_path)}
+        result = check_core.run(params, RunContext(progress=said.append), TYPES)
+        assert result["release_role"] == ("" if result["errors"] else role)
+    assert "disable first plays the role acme.cards.give_back" in said
+    assert "release_role: expected a role's full name, found 'give_back'" in "".join(said)
+
+
 @pytest.mark.parametrize("name", ["two-states", "with-secret"])
 def test_recipes_of_tests_have_no_mistake(name: str) -> None:
     assert checked(RECIPES / name).errors == []
