@@ -10,6 +10,8 @@ from typing import Any
 
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 
+from .._rmd.workloads import Mba, Part, Pstate
+
 Spec = dict[str, dict[str, Any]]
 
 CONNECTION: Spec = {
@@ -267,6 +269,15 @@ RMD: Spec = {
 
 RMD_NODES: Spec = {"nodes": {"type": "list", "elements": "str"}, "node_selector": {"type": "dict"}}
 
+
+def _of_part(part: type[Part]) -> Spec:
+    found: Spec = {}
+    for name, each in part.parameters().items():
+        choices = {"choices": list(each["choices"])} if each["choices"] else {}
+        found[name] = {"type": each["kind"], **choices}
+    return found
+
+
 _RMD_WORKLOAD: Spec = {
     "core_ids": {"type": "list", "elements": "str"},
     "cache": {
@@ -276,14 +287,8 @@ _RMD_WORKLOAD: Spec = {
             "min": {"type": "int", "required": True},
         },
     },
-    "mba": {"type": "dict", "options": {"percentage": {"type": "int"}, "mbps": {"type": "int"}}},
-    "pstate": {
-        "type": "dict",
-        "options": {
-            "ratio": {"type": "float"},
-            "monitoring": {"type": "str", "choices": ["on", "off"]},
-        },
-    },
+    "mba": {"type": "dict", "options": _of_part(Mba)},
+    "pstate": {"type": "dict", "options": _of_part(Pstate)},
     "policy": {"type": "str"},
 }
 

@@ -59,9 +59,9 @@ def encode(workload: Workload, dialect: Dialect) -> Obj:
     body: Obj = {"uuid": wanted.uuid, "core_ids": to_strings(wanted.cores)}
     if wanted.policy:
         body["policy"] = wanted.policy
-    cache = _given(wanted.cache, "max", "min")
-    mba = _given(wanted.mba, "percentage", "mbps")
-    pstate = _given(wanted.pstate, "ratio", "monitoring")
+    cache = {"max": wanted.cache.max, "min": wanted.cache.min} if wanted.cache else {}
+    mba = wanted.mba.given() if wanted.mba else {}
+    pstate = wanted.pstate.given() if wanted.pstate else {}
     if dialect is Dialect.V03:
         rdt = {name: values for name, values in (("cache", cache), ("mba", mba)) if values}
         plugins = {"pstate": pstate} if pstate else {}
@@ -91,8 +91,8 @@ def decode(body: Mapping[str, Any]) -> RunningWorkload:
         cores=_cores(body.get("core_ids")),
         policy=str(body.get("policy") or ""),
         cache=_cache(_mapping(rdt.get("cache"))),
-        mba=_mba(_mapping(rdt.get("mba"))),
-        pstate=_pstate(_mapping(plugins.get("pstate"))),
+        mba=Mba.read(_mapping(rdt.get("mba")), _READERS),
+        pstate=Pstate.read(_mapping(plugins.get("pstate")), _READERS),
     )
     return RunningWorkload(
         id=str(body.get("id") or ""),
@@ -119,11 +119,6 @@ def restorable(body: Mapping[str, Any]) -> Obj:
     return kept
 
 
-def _given(part: Any, *names: str) -> Obj:
-    values = {name: getattr(part, name) for name in names} if part is not None else {}
-    return {name: value for name, value in values.items() if value is not None}
-
-
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
@@ -139,23 +134,17 @@ def _cache(found: Mapping[str, Any]) -> Optional[Cache]:
     return Cache(most, least) if most is not None and least is not None else None
 
 
-def _mba(found: Mapping[str, Any]) -> Optional[Mba]:
-    mba = Mba(number(found.get("percentage")), number(found.get("mbps")))
-    return mba if mba != Mba() else None
-
-
-def _pstate(found: Mapping[str, Any]) -> Optional[Pstate]:
-    ratio, monitoring = found.get("ratio"), found.get("monitoring")
-    with contextlib.suppress(TypeError, ValueError):
-        ratio = float(ratio) if ratio is not None else None
-    pstate = Pstate(
-        ratio if isinstance(ratio, float) else None, str(monitoring) if monitoring else None
-    )
-    return pstate if pstate != Pstate() else None
-
-
 def number(value: Any) -> Optional[int]:
     """A whole number, which RMD v0.2 may write as a string; None for anything else."""
     with contextlib.suppress(TypeError, ValueError):
         return int(value)
     return None
+
+
+def _fraction(value: Any) -> Optional[float]:
+    with contextlib.suppress(TypeError, ValueError):
+        return float(value)
+    return None
+
+
+_READERS = {"int": number, "float": _fraction, "str": lambda value: str(value) if value else None}

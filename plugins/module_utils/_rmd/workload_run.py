@@ -78,8 +78,8 @@ def parse_workload(values: Mapping[str, Any]) -> Workload:
         cores=parse_cores(values.get("core_ids") or []),
         policy=values.get("policy") or "",
         cache=Cache(cache["max"], cache["min"]) if cache else None,
-        mba=Mba(mba.get("percentage"), mba.get("mbps")) if mba else None,
-        pstate=Pstate(pstate.get("ratio"), pstate.get("monitoring")) if pstate else None,
+        mba=Mba(**mba) if mba else None,
+        pstate=Pstate(**pstate) if pstate else None,
     )
 
 

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Optional
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Optional, TypeVar
 
 from .._json import Obj
+
+P = TypeVar("P", bound="Part")
 
 GUARANTEED = "guaranteed"
 BESTEFFORT = "besteffort"
@@ -32,20 +34,53 @@ class Cache:
         return BESTEFFORT if self.max > self.min > 0 else ""
 
 
+def _parameter(kind: str, title: str, choices: tuple[str, ...] = ()) -> Any:
+    """A field of a part. kind: its type as Ansible names it, int, float or str. title: its name in
+    an RmdNodeState."""
+    return field(default=None, metadata={"kind": kind, "title": title, "choices": choices})
+
+
 @dataclass(frozen=True)
-class Mba:
+class Part:
+    """A part of a workload, from which options, JSON, CRDs, annotations and RmdNodeStates are made."""
+
+    @classmethod
+    def parameters(cls) -> Mapping[str, Mapping[str, Any]]:
+        """The parameters by name: kind, title, choices."""
+        return {each.name: each.metadata for each in fields(cls)}
+
+    @classmethod
+    def read(
+        cls: type[P], found: Mapping[str, Any], readers: Mapping[str, Callable[[Any], Any]]
+    ) -> Optional[P]:
+        """The part, if found says something of it. readers: by kind, None for what says nothing."""
+        part = cls(
+            **{
+                name: readers[each["kind"]](found.get(name))
+                for name, each in cls.parameters().items()
+            }
+        )
+        return part if part.given() else None
+
+    def given(self) -> Obj:
+        """What is said of it."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Mba(Part):
     """Memory bandwidth: in percent or in megabytes per second, by the mode that the daemon runs in."""
 
-    percentage: Optional[int] = None
-    mbps: Optional[int] = None
+    percentage: Optional[int] = _parameter("int", "MBA Percentage")
+    mbps: Optional[int] = _parameter("int", "MBA Mbps")
 
 
 @dataclass(frozen=True)
-class Pstate:
+class Pstate(Part):
     """What the P-state plugin is asked for. monitoring: "on" or "off"."""
 
-    ratio: Optional[float] = None
-    monitoring: Optional[str] = None
+    ratio: Optional[float] = _parameter("float", "P-State Ratio")
+    monitoring: Optional[str] = _parameter("str", "P-State Monitoring", ("on", "off"))
 
 
 @dataclass(frozen=True)
@@ -74,8 +109,7 @@ class Workload:
         """
         mine, other = self.effective(), wanted.effective()
         if mine.pstate and other.pstate:
-            given = {name: value for name, value in vars(other.pstate).items() if value is not None}
-            other = replace(other, pstate=replace(mine.pstate, **given))
+            other = replace(other, pstate=replace(mine.pstate, **other.pstate.given()))
         return replace(mine, uuid="") == replace(other, uuid="")
 
     def describe(self) -> Obj:
@@ -87,13 +121,8 @@ class Workload:
         if self.cache:
             shown["cache"] = {"max": self.cache.max, "min": self.cache.min}
         for name, part in (("mba", self.mba), ("pstate", self.pstate)):
-            values = (
-                {key: value for key, value in vars(part).items() if value is not None}
-                if part
-                else {}
-            )
-            if values:
-                shown[name] = values
+            if part and part.given():
+                shown[name] = part.given()
         return shown
 
 

@@ -40,17 +40,10 @@ def _row(running: RunningWorkload) -> dict[str, str]:
     }
     if wanted.cache:
         row |= {"Cache Max": str(wanted.cache.max), "Cache Min": str(wanted.cache.min)}
-    if wanted.mba:
-        row |= {
-            "MBA Percentage": _number(wanted.mba.percentage),
-            "MBA Mbps": _number(wanted.mba.mbps),
-        }
-    if wanted.pstate:
-        ratio = wanted.pstate.ratio
-        row |= {
-            "P-State Ratio": "" if ratio is None else f"{ratio:f}",
-            "P-State Monitoring": wanted.pstate.monitoring or "",
-        }
+    for part in (wanted.mba, wanted.pstate):
+        if part:
+            titles = {name: each["title"] for name, each in part.parameters().items()}
+            row |= {titles[name]: _text(value) for name, value in part.given().items()}
     return {key: value for key, value in row.items() if value}
 
 
@@ -96,5 +89,5 @@ def skeleton(node: str, uid: str) -> Obj:
     }
 
 
-def _number(value: Optional[int]) -> str:
-    return "" if value is None else str(value)
+def _text(value: Any) -> str:
+    return f"{value:f}" if isinstance(value, float) else str(value)

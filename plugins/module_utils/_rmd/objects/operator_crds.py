@@ -19,6 +19,7 @@ from ..._cluster.client import Client
 from ..._cluster.definitions import GENERATION, MOMENT, TEXT, conditions, list_of, object_of
 from ..._cluster.labels import DOMAIN
 from ..._json import Obj
+from ..workloads import Mba, Part, Pstate
 from .operator_names import CONFIG, CONFIG_NAME, NODE_STATE, WORKLOAD
 
 _LABELS = {"app.kubernetes.io/managed-by": DOMAIN}
@@ -47,16 +48,11 @@ def _map(values: Mapping[str, Any]) -> Obj:
 
 
 def _parameters() -> dict[str, Obj]:
-    """What RMD is asked for, in the words of the operator's v0.2 and v0.3; in spec and in status
-    alike."""
+    """What RMD is asked for, in the words of the operator's v0.2 and v0.3; in spec and in status alike."""
     cache = object_of(
         "L3 ways; max equal to min is exclusive.", max=_nullable(_INTEGER), min=_nullable(_INTEGER)
     )
-    mba = object_of(
-        "Memory bandwidth, in one of the two units.",
-        percentage=_nullable(_INTEGER),
-        mbps=_nullable(_INTEGER),
-    )
+    mba = object_of("Memory bandwidth, in one of the two units.", **_of_part(Mba))
     return {
         "rdt": _nullable(
             object_of("Resource Director Technology.", cache=_nullable(cache), mba=_nullable(mba))
@@ -66,9 +62,15 @@ def _parameters() -> dict[str, Obj]:
 
 
 def _pstate() -> Obj:
-    return object_of(
-        "Settings of RMD's P-state plugin.", ratio=_nullable(TEXT), monitoring=_nullable(TEXT)
-    )
+    return object_of("Settings of RMD's P-state plugin.", **_of_part(Pstate))
+
+
+def _of_part(part: type[Part]) -> dict[str, Obj]:
+    """Whole numbers are numbers, all else is text."""
+    return {
+        name: _nullable(_INTEGER if each["kind"] == "int" else TEXT)
+        for name, each in part.parameters().items()
+    }
 
 
 def _workload() -> Obj:

@@ -17,13 +17,20 @@ from typing import Any, Literal, Optional
 from ..._errors import EnablementError, InvalidInput
 from ..._json import Obj
 from ..cores import to_strings
+from ..workloads import Mba, Part, Pstate
 from .agent_report import exclusive_cores
 from .operator_names import L3_CACHE_WAYS, WORKLOAD
 
 Form = Literal["v0.1", "v0.3"]
 
 _LONGEST_NAME = 253
-_NUMBERS = ("cache_min", "mba_percentage", "mba_mbps")
+_PARTS: Mapping[str, type[Part]] = {"mba": Mba, "pstate": Pstate}
+_KINDS = {
+    f"{part}_{name}": each["kind"]
+    for part, of in _PARTS.items()
+    for name, each in of.parameters().items()
+}
+_NUMBERS = ("cache_min", *(name for name, kind in _KINDS.items() if kind == "int"))
 
 
 @dataclass(frozen=True)
@@ -155,7 +162,7 @@ def _whole(quantity: Any) -> Optional[int]:
 def _settings(pod: Mapping[str, Any], container: str) -> Obj:
     """The annotations of this very container by their suffix, numbers as such. Raises InvalidInput."""
     found: Obj = {}
-    suffixes = (*_NUMBERS, "policy", "pstate_ratio", "pstate_monitoring")
+    suffixes = ("cache_min", "policy", *_KINDS)
     annotations = pod["metadata"].get("annotations") or {}
     for suffix in suffixes:
         text = annotations.get(f"{container}_{suffix}")
@@ -175,16 +182,14 @@ def _settings(pod: Mapping[str, Any], container: str) -> Obj:
 def _parameters(ways: int, settings: Mapping[str, Any], form: Form) -> Obj:
     """The fields of spec that ask for something, in the words of one of the operator's versions."""
     cache = {"max": ways, "min": settings.get("cache_min", ways)}
-    mba = {
-        unit: settings[f"mba_{unit}"]
-        for unit in ("percentage", "mbps")
-        if f"mba_{unit}" in settings
-    }
-    pstate = {
-        name: settings[f"pstate_{name}"]
-        for name in ("ratio", "monitoring")
-        if f"pstate_{name}" in settings
-    }
+    mba, pstate = (
+        {
+            name: settings[f"{part}_{name}"]
+            for name in of.parameters()
+            if f"{part}_{name}" in settings
+        }
+        for part, of in _PARTS.items()
+    )
     policy = {"policy": settings["policy"]} if "policy" in settings else {}
     if form == "v0.1":
         rdt = {"rdt": {"mba": mba}} if mba else {}

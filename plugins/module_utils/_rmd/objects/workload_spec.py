@@ -118,7 +118,7 @@ def read(obj: Obj) -> Declared:
     except InvalidInput as error:
         return Declared(name, obj, problem=f"spec.{field}: {error}".rstrip("."))
     try:
-        pstate = _pstate(_part(spec, "plugins", "pstate") or spec.get("pstate") or {})
+        pstate = Pstate.read(_part(spec, "plugins", "pstate") or spec.get("pstate") or {}, _READERS)
     except ValueError as error:
         return Declared(name, obj, problem=str(error))
     declared = Declared(
@@ -128,7 +128,7 @@ def read(obj: Obj) -> Declared:
         all_cores=all_cores,
         policy=spec.get("policy") or "",
         cache=_cache(_part(spec, "rdt", "cache"), spec.get("cache")),
-        mba=_mba(_part(spec, "rdt", "mba") or {}),
+        mba=Mba.read(_part(spec, "rdt", "mba") or {}, _READERS),
         pstate=pstate,
     )
     return replace(declared, problem=_shape_problem(declared))
@@ -145,23 +145,21 @@ def _cache(*candidates: Optional[Mapping[str, Any]]) -> Optional[Cache]:
     return None if given is None else Cache(int(given.get("max") or 0), int(given.get("min") or 0))
 
 
-def _mba(found: Mapping[str, Any]) -> Optional[Mba]:
-    mba = Mba(found.get("percentage") or None, found.get("mbps") or None)
-    return None if mba == Mba() else mba
+def _ratio(value: Any) -> Optional[float]:
+    text = str(value or "").strip()
+    if not text:
+        return None
+    try:
+        ratio = float(text)
+    except ValueError:
+        ratio = math.nan
+    if not math.isfinite(ratio):
+        raise ValueError(f'the P-state ratio "{text}" is no number; write for example "3.0"')
+    return ratio
 
 
-def _pstate(found: Mapping[str, Any]) -> Optional[Pstate]:
-    text, monitoring = str(found.get("ratio") or "").strip(), found.get("monitoring") or None
-    ratio: Optional[float] = None
-    if text:
-        try:
-            ratio = float(text)
-        except ValueError:
-            ratio = math.nan
-        if not math.isfinite(ratio):
-            raise ValueError(f'the P-state ratio "{text}" is no number; write for example "3.0"')
-    pstate = Pstate(ratio, monitoring)
-    return None if pstate == Pstate() else pstate
+# Nothing and 0 are the same in the operator's Go.
+_READERS = {"int": lambda value: value or None, "float": _ratio, "str": lambda value: value or None}
 
 
 def _shape_problem(declared: Declared) -> str:

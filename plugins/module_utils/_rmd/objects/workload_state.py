@@ -108,20 +108,16 @@ def _fields(running: RunningWorkload) -> Obj:
     fields["coreIds"] = to_strings(wanted.cores)
     if wanted.policy:
         fields["policy"] = wanted.policy
-    parts = {"cache": wanted.cache, "mba": wanted.mba}
-    rdt = {name: _given(part) for name, part in parts.items() if part}
+    rdt: Obj = {"cache": vars(wanted.cache)} if wanted.cache else {}
+    if wanted.mba:
+        rdt["mba"] = wanted.mba.given()
     if rdt:
         fields["rdt"] = rdt
     if wanted.pstate:
-        pstate = _given(wanted.pstate)
-        if "ratio" in pstate:
-            pstate["ratio"] = str(pstate["ratio"])
-        fields["plugins"] = {"pstate": pstate}
+        fields["plugins"] = {
+            "pstate": {name: str(value) for name, value in wanted.pstate.given().items()}
+        }
     return fields
-
-
-def _given(part: Any) -> Obj:
-    return {name: value for name, value in vars(part).items() if value is not None}
 
 
 def _conditions(
