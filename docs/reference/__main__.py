@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Write what is made from the code, or with --check say what is out of date: tables of docs, the
-recipes' JSON Schema, and the state roles.
+recipes' JSON Schema, published CRDs, and the state roles.
 
 Usage: make reference"""
 
@@ -15,7 +15,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.schem
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.state_roles import (
     STATE_ROLES,
 )
-from docs.reference import blocks, state_roles, tables
+from docs.reference import blocks, manifests, state_roles, tables
 
 DOCS = Path(__file__).resolve().parents[1]
 ROLES = DOCS.parent / "roles"
@@ -37,6 +37,9 @@ def wanted() -> dict[Path, str]:
         text = page.read_text(encoding="utf-8")
         if blocks.names_in(text):
             files[page] = blocks.filled(text, MAKERS)
+    for name in manifests.MADE:
+        manifest = DOCS.parent / "manifests" / name
+        files[manifest] = manifests.filled(manifest.read_text(encoding="utf-8"), name)
     for name, role in STATE_ROLES.items():
         files |= {ROLES / name / path: text for path, text in state_roles.files(name, role).items()}
     return files

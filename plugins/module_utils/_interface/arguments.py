@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 
-from .._rmd.workloads import Mba, Part, Pstate
+from .._rmd.workloads import Mba, Pstate, RmdSettings
 
 Spec = dict[str, dict[str, Any]]
 
@@ -270,9 +270,9 @@ RMD: Spec = {
 RMD_NODES: Spec = {"nodes": {"type": "list", "elements": "str"}, "node_selector": {"type": "dict"}}
 
 
-def _of_part(part: type[Part]) -> Spec:
+def _of_settings(kind: type[RmdSettings]) -> Spec:
     found: Spec = {}
-    for name, each in part.parameters().items():
+    for name, each in kind.parameters().items():
         choices = {"choices": list(each["choices"])} if each["choices"] else {}
         found[name] = {"type": each["kind"], **choices}
     return found
@@ -287,8 +287,8 @@ _RMD_WORKLOAD: Spec = {
             "min": {"type": "int", "required": True},
         },
     },
-    "mba": {"type": "dict", "options": _of_part(Mba)},
-    "pstate": {"type": "dict", "options": _of_part(Pstate)},
+    "mba": {"type": "dict", "options": _of_settings(Mba)},
+    "pstate": {"type": "dict", "options": _of_settings(Pstate)},
     "policy": {"type": "str"},
 }
 

@@ -11,7 +11,7 @@ from typing import Any, Optional, TypeVar
 
 from .._json import Obj
 
-P = TypeVar("P", bound="Part")
+P = TypeVar("P", bound="RmdSettings")
 
 GUARANTEED = "guaranteed"
 BESTEFFORT = "besteffort"
@@ -41,8 +41,8 @@ def _parameter(kind: str, title: str, choices: tuple[str, ...] = ()) -> Any:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part of a workload, from which options, JSON, CRDs, annotations and RmdNodeStates are made."""
+class RmdSettings:
+    """One part of a workload. Options, JSON, CRDs, annotations and RmdNodeStates are made of it."""
 
     @classmethod
     def parameters(cls) -> Mapping[str, Mapping[str, Any]]:
@@ -68,7 +68,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Mba(Part):
+class Mba(RmdSettings):
     """Memory bandwidth: in percent or in megabytes per second, by the mode that the daemon runs in."""
 
     percentage: Optional[int] = _parameter("int", "MBA Percentage")
@@ -76,7 +76,7 @@ class Mba(Part):
 
 
 @dataclass(frozen=True)
-class Pstate(Part):
+class Pstate(RmdSettings):
     """What the P-state plugin is asked for. monitoring: "on" or "off"."""
 
     ratio: Optional[float] = _parameter("float", "P-State Ratio")

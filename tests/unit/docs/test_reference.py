@@ -25,11 +25,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.state
     ROLES,
     tag_of,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.operator_crds import (
-    all_definitions,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record import (
-    crd,
     record_status,
 )
 from docs.reference.__main__ import wanted as generated
@@ -167,9 +163,3 @@ def test_job_templates_name_what_exists() -> None:
     assert {
         schedule["unified_job_template"] for schedule in data["controller_schedules"]
     } <= templates.keys()
-
-
-def test_the_published_crd_is_the_one_that_a_run_applies() -> None:
-    assert yaml.safe_load((REPO / "manifests" / "crd.yaml").read_text()) == crd.definition()
-    published = yaml.safe_load((REPO / "manifests" / "rmd-crds.yaml").read_text())
-    assert published["items"] == all_definitions()

@@ -19,7 +19,7 @@ from ..._cluster.client import Client
 from ..._cluster.definitions import GENERATION, MOMENT, TEXT, conditions, list_of, object_of
 from ..._cluster.labels import DOMAIN
 from ..._json import Obj
-from ..workloads import Mba, Part, Pstate
+from ..workloads import Mba, Pstate, RmdSettings
 from .operator_names import CONFIG, CONFIG_NAME, NODE_STATE, WORKLOAD
 
 _LABELS = {"app.kubernetes.io/managed-by": DOMAIN}
@@ -52,7 +52,7 @@ def _parameters() -> dict[str, Obj]:
     cache = object_of(
         "L3 ways; max equal to min is exclusive.", max=_nullable(_INTEGER), min=_nullable(_INTEGER)
     )
-    mba = object_of("Memory bandwidth, in one of the two units.", **_of_part(Mba))
+    mba = object_of("Memory bandwidth, in one of the two units.", **_of_settings(Mba))
     return {
         "rdt": _nullable(
             object_of("Resource Director Technology.", cache=_nullable(cache), mba=_nullable(mba))
@@ -62,14 +62,14 @@ def _parameters() -> dict[str, Obj]:
 
 
 def _pstate() -> Obj:
-    return object_of("Settings of RMD's P-state plugin.", **_of_part(Pstate))
+    return object_of("Settings of RMD's P-state plugin.", **_of_settings(Pstate))
 
 
-def _of_part(part: type[Part]) -> dict[str, Obj]:
+def _of_settings(kind: type[RmdSettings]) -> dict[str, Obj]:
     """Whole numbers are numbers, all else is text."""
     return {
         name: _nullable(_INTEGER if each["kind"] == "int" else TEXT)
-        for name, each in part.parameters().items()
+        for name, each in kind.parameters().items()
     }
 
 

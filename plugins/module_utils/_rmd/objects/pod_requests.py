@@ -17,14 +17,14 @@ from typing import Any, Literal, Optional
 from ..._errors import EnablementError, InvalidInput
 from ..._json import Obj
 from ..cores import to_strings
-from ..workloads import Mba, Part, Pstate
+from ..workloads import Mba, Pstate, RmdSettings
 from .agent_report import exclusive_cores
 from .operator_names import L3_CACHE_WAYS, WORKLOAD
 
 Form = Literal["v0.1", "v0.3"]
 
 _LONGEST_NAME = 253
-_PARTS: Mapping[str, type[Part]] = {"mba": Mba, "pstate": Pstate}
+_PARTS: Mapping[str, type[RmdSettings]] = {"mba": Mba, "pstate": Pstate}
 _KINDS = {
     f"{part}_{name}": each["kind"]
     for part, of in _PARTS.items()

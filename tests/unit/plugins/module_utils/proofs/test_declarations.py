@@ -8,12 +8,14 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import pkgutil
 from collections.abc import Mapping
 from types import ModuleType
 
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs import (
+    kinds,
     pod_status,
     watching,
 )
@@ -57,6 +59,10 @@ def names_of(keys: Mapping[str, Key]) -> set[str]:
     """The names of all settings, those of records among them too."""
     inner = [key.shape.keys for key in keys.values() if isinstance(key.shape, Record)]
     return set(keys).union(*map(names_of, inner))
+
+
+def test_every_file_of_a_kind_is_in_the_catalog() -> None:
+    assert {name for _, name, _ in pkgutil.iter_modules(kinds.__path__)} == set(KINDS)
 
 
 @pytest.mark.parametrize("name", NAMES)

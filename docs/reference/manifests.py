@@ -1,0 +1,35 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The CustomResourceDefinitions that an admin may apply before a run does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.operator_crds import (
+    all_definitions,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record import crd
+
+MADE = {
+    "crd.yaml": crd.definition,
+    "rmd-crds.yaml": lambda: {"apiVersion": "v1", "kind": "List", "items": all_definitions()},
+}
+
+
+class _Dumper(yaml.SafeDumper):
+    def increase_indent(self, flow: bool = False, **_: Any) -> None:
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, *_: Any) -> bool:
+        return True
+
+
+def filled(text: str, name: str) -> str:
+    """A manifest with what comes after its comment made anew."""
+    comment, separator, _ = text.partition("---\n")
+    made = yaml.dump(MADE[name](), Dumper=_Dumper, sort_keys=False, width=120, allow_unicode=True)
+    return comment + separator + made
