@@ -69,16 +69,15 @@ MODULES = (
     KUBERNETES,
     NFD,
 )
-# Only for simulated nodes on an API server that is not ours, which wants heartbeats of them.
-GUEST_MODULES = (
+# Only for the test of molecule's scenario on kind.
+KWOK_MODULES = (
     Module(
         "kwok",
         "sigs.k8s.io/kwok",
         {"kwok": "sigs.k8s.io/kwok/cmd/kwok"},
-        {"kwok-crds.json": "kustomize/crd/bases/kwok.x-k8s.io_stages.yaml"},
+        {},
         "github.com/kubernetes-sigs/kwok/releases/download/{version}/{program}-{system}-{arch}",
     ),
-    NFD,
 )
 # Only for clusters with real nodes.
 KUBELET_MODULES = (

@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
 from tests.gates import ansible_test, collection_copy, publishing
-from tests.gates.place import Place
+from tests.gates.place import REPO, Place
 from tests.gates.release import release
 from tests.gates.runner import Command, Step, StepError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
@@ -111,17 +113,26 @@ def _pytest(place: Place, name: str, *chosen: str) -> Command:
 
 
 def _molecule(place: Place) -> Iterator[Command]:
-    yield _scenario(place, "default")
+    """The default scenario on the cluster that HE_TEST_KUBECONFIG names, else on a local one."""
+    if os.environ.get("HE_TEST_KUBECONFIG"):
+        yield _scenario(place, "default")
+    else:
+        yield _scenario(place, "local", folder=REPO / "tests" / "molecule")
 
 
 def _molecule_kind(place: Place) -> Iterator[Command]:
     yield _scenario(place, "kind")
 
 
-def _scenario(place: Place, name: str) -> Command:
+def _scenario(place: Place, name: str, folder: Path | None = None) -> Command:
+    """A scenario of the collection that is tested, or one that uses its playbooks."""
+    packed = (
+        place.tested / "ansible_collections" / "hardware" / "enablement" / "extensions" / "molecule"
+    )
     env = {
         "ANSIBLE_COLLECTIONS_PATH": str(place.tested),
-        "MOLECULE_GLOB": "molecule/*/molecule.yml",
+        "HE_SCENARIOS": str(packed),
+        "MOLECULE_GLOB": f"{folder or packed}/*/molecule.yml",
         "MOLECULE_EPHEMERAL_DIRECTORY": str(place.build / "molecule" / name),
         "COLUMNS": "160",
     }
@@ -161,12 +172,20 @@ TEST = (
         publishing.docs_site,
     ),
     Step("integration", "the collection against the local cluster", _integration),
-    Step("molecule", "scenario default: create, converge, idempotence, verify, destroy", _molecule),
+    Step(
+        "molecule",
+        "scenario default on a local cluster: create, converge, idempotence, verify, destroy",
+        _molecule,
+    ),
 )
 EXTRA = (
     Step("release", "everything that is handed out in .build/release, a commit and a tag", release),
     Step("build", "pack the collection and install it into .build/installed", publishing.build),
-    Step("molecule-kind", "scenario kind: the same on kind", _molecule_kind),
+    Step(
+        "molecule-kind",
+        "scenario kind: simulated nodes on a cluster that kind makes",
+        _molecule_kind,
+    ),
     Step("e2e-kubelet", "real nodes: kubelet and containerd", _level("kubelet")),
     Step(
         "e2e-faults",

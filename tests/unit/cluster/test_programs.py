@@ -15,7 +15,7 @@ import pytest
 from tests.cluster import programs
 from tests.cluster.errors import ClusterError
 from tests.cluster.programs import (
-    GUEST_MODULES,
+    KWOK_MODULES,
     KUBELET_MODULES,
     KUBERNETES,
     MODULES,
@@ -38,7 +38,7 @@ def tools(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "module",
-    [*MODULES, *GUEST_MODULES, *KUBELET_MODULES, *REGISTRY_MODULES, *PROMTOOL_MODULES],
+    [*MODULES, *KWOK_MODULES, *KUBELET_MODULES, *REGISTRY_MODULES, *PROMTOOL_MODULES],
     ids=lambda module: module.folder,
 )
 def test_every_module_pins_its_version_and_names_its_programs_as_tools(module: Module) -> None:

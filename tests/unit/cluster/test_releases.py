@@ -23,7 +23,7 @@ from tests.cluster.errors import ClusterError
 from tests.cluster.pki import Authority
 from tests.cluster.ports import free_ports
 from tests.cluster.programs import (
-    GUEST_MODULES,
+    KWOK_MODULES,
     MODULES,
     TOOLS,
     Module,
@@ -253,7 +253,7 @@ def test_the_sums_are_those_of_the_pinned_versions() -> None:
         module.release.format(
             program=name, version=module_version(module), system="linux", arch=arch
         )
-        for module in (*MODULES, *GUEST_MODULES)
+        for module in (*MODULES, *KWOK_MODULES)
         if module.release
         for name in module.packages
         for arch in ("amd64", "arm64")

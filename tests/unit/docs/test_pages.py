@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 REPO = Path(__file__).resolve().parents[3]
-FOLDERS = ("docs", "recipes", "roles", "molecule", "tests")
+FOLDERS = ("docs", "recipes", "roles", "extensions", "tests")
 # The first page of the site stands above all folders there; the site's own build looks at its
 # links.
 HOME = REPO / "docs" / "docsite" / "index.md"
