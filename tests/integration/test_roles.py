@@ -303,7 +303,8 @@ def test_what_is_required_is_waited_for_although_the_state_itself_is_not(
 
 @pytest.fixture
 def giving_back(runner: Runner, tmp_path: Path) -> Runner:
-    """Plays that know two-states with a role to play first, which fails where it is told to or DaemonSets are gone."""
+    """Plays that know two-states with a role to play first, which fails where it is told to or
+    DaemonSets are gone."""
     shutil.copytree(
         Path(RECIPE["hardware_enablement_recipe_dir"]) / "two-states", tmp_path / "two-states"
     )

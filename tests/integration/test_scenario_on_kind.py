@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""molecule's scenario on kind without kind: KWOK, with the configuration and the rights of the scenario, plays its nodes.
+"""molecule's scenario on kind without kind: KWOK, with the configuration and the rights of the
+scenario, plays its nodes.
 
 What is left out is `kind create cluster`, and that KWOK runs in a container.
 """
@@ -95,7 +96,8 @@ def test_prepare_converge_idempotence_and_verify(cluster: Cluster, runner: Runne
 
 
 def test_molecule_lists_and_reads_the_scenarios(tmp_path: Path) -> None:
-    """As users do, in the folder `extensions`: without a galaxy.yml and the settings of this repository."""
+    """As users do, in the folder `extensions`: without a galaxy.yml and the settings of this
+    repository."""
     shutil.copytree(SCENARIOS, tmp_path / "molecule")
     for name in ("default", "kind"):
         done = molecule(tmp_path, "syntax", "--scenario-name", name)

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The scene of the demo and of `make molecule`: 3 GPU nodes on two kernels and 1 node without a GPU.
+"""The scene of the demo and of `make molecule`: 3 GPU nodes on two kernels and 1 node without a
+GPU.
 
 `python -m tests.scenes.four_nodes CLUSTER` adds to a local cluster what is missing of it.
 """

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a task ends, in process and as a module: with its result or one sentence, never with a traceback or a
-secret in it."""
+"""How a task ends, in process and as a module: with its result or one sentence, never with a
+traceback or a secret in it."""
 
 from __future__ import annotations
 

@@ -82,17 +82,17 @@ def builtin_scope(api_version: str, kind: str) -> bool | None:
 class RenderFacts:
     """Everything that is not in the recipe.
 
-    options: as resolve() gives them. applyset_id: value of the label that makes an object a member of
-    the recipe's ApplySet ("": the label is left out). groups: the finest ones that the recipe asks
-    for; coarse gives the group by fewer facets that one of them is a part of. pool_options: pool ->
-    its options, complete. cluster: {"platform": "kubernetes" | "openshift", ...}, see variables.py.
-    driver_toolkits: build of RHCOS -> image. apis: the served "group/version/Kind" ("version/Kind"
-    for the core group), as a set or a function. namespaced: whether a kind (api_version, kind)
-    lives in namespaces, None where that is not known: such an object stays as its template has it,
-    unless the state itself brings its CRD. images: group's id -> image reference, instead of what
-    the recipe's image template gives. resolved: for states that look up or build their images,
-    state -> id of a group of that state -> reference ("" for none); None where nothing is resolved
-    and recipes are only checked.
+    options: as resolve() gives them. applyset_id: value of the label that makes an object a member
+    of the recipe's ApplySet ("": the label is left out). groups: the finest ones that the recipe
+    asks for; coarse gives the group by fewer facets that one of them is a part of. pool_options:
+    pool -> its options, complete. cluster: {"platform": "kubernetes" | "openshift", ...}, see
+    variables.py. driver_toolkits: build of RHCOS -> image. apis: the served "group/version/Kind"
+    ("version/Kind" for the core group), as a set or a function. namespaced: whether a kind
+    (api_version, kind) lives in namespaces, None where that is not known: such an object stays as
+    its template has it, unless the state itself brings its CRD. images: group's id -> image
+    reference, instead of what the recipe's image template gives. resolved: for states that look up
+    or build their images, state -> id of a group of that state -> reference ("" for none); None
+    where nothing is resolved and recipes are only checked.
     """
 
     namespace: str

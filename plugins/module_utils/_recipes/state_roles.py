@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The roles that states of a recipe name. `make reference` makes those of STATE_ROLES, and the table of all."""
+"""The roles that states of a recipe name. `make reference` makes those of STATE_ROLES, and the
+table of all."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from .._errors import EnablementError
 class RegistryError(EnablementError):
     """A registry, or its token server, refused a request or said something that makes no sense.
 
-    status: HTTP status, 0 where there was no answer. registry: host[:port] that was asked. reason: one
-    word of CamelCase.
+    status: HTTP status, 0 where there was no answer. registry: host[:port] that was asked. reason:
+    one word of CamelCase.
     """
 
     reason: ClassVar[str] = "RegistryError"

@@ -15,9 +15,9 @@ import pytest
 from tests.cluster import programs
 from tests.cluster.errors import ClusterError
 from tests.cluster.programs import (
-    KWOK_MODULES,
     KUBELET_MODULES,
     KUBERNETES,
+    KWOK_MODULES,
     MODULES,
     NFD,
     PROMTOOL_MODULES,

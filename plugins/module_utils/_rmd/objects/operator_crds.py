@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The CustomResourceDefinitions of RmdWorkload, RmdNodeState and RmdConfig.
 
-They accept every field and value that objects of the operator's versions v0.1 to v0.3 may lease: the
-API server refuses nothing that RMD would refuse, so that manifests that exist keep working and a
-workload that cannot be says itself why. The same text is published as manifests/rmd-crds.yaml for
+They accept every field and value that objects of the operator's versions v0.1 to v0.3 may lease:
+the API server refuses nothing that RMD would refuse, so that manifests that exist keep working and
+a workload that cannot be says itself why. The same text is published as manifests/rmd-crds.yaml for
 clusters whose admin applies it beforehand (a test compares). Source: deploy/crds of
 https://github.com/intel/rmd-operator, tags v0.1.1, v0.2 and v0.3."""
 
@@ -48,7 +48,8 @@ def _map(values: Mapping[str, Any]) -> Obj:
 
 
 def _parameters() -> dict[str, Obj]:
-    """What RMD is asked for, in the words of the operator's v0.2 and v0.3; in spec and in status alike."""
+    """What RMD is asked for, in the words of the operator's v0.2 and v0.3; in spec and in status
+    alike."""
     cache = object_of(
         "L3 ways; max equal to min is exclusive.", max=_nullable(_INTEGER), min=_nullable(_INTEGER)
     )
