@@ -17,7 +17,7 @@ _README = Template("""\
 
 $text
 
-It plays every state that the recipe gives to this role (`role: $name`; in the shipped recipes the state `$tag`).
+It runs every state that the recipe gives to this role (`role: $name`; in the shipped recipes the state `$tag`).
 In a playbook of your own:
 
 ```yaml
@@ -37,12 +37,12 @@ roles have in common is described with the role [state](../state/README.md).
 """)
 _TASKS = Template("""\
 ---
-- name: Play the states of this role
+- name: Apply the states of this role
   ansible.builtin.import_role:
     name: hardware.enablement.state
-    tasks_from: play
+    tasks_from: apply
   vars:
-    state_played_by: $name
+    state_of_role: $name
     state_wait: "{{ ${name}_wait }}"
 """)
 _DEFAULTS = Template("""\
@@ -58,7 +58,7 @@ argument_specs:
     author: hardware.enablement contributors
     description:
       - $text
-      - It plays every state that the recipe gives to this role. The recipe and what all states have in common are set
+      - It runs every state that the recipe gives to this role. The recipe and what all states have in common are set
         by the variables of the role C(state), or the C(hardware_enablement_) ones of the playbooks.
     options:
       ${name}_wait:

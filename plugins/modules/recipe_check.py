@@ -103,7 +103,7 @@ rights:
   elements: dict
   returned: always
 release_role:
-  description: The role that C(disable) plays before it removes anything; empty for none.
+  description: The role that C(disable) runs before it removes anything; empty for none.
   type: str
   returned: always
 objects:

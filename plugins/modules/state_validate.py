@@ -21,10 +21,10 @@ options:
   recipe:
     required: true
   states:
-    description: The states by name. Without this and O(played_by), all states of the recipe.
+    description: The states by name. Without this and O(role), all states of the recipe.
     type: list
     elements: str
-  played_by:
+  role:
     description: The states that the recipe gives to this role.
     type: str
   images:

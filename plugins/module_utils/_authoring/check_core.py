@@ -36,7 +36,7 @@ def run(params: Mapping[str, Any], context: RunContext, types: ApiTypes) -> Obj:
         context.progress(line)
     release_role = checked.recipe.release_role if checked.recipe else ""
     if release_role:
-        context.progress(f"disable first plays the role {release_role}")
+        context.progress(f"disable first runs the role {release_role}")
     context.progress(_summary(checked, types))
     result: Obj = {
         "changed": False,

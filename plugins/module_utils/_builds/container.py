@@ -52,7 +52,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """Find or build the images of the chosen states, and write down what was found."""
     client = connect(params)
     prepared = prepare(params, context, client)
-    chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
+    chosen = choose(prepared.recipe, params.get("states"), params.get("role"))
     looked_up = [state for state in chosen if is_looked_up(state)]
     if not looked_up:
         return dict(_NOTHING)

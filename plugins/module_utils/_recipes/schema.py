@@ -103,7 +103,7 @@ class _Per(Shape):
 @dataclass(frozen=True)
 class _Role(Shape):
     """A role of ours, or one of somebody else's by its full name, which their own playbook then has
-    to play."""
+    to run."""
 
     def check(self, value: Any, path: str, problems: Problems) -> None:
         """Take down what is neither; a close name is suggested."""

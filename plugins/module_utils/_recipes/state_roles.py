@@ -59,7 +59,7 @@ STATE_ROLES: Mapping[str, StateRole] = {
     ),
 }
 ANY = StateRole(
-    "Play states that none of these fits",
+    "Apply states that none of these fits",
     "Applies states of a recipe, and waits until they are proven.",
 )
 ROLES: Mapping[str, StateRole] = {
@@ -71,5 +71,5 @@ _OTHER = "other"
 
 
 def tag_of(role: str) -> str:
-    """The tag of the states that a role of ours plays: driver for state_driver, other for state."""
+    """The tag of the states that a role of ours runs: driver for state_driver, other for state."""
     return role.removeprefix("state_") if role.startswith("state_") else _OTHER

@@ -60,7 +60,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     client = connect(params)
     prepared = prepare(params, context, client)
     tags = Tags.of(params)
-    chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"), tags)
+    chosen = choose(prepared.recipe, params.get("states"), params.get("role"), tags)
     if params["state"] == "absent":
         return remove.states(client, prepared, chosen, params, context)
     if not params.get("discovery") and not tags.given:

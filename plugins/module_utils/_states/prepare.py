@@ -142,9 +142,9 @@ def tell_differences(prepared: Prepared, context: RunContext) -> None:
 
 
 def choose(
-    recipe: Recipe, names: Sequence[str] | None, played_by: str | None, tags: Tags = EVERYTHING
+    recipe: Recipe, names: Sequence[str] | None, role: str | None, tags: Tags = EVERYTHING
 ) -> list[State]:
-    """The states to work on, in dependency order: by name, by the role that plays them, or all that
+    """The states to work on, in dependency order: by name, by the role that runs them, or all that
     the tags leave."""
     unknown = [name for name in names or () if name not in recipe.states]
     if unknown:
@@ -156,7 +156,7 @@ def choose(
         state
         for state in recipe.states.values()
         if (names is None or state.name in names)
-        and (played_by is None or state.role == played_by)
+        and (role is None or state.role == role)
         and tags.selects(state)
     ]
 

@@ -49,7 +49,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     Ansible wants them."""
     client = connect(params)
     prepared = prepare(params, context, client)
-    chosen = choose(prepared.recipe, params.get("states"), params.get("played_by"))
+    chosen = choose(prepared.recipe, params.get("states"), params.get("role"))
     desired = Desired(client, prepared, params, context.clock)
     return prove(desired, chosen, params, context, Guard(client, prepared.recipe.name, context))
 

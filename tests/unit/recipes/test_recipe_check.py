@@ -138,7 +138,7 @@ def test_it_says_which_role_gives_back_first(tmp_path: Path) -> None:
         params = {"recipe": "small", "bundle": read_bundle(tmp_path)}
         result = check_core.run(params, RunContext(progress=said.append), TYPES)
         assert result["release_role"] == ("" if result["errors"] else role)
-    assert "disable first plays the role acme.cards.give_back" in said
+    assert "disable first runs the role acme.cards.give_back" in said
     assert "release_role: expected a role's full name, found 'give_back'" in "".join(said)
 
 
