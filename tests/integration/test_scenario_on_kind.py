@@ -1,8 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""molecule's scenario on kind without kind: KWOK, with the configuration and the rights of the
-scenario, plays its nodes.
+"""The scenario kind without kind: KWOK, with the scenario's configuration and rights, plays its nodes.
 
 What is left out is `kind create cluster`, and that KWOK runs in a container.
 """
@@ -10,7 +9,6 @@ What is left out is `kind create cluster`, and that KWOK runs in a container.
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,7 +50,7 @@ def cluster() -> Iterator[Cluster]:
 @pytest.fixture(scope="module")
 def kwok(cluster: Cluster) -> None:
     """KWOK as the scenario's service account, with the file of its ConfigMap."""
-    cluster.kubectl("apply", "-f", str(SCENARIOS / "kind" / "kwok.yml"))
+    cluster.kubectl("apply", "-f", str(SCENARIOS / "kind" / "files" / "kwok.yml"))
     text = cluster.kubectl(
         "get", "configmap", "kwok", "-n", "kube-system", "-o", "jsonpath={.data.kwok\\.yaml}"
     )
@@ -80,7 +78,7 @@ def objects(cluster: Cluster, kind: str, *arguments: str) -> list[dict[str, Any]
 
 @pytest.mark.usefixtures("kwok")
 def test_prepare_converge_idempotence_and_verify(cluster: Cluster, runner: Runner) -> None:
-    options = f"-e@{SCENARIOS / 'kind' / 'options.yml'}"
+    options = f"-e@{SCENARIOS / 'kind' / 'vars' / 'options.yml'}"
     runner.play(SCENARIOS / "kind" / "prepare.yml", options).check()
     nodes = [
         node for node in objects(cluster, "nodes") if node["metadata"]["name"] != "control-plane"
@@ -96,9 +94,7 @@ def test_prepare_converge_idempotence_and_verify(cluster: Cluster, runner: Runne
 
 
 def test_molecule_lists_and_reads_the_scenarios(tmp_path: Path) -> None:
-    """As users do, in the folder `extensions`: without a galaxy.yml and the settings of this
-    repository."""
-    shutil.copytree(SCENARIOS, tmp_path / "molecule")
+    """As users do, in the folder `extensions`: without a galaxy.yml and the settings of this repository."""
     for name in ("default", "kind"):
         done = molecule(tmp_path, "syntax", "--scenario-name", name)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -107,7 +103,6 @@ def test_molecule_lists_and_reads_the_scenarios(tmp_path: Path) -> None:
 
 
 def test_no_cluster_is_taken_that_was_not_named(tmp_path: Path, cluster: Cluster) -> None:
-    shutil.copytree(SCENARIOS, tmp_path / "molecule")
     done = molecule(tmp_path, "test", KUBECONFIG=str(cluster.kubeconfig))
     assert done.returncode != 0
     assert (
@@ -128,4 +123,6 @@ def molecule(folder: Path, *arguments: str, **settings: str) -> subprocess.Compl
     }
     env.pop("HE_TEST_KUBECONFIG", None)
     command = [str(BIN / "molecule"), *arguments]
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, cwd=SCENARIOS.parent, env=env, capture_output=True, text=True, check=False
+    )
