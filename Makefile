@@ -9,11 +9,11 @@ CLUSTER ?= demo
 
 VENV_PYTHON := .venv/bin/python
 GATES := $(VENV_PYTHON) -m tests.gates
-LINT_STEPS := ruff mypy layers yamllint changelog
+LINT_STEPS := mypy ruff layers yamllint changelog
 TEST_STEPS := units ansible-units sanity antsibull-nox docs-lint galaxy-importer execution-environment docs-site integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade api-types demo lint test cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-kubelet e2e-builds e2e-rmd test-scale bench reference build release clean \
+.PHONY: help venv venv-upgrade api-types demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-kubelet e2e-builds e2e-rmd test-scale bench reference build release clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -27,6 +27,9 @@ demo: venv ## a local control plane with simulated GPU nodes, enabled end to end
 
 test: venv ## all tests but the slow levels below (e2e-*); ends with a line "N passed, N failed"
 	@$(GATES) test
+
+ci: venv ## lint, test and all levels e2e-*, beside each other as far as this machine allows; what .ci/run does
+	@$(GATES) ci
 
 lint: venv ## style, types, layers; quick
 	@$(GATES) lint

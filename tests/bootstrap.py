@@ -14,6 +14,7 @@ are) and with a link to this repository as hardware.enablement.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import hashlib
 import os
 import shutil
@@ -62,17 +63,27 @@ def main() -> int:
     constraints = REQUIREMENTS / purpose.constraints
     if options.renew_constraints:
         _renew_constraints(venv, python, files, constraints)
+    # Gates that run at the same time share an environment: the first makes it. Held until this
+    # process ends.
+    fcntl.flock(os.open(REQUIREMENTS, os.O_RDONLY), fcntl.LOCK_EX)
+    _bring_up_to_date(venv, python, files, constraints, options.cache)
+    _link_repository(venv)
+    return 0
+
+
+def _bring_up_to_date(
+    venv: Path, python: str, files: list[Path], constraints: Path, cache: Path
+) -> None:
+    """Make the environment if its stamp does not fit."""
     started = time.monotonic()
     stamp_file = venv / ".stamp"
     stamp = _stamp(venv, python, [*files, constraints, COLLECTIONS_WHEEL])
     if not (stamp_file.is_file() and stamp_file.read_text() == stamp):
         print(f"==> {venv.name}: installing the pinned packages (once, about a minute)", flush=True)
         _make(venv, python, files, constraints)
-        _slice_kubernetes_core(venv, options.cache)
+        _slice_kubernetes_core(venv, cache)
         stamp_file.write_text(stamp)
         print(f"    {venv.name} ready in {time.monotonic() - started:.0f} s", flush=True)
-    _link_repository(venv)
-    return 0
 
 
 def _options() -> argparse.Namespace:

@@ -31,7 +31,8 @@ _R = TypeVar("_R")
 
 
 class ApiError(ClusterError):
-    """The API server said no. `status` is the HTTP code; 0 means that there was no answer at all."""
+    """The API server said no. `status` is the HTTP code; 0 means that there was no answer at
+    all."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -107,7 +108,8 @@ class Api:
         return self.request("GET", path)
 
     def create(self, path: str, body: Any, *, missing_ok: bool = True) -> Any:
-        """Create an object; one that is there already is left alone unless `missing_ok` is False."""
+        """Create an object; one that is there already is left alone unless `missing_ok` is
+        False."""
         try:
             return self.request("POST", path, body)
         except ApiError as error:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m tests.gates lint test`, or single steps by name; run by make inside the virtual
+"""`python -m tests.gates ci`, or single steps by name; run by make inside the virtual
 environment."""
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import sys
 
 from tests.gates import runner
+from tests.gates.machine import slots
 from tests.gates.place import Place
 from tests.gates.steps import GROUPS, STEPS
 
@@ -19,12 +20,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.gates", description=__doc__)
     known = [*GROUPS, *STEPS]
     parser.add_argument("names", nargs="+", choices=known, metavar="NAME", help=", ".join(known))
-    parser.add_argument(
-        "-v", "--verbose", action="store_true", help="show all output; a single step always does"
-    )
+    whole = "show all output, one step at a time; a single step always does"
+    parser.add_argument("-v", "--verbose", action="store_true", help=whole)
     options = parser.parse_args()
     steps = [step for name in options.names for step in GROUPS.get(name) or [STEPS[name]]]
-    return 0 if runner.run(steps, Place(), verbose=options.verbose or len(steps) == 1) else 1
+    verbose = options.verbose or len(steps) == 1
+    return 0 if runner.run(steps, Place(), slots=1 if verbose else slots(), verbose=verbose) else 1
 
 
 if __name__ == "__main__":

@@ -40,12 +40,18 @@ def home(place: Place) -> Path:
     folder = place.cache / "ansible-test"
     script = folder / ".ansible" / "test" / "cache" / _SCRIPT
     script.parent.mkdir(parents=True, exist_ok=True)
-    script.write_text(_INSTALL_PIP)
+    _keep(script, _INSTALL_PIP)
     settings = folder / ".config" / "pip" / "pip.conf"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.touch(mode=0o600)
-    settings.write_text(_pip_settings())
+    _keep(settings, _pip_settings())
     return folder
+
+
+def _keep(file: Path, text: str) -> None:
+    """Write a file that another step may be reading, but only if it has to change."""
+    if not file.is_file() or file.read_text() != text:
+        file.write_text(text)
 
 
 def _pip_settings() -> str:

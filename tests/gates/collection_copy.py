@@ -24,7 +24,7 @@ def refresh(place: Place) -> None:
     folders as well. kubernetes.core lies beside it, for the doc fragments; antsibull-docs asks git
     about it as well.
     """
-    root = place.build / "ansible_collections"
+    root = place.scratch / "ansible_collections"
     if root.exists():
         shutil.rmtree(root)
     place.copy.mkdir(parents=True)

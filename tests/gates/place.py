@@ -20,7 +20,7 @@ _FOREIGN_PREFIXES = ("ANSIBLE_", "K8S_AUTH_", "MOLECULE_", "GIT_")
 
 @dataclass(frozen=True)
 class Place:
-    """Folders of one run. The virtual environment is the one whose Python runs the gates."""
+    """Folders of one step. The virtual environment is the one whose Python runs the gates."""
 
     venv: Path = field(default_factory=lambda: Path(sys.prefix))
     build: Path = REPO / ".build"
@@ -29,6 +29,12 @@ class Place:
             os.environ.get("HE_CACHE") or "~/.cache/hardware-enablement"
         ).expanduser()
     )
+    step: str = "none"
+
+    @property
+    def scratch(self) -> Path:
+        """What no other step reads or writes, since others may run at the same time."""
+        return self.build / "steps" / self.step
 
     @property
     def collections(self) -> Path:
@@ -44,7 +50,7 @@ class Place:
     @property
     def dist(self) -> Path:
         """The packed collection, one tarball."""
-        return self.build / "dist"
+        return self.scratch / "dist"
 
     @property
     def installed(self) -> Path:
@@ -71,7 +77,7 @@ class Place:
     def copy(self) -> Path:
         """The copy of this repository that tools get which insist on
         .../ansible_collections/<namespace>/<name>."""
-        return self.build / "ansible_collections" / "hardware" / "enablement"
+        return self.scratch / "ansible_collections" / "hardware" / "enablement"
 
     @property
     def logs(self) -> Path:
@@ -96,7 +102,7 @@ class Place:
         ]
         env["PATH"] = os.pathsep.join([str(self.venv / "bin"), *path])
         env["ANSIBLE_COLLECTIONS_PATH"] = str(self.collections)
-        env["ANSIBLE_HOME"] = str(self.build / "ansible-home")
+        env["ANSIBLE_HOME"] = str(self.scratch / "ansible-home")
         env["ANSIBLE_CONFIG"] = str(REPO / "ansible.cfg")
         env["PYTHONUNBUFFERED"] = "1"
         return env

@@ -28,7 +28,7 @@ EE_PACKAGES = {"kubernetes", "jinja2", "cryptography", "git", "buildah"}
 
 def copy_first(place: Place) -> dict[str, str]:
     """An environment in which the collection is its copy."""
-    return {"ANSIBLE_COLLECTIONS_PATH": f"{place.build}:{place.collections}"}
+    return {"ANSIBLE_COLLECTIONS_PATH": f"{place.scratch}:{place.collections}"}
 
 
 def docs_lint(place: Place) -> Iterator[Command]:
@@ -168,7 +168,7 @@ def context(place: Place) -> Iterator[Command]:
         place,
         Command(["ansible-builder", "create", *options]),
         Command(
-            ["ansible-builder", "introspect", str(place.build)]
+            ["ansible-builder", "introspect", str(place.scratch)]
             + ["--write-pip", str(needed[0]), "--write-bindep", str(needed[1])]
         ),
     )

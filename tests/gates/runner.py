@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run steps one after the other, show each one's seconds, and end with one line: N passed, N
+"""Run steps beside each other as far as there are slots, and end with one line: N passed, N
 failed."""
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import sys
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
@@ -36,14 +37,25 @@ class Command:
     junit: Path | None = None
 
 
+def _here() -> str:
+    """Nothing keeps a step from running on this machine."""
+    return ""
+
+
 @dataclass(frozen=True)
 class Step:
     """A gate: `commands` prepares what they need and yields them; the first that fails ends the
-    step."""
+    step.
+
+    It takes `slots` of those that all steps share: as many as its tests that run at a time.
+    `lacking` says what this machine does not have for it; then it is skipped.
+    """
 
     name: str
     title: str
     commands: Callable[[Place], Iterator[Command]]
+    slots: int = 1
+    lacking: Callable[[], str] = _here
 
 
 @dataclass
@@ -55,38 +67,70 @@ class Outcome:
     failed: int = 0
     skipped: int = 0
     seconds: float = 0.0
+    remark: str = ""
 
 
-def run(steps: Sequence[Step], place: Place, *, verbose: bool) -> bool:
-    """Run all steps, also after a failed one; True if none failed. Verbose: output to the terminal,
-    else to a log."""
+def run(steps: Sequence[Step], place: Place, *, slots: int, verbose: bool = False) -> bool:
+    """Run all steps, also after a failed one; True if none failed and not all were skipped.
+
+    A step starts as soon as its slots are free, those named first before the others: so the longest
+    come first. Verbose: output to the terminal, else to a log for each step.
+    """
     place.logs.mkdir(parents=True, exist_ok=True)
-    outcomes = [_run_step(step, place, verbose=verbose) for step in steps]
-    _report(outcomes)
-    return all(outcome.failed == 0 for outcome in outcomes)
+    started = time.monotonic()
+    lacking = {step.name: step.lacking() for step in steps}
+    outcomes = {
+        step.name: Outcome(step, skipped=1, remark=f"skipped: {lacking[step.name]}")
+        for step in steps
+    }
+    waiting = [step for step in steps if not lacking[step.name]]
+    running: dict[Future[Outcome], Step] = {}
+    with ThreadPoolExecutor(len(steps)) as threads:
+        while waiting or running:
+            for step in waiting[:]:
+                if (
+                    sum(busy.slots for busy in running.values()) + step.slots <= slots
+                    or not running
+                ):
+                    waiting.remove(step)
+                    print(f"==> {step.name}: {step.title}", flush=True)
+                    own = replace(place, step=step.name)
+                    running[threads.submit(_run_step, step, own, verbose=verbose)] = step
+            ended, _ = wait(running, timeout=HEARTBEAT_S, return_when=FIRST_COMPLETED)
+            if not ended and not verbose:
+                names = ", ".join(step.name for step in running.values())
+                print(f"    ... {time.monotonic() - started:.0f} s, running: {names}", flush=True)
+            for future in ended:
+                step = running.pop(future)
+                error = future.exception()
+                outcome = Outcome(step, failed=1, remark=repr(error)) if error else future.result()
+                outcomes[step.name] = outcome
+                _tell(outcome, None if verbose else _log(step, place))
+    _report(list(outcomes.values()), time.monotonic() - started)
+    return all(outcome.failed == 0 for outcome in outcomes.values()) and any(
+        o.passed for o in outcomes.values()
+    )
+
+
+def _log(step: Step, place: Place) -> Path:
+    return place.logs / f"{step.name}.log"
 
 
 def _run_step(step: Step, place: Place, *, verbose: bool) -> Outcome:
-    print(f"==> {step.name}: {step.title}", flush=True)
     outcome = Outcome(step)
     started = time.monotonic()
-    log_path = place.logs / f"{step.name}.log"
-    with log_path.open("w") as log:
-        failure = _run_commands(step, place, outcome, None if verbose else log)
+    with _log(step, place).open("w") as log:
+        outcome.remark = _run_commands(step, place, outcome, None if verbose else log)
     outcome.seconds = time.monotonic() - started
-    if failure:
+    if outcome.remark:
         outcome.failed = max(outcome.failed, 1)
-        if not verbose:
-            print(_tail(log_path), flush=True)
-        print(f"    FAILED after {outcome.seconds:.1f} s: {failure}", flush=True)
     else:
         outcome.passed = outcome.passed or 1
-        print(f"    ok, {outcome.seconds:.1f} s", flush=True)
     return outcome
 
 
-def _run_commands(step: Step, place: Place, outcome: Outcome, log: IO[str] | None) -> str | None:
-    """Why the step failed, or None."""
+def _run_commands(step: Step, place: Place, outcome: Outcome, log: IO[str] | None) -> str:
+    """Why the step failed, or nothing."""
     try:
         for command in step.commands(place):
             code = _execute(command, place, log)
@@ -98,18 +142,16 @@ def _run_commands(step: Step, place: Place, outcome: Outcome, log: IO[str] | Non
                 return f"{command.junit.name} was not written, so nothing is known about its tests"
     except StepError as error:
         return str(error)
-    return None
+    return ""
 
 
 def _execute(command: Command, place: Place, log: IO[str] | None) -> int:
-    """Exit code. While the output goes to a log, a line now and then shows that the program is
-    alive."""
+    """Exit code."""
     if command.junit:
         command.junit.unlink(missing_ok=True)
     env = {**place.environment(), **command.env}
     if log:
         env.update(NO_COLOR="1", ANSIBLE_NOCOLOR="1")
-    started = time.monotonic()
     try:
         process = subprocess.Popen(
             command.argv, cwd=command.cwd, env=env, stdout=log, stderr=log and subprocess.STDOUT
@@ -117,17 +159,7 @@ def _execute(command: Command, place: Place, log: IO[str] | None) -> int:
     except OSError as error:
         raise StepError(f"{command.argv[0]} does not start: {error.strerror}") from None
     with process:
-        while True:
-            try:
-                return process.wait(timeout=HEARTBEAT_S if log else None)
-            except subprocess.TimeoutExpired:
-                print(
-                    f"    ... {Path(command.argv[0]).name}, {time.monotonic() - started:.0f} s",
-                    flush=True,
-                )
-            except KeyboardInterrupt:
-                process.wait()
-                raise
+        return process.wait()
 
 
 def _count(junit: Path | None, outcome: Outcome) -> bool:
@@ -147,21 +179,27 @@ def _count(junit: Path | None, outcome: Outcome) -> bool:
     return True
 
 
-def _tail(log: Path) -> str:
-    lines = log.read_text(errors="replace").splitlines()
-    shown = "\n".join(f"    | {line}" for line in lines[-TAIL_LINES:])
-    return f"{shown}\n    the whole output: {log}"
+def _tell(outcome: Outcome, log: Path | None) -> None:
+    """How a step ended, with the end of its log if it failed."""
+    name, seconds = outcome.step.name, f"{outcome.seconds:.1f} s"
+    if not outcome.failed:
+        print(f"    {name}: ok, {seconds}", flush=True)
+        return
+    if log:
+        for line in log.read_text(errors="replace").splitlines()[-TAIL_LINES:]:
+            print(f"    | {line}")
+        print(f"    the whole output: {log}")
+    print(f"    {name}: FAILED after {seconds}: {outcome.remark}", flush=True)
 
 
-def _report(outcomes: Sequence[Outcome]) -> None:
-    print(f"\n{'step':<16} {'seconds':>8} {'passed':>7} {'failed':>7} {'skipped':>8}")
+def _report(outcomes: Sequence[Outcome], seconds: float) -> None:
+    print(f"\n{'step':<22} {'seconds':>8} {'passed':>7} {'failed':>7} {'skipped':>8}")
     for outcome in outcomes:
+        counts = f"{outcome.passed:>7} {outcome.failed:>7} {outcome.skipped:>8}"
         print(
-            f"{outcome.step.name:<16} {outcome.seconds:>8.1f} {outcome.passed:>7} "
-            f"{outcome.failed:>7} {outcome.skipped:>8}"
+            f"{outcome.step.name:<22} {outcome.seconds:>8.1f} {counts}  {outcome.remark}".rstrip()
         )
-    seconds = sum(outcome.seconds for outcome in outcomes)
-    print(f"{'all':<16} {seconds:>8.1f}\n")
+    print(f"{'all':<22} {seconds:>8.1f}\n")
     passed, failed, skipped = (
         sum(getattr(o, name) for o in outcomes) for name in ("passed", "failed", "skipped")
     )

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gates of `make lint` and `make test`, one generator each: prepare, then yield the commands."""
+"""The gates of `make lint`, `make test` and `make ci`, one generator each: prepare, then yield the
+commands."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from tests.gates import ansible_test, collection_copy, publishing
+from tests.gates import ansible_test, collection_copy, machine, publishing
 from tests.gates.place import REPO, Place
 from tests.gates.release import release
 from tests.gates.runner import Command, Step, StepError
@@ -140,21 +141,21 @@ def _scenario(place: Place, name: str, folder: Path | None = None) -> Command:
 
 
 LINT = (
-    Step("ruff", "Python style and likely bugs", _ruff),
     Step("mypy", "Python types, strict", _mypy),
+    Step("ruff", "Python style and likely bugs", _ruff),
     Step("layers", "which layer may import which", _layers),
     Step("yamllint", "YAML style", _yamllint),
     Step("changelog", "changelog fragments", _changelog),
 )
-TEST = (
-    Step("units", "unit tests", _units),
-    Step("ansible-units", "the same unit tests as ansible-test runs them", _ansible_units),
+# In all groups the longest come first: what is short fills up.
+SHORT = (
     Step("sanity", "ansible-test sanity, whole set, nothing ignored", _sanity),
     Step(
-        "antsibull-nox",
-        "licences, action groups, files that do not belong in plugins",
-        _antsibull_nox,
+        "docs-site",
+        "guides and reference as a site, in .build/docs-site/html",
+        publishing.docs_site,
     ),
+    Step("molecule", "scenario default: create, converge, idempotence, verify, destroy", _molecule),
     Step("docs-lint", "documentation of modules and roles", publishing.docs_lint),
     Step(
         "galaxy-importer",
@@ -166,16 +167,46 @@ TEST = (
         "context of an image, and what the collection says that one needs",
         publishing.execution_environment,
     ),
+    Step("ansible-units", "the same unit tests as ansible-test runs them", _ansible_units),
     Step(
-        "docs-site",
-        "guides and reference as a site, in .build/docs-site/html",
-        publishing.docs_site,
+        "antsibull-nox",
+        "licences, action groups, files that do not belong in plugins",
+        _antsibull_nox,
     ),
-    Step("integration", "the collection against the local cluster", _integration),
+)
+INTEGRATION = Step("integration", "the collection against the local cluster", _integration, slots=2)
+UNITS = Step("units", "unit tests", _units, slots=2)
+LEVELS = (
+    # Its clusters take most of the inotify instances, so that beside them there is room for one
+    # other.
     Step(
-        "molecule",
-        "scenario default on a local cluster: create, converge, idempotence, verify, destroy",
-        _molecule,
+        "e2e-kubelet",
+        "real nodes: kubelet and containerd",
+        _level("kubelet"),
+        slots=3,
+        lacking=machine.without_root,
+    ),
+    Step(
+        "e2e-faults",
+        "what goes wrong: crashes, lies, silence, killed runs, two at once",
+        _level("faults"),
+        slots=2,
+    ),
+    INTEGRATION,
+    Step("e2e-builds", "driver images: registries, Jobs, BuildConfigs", _level("builds"), slots=2),
+    # By name and not by number of tests: the long files come first, the many short ones that share
+    # a cluster fill up.
+    Step(
+        "e2e-rmd",
+        "RMD deployed, workloads, objects, pods; daemons are ours",
+        _level("rmd", "--no-loadscope-reorder"),
+        slots=2,
+    ),
+    Step(
+        "e2e-recipes",
+        "recipes of other shapes: graphs, groups of nodes, other vendors",
+        _level("recipes"),
+        slots=2,
     ),
 )
 EXTRA = (
@@ -186,27 +217,8 @@ EXTRA = (
         "scenario kind: simulated nodes on a cluster that kind makes",
         _molecule_kind,
     ),
-    Step("e2e-kubelet", "real nodes: kubelet and containerd", _level("kubelet")),
-    Step(
-        "e2e-faults",
-        "what goes wrong: crashes, lies, silence, killed runs, two runs at once",
-        _level("faults"),
-    ),
-    Step(
-        "e2e-recipes",
-        "recipes of other shapes: graphs, groups of nodes, other vendors",
-        _level("recipes"),
-    ),
-    Step("e2e-builds", "driver images: registries, Jobs, BuildConfigs", _level("builds")),
-    # By name and not by number of tests: the long files come first, the many short ones that share
-    # a cluster fill up.
-    Step(
-        "e2e-rmd",
-        "RMD deployed, workloads, objects, pods; daemons are ours",
-        _level("rmd", "--no-loadscope-reorder"),
-    ),
     Step("scale", "1000 simulated nodes", _scale),
 )
 
-GROUPS = {"lint": LINT, "test": TEST}
-STEPS = {step.name: step for step in (*LINT, *TEST, *EXTRA)}
+GROUPS = {"lint": LINT, "test": (INTEGRATION, *SHORT, UNITS), "ci": (*LEVELS, *SHORT, *LINT, UNITS)}
+STEPS = {step.name: step for step in (*GROUPS["ci"], *EXTRA)}

@@ -220,7 +220,8 @@ def leave_behind(site: Site, entry: Obj) -> str:
 
 @pytest.fixture(scope="module")
 def site(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Two nodes on two kernels, a registry with the base image, and the namespace with its Secrets."""
+    """Two nodes on two kernels, a registry with the base image, and the namespace with its
+    Secrets."""
     folder = registry_folder("test-openshift-builds")
     Registry.remove(folder)
     with (

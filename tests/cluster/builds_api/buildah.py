@@ -135,7 +135,8 @@ class Buildah:
         return options
 
     def _get(self, build: Obj, plural: str, name: str) -> Obj:
-        """What was there when the build's pod started; raises ClusterError where it has gone since."""
+        """What was there when the build's pod started; raises ClusterError where it has gone
+        since."""
         namespace = build["metadata"]["namespace"]
         found = self._found(plural, namespace, name)
         if found is None:

@@ -33,7 +33,8 @@ class Target:
 
 
 def target_of(reference: Obj, namespace: str) -> Target:
-    """The tag that an ObjectReference of kind ImageStreamTag names; without a tag it is `latest`."""
+    """The tag that an ObjectReference of kind ImageStreamTag names; without a tag it is
+    `latest`."""
     stream, _colon, tag = reference["name"].partition(":")
     return Target(reference.get("namespace") or namespace, stream, tag or "latest")
 

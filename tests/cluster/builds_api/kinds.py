@@ -18,7 +18,8 @@ _ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "u
 
 @dataclass(frozen=True)
 class Subresource:
-    """Part of a resource's path after an object's name; kind is that of what is sent or read there."""
+    """Part of a resource's path after an object's name; kind is that of what is sent or read
+    there."""
 
     name: str
     kind: str

@@ -33,7 +33,8 @@ def may_start(build: Obj, others: Sequence[Obj]) -> bool:
 
 
 def superseded(others: Sequence[Obj]) -> list[Obj]:
-    """Builds of one BuildConfig that will never start, since a newer one came (SerialLatestOnly)."""
+    """Builds of one BuildConfig that will never start, since a newer one came
+    (SerialLatestOnly)."""
     waiting = sorted(
         (
             other

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make the API server of a cluster pass requests on to this one: certificate, Service, APIServices."""
+"""Make the API server of a cluster pass requests on to this one: certificate, Service,
+APIServices."""
 
 from __future__ import annotations
 

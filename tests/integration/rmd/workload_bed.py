@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster whose nodes have an RMD server each, and rmd_workload and rmd_info as a user runs them."""
+"""A cluster whose nodes have an RMD server each, and rmd_workload and rmd_info as a user runs
+them."""
 
 from __future__ import annotations
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.gates.machine import slots
 from tests.gates.place import Place
 from tests.gates.runner import Command, Step, run
-from tests.gates.steps import STEPS
+from tests.gates.steps import GROUPS, SLOW, STEPS
 
 REPORT = '<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1"/></testsuites>'
 
@@ -32,7 +34,7 @@ def step(name: str, code: str, junit: Path | None = None) -> Step:
 
 def test_all_steps_run_and_are_counted(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     steps = [step("first", "print('because'); raise SystemExit(3)"), step("second", "")]
-    assert not run(steps, place, verbose=False)
+    assert not run(steps, place, slots=2)
     printed = capsys.readouterr().out
     assert printed.splitlines()[-1] == "1 passed, 1 failed"
     assert "| because" in printed
@@ -46,14 +48,14 @@ def test_a_report_counts_test_by_test(
     code = (
         f"import pathlib; pathlib.Path({str(report)!r}).write_text({REPORT!r}); raise SystemExit(1)"
     )
-    assert not run([step("tests", code, report)], place, verbose=False)
+    assert not run([step("tests", code, report)], place, slots=2)
     assert capsys.readouterr().out.splitlines()[-1] == "2 passed, 2 failed, 1 skipped"
 
 
 def test_a_report_that_is_missing_is_a_failure(place: Place, tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
     report.write_text(REPORT)  # of an earlier run
-    assert not run([step("tests", "", report)], place, verbose=False)
+    assert not run([step("tests", "", report)], place, slots=2)
 
 
 def test_commands_see_no_foreign_settings(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,3 +78,81 @@ def test_plays_run_from_the_collections_that_are_named(
     assert f"pythonpath={tmp_path} ." in integration.argv
     (molecule,) = STEPS["molecule"].commands(Place())
     assert molecule.env["ANSIBLE_COLLECTIONS_PATH"] == str(tmp_path)
+
+
+def test_steps_run_beside_each_other_as_far_as_there_are_slots(
+    place: Place, tmp_path: Path
+) -> None:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    # Each goes on only when the other is there too; the wide one only when nobody is.
+    meets = (
+        "import os, time, pathlib\n"
+        f"marks = pathlib.Path({str(marks)!r}); (marks / {{me!r}}).touch(); end = time.monotonic() + 20\n"
+        "while not (marks / {other!r}).exists():\n"
+        "    assert time.monotonic() < end, 'the other never came'\n"
+        "    time.sleep(0.01)\n"
+    )
+    wide = f"import pathlib; assert sorted(p.name for p in pathlib.Path({str(marks)!r}).iterdir()) == ['a', 'b']"
+    steps = [
+        step("a", meets.format(me="a", other="b")),
+        replace(step("wide", wide), slots=2),
+        step("b", meets.format(me="b", other="a")),
+    ]
+    assert run(steps, place, slots=2)
+
+
+def test_a_step_that_wants_more_slots_than_there_are_runs_alone(place: Place) -> None:
+    assert run([replace(step("wide", ""), slots=3)], place, slots=2)
+
+
+def test_what_cannot_run_here_is_in_the_table_with_its_reason(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    absent = replace(step("nodes", "raise SystemExit(1)"), lacking=lambda: "it needs root")
+    assert run([absent, step("other", "")], place, slots=2)
+    printed = capsys.readouterr().out.splitlines()
+    (row,) = (line for line in printed if line.startswith("nodes"))
+    assert row.split()[1:] == ["0.0", "0", "0", "1", "skipped:", "it", "needs", "root"]
+    assert printed[-1] == "1 passed, 0 failed, 1 skipped"
+
+
+def test_a_run_of_nothing_is_no_success(place: Place) -> None:
+    assert not run([replace(step("nodes", ""), lacking=lambda: "it needs root")], place, slots=2)
+
+
+def test_a_step_that_breaks_hides_none_of_the_others(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def breaks(_place: Place) -> Iterator[Command]:
+        raise ValueError("no such thing")
+        yield
+
+    assert not run([Step("broken", "", breaks), step("good", "")], place, slots=2)
+    printed = capsys.readouterr().out
+    assert "no such thing" in printed
+    assert printed.splitlines()[-1] == "1 passed, 1 failed"
+
+
+def test_each_step_has_its_own_folder(place: Place) -> None:
+    seen: list[Path] = []
+
+    def commands(own: Place) -> Iterator[Command]:
+        seen.extend([own.copy, own.dist])
+        yield from ()
+
+    run([Step("one", "", commands), Step("two", "", commands)], place, slots=2)
+    assert len(set(seen)) == 4
+
+
+def test_ci_has_all_that_tests_and_every_level() -> None:
+    ci = set(GROUPS["ci"])
+    assert set(GROUPS["lint"]) | set(GROUPS["test"]) <= ci
+    assert {f"e2e-{level}" for level in SLOW if level != "scale"} <= {chosen.name for chosen in ci}
+
+
+def test_slots_are_bound_by_what_is_scarcest() -> None:
+    assert slots(cores=2, memory=24 * 2**30, inotify=128) == 4
+    assert slots(cores=8, memory=24 * 2**30, inotify=1024) == 6
+    assert slots(cores=8, memory=64 * 2**30, inotify=128) == 4
+    assert slots(cores=1, memory=2**30, inotify=128) == 1

@@ -1,0 +1,34 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What this machine has for the gates."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+# Steps wait as long as they compute.
+SLOTS_PER_CORE = 2
+# Of what a slot may need, the most that was seen: two control planes with their nodes.
+BYTES_PER_SLOT = 4 * 2**30
+INOTIFY_INSTANCES_PER_SLOT = 32
+
+
+def slots(cores: int | None = None, memory: int | None = None, inotify: int | None = None) -> int:
+    """How many tests may run at a time; memory in bytes. What is not given is read from the
+    kernel."""
+    cores = cores or os.cpu_count() or 1
+    memory = memory or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    inotify = inotify or int(Path("/proc/sys/fs/inotify/max_user_instances").read_text())
+    return max(
+        1,
+        min(
+            SLOTS_PER_CORE * cores, memory // BYTES_PER_SLOT, inotify // INOTIFY_INSTANCES_PER_SLOT
+        ),
+    )
+
+
+def without_root() -> str:
+    """What is lacking for real nodes, which are made of namespaces and mounts."""
+    return "" if os.geteuid() == 0 else "it needs root, for namespaces and mounts"
