@@ -58,7 +58,7 @@ def _units(place: Place) -> Iterator[Command]:
 def _ansible_units(place: Place) -> Iterator[Command]:
     collection_copy.refresh(place)
     yield Command(
-        ["ansible-test", "units", "--local", "--python", PYTHON, "--num-workers", "2"],
+        ["ansible-test", "units", "--local", "--python", PYTHON, "--collect-only"],
         cwd=place.copy,
         env={"HOME": str(ansible_test.home(place))},
     )
@@ -167,7 +167,11 @@ SHORT = (
         "context of an image, and what the collection says that one needs",
         publishing.execution_environment,
     ),
-    Step("ansible-units", "the same unit tests as ansible-test runs them", _ansible_units),
+    Step(
+        "ansible-units",
+        "ansible-test finds all unit tests and imports them as it does",
+        _ansible_units,
+    ),
     Step(
         "antsibull-nox",
         "licences, action groups, files that do not belong in plugins",
