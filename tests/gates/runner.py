@@ -96,7 +96,7 @@ def run(steps: Sequence[Step], place: Place, *, slots: int, verbose: bool = Fals
                     print(f"==> {step.name}: {step.title}", flush=True)
                     own = replace(place, step=step.name)
                     running[threads.submit(_run_step, step, own, verbose=verbose)] = step
-            ended, _ = wait(running, timeout=HEARTBEAT_S, return_when=FIRST_COMPLETED)
+            ended, _others = wait(running, timeout=HEARTBEAT_S, return_when=FIRST_COMPLETED)
             if not ended and not verbose:
                 names = ", ".join(step.name for step in running.values())
                 print(f"    ... {time.monotonic() - started:.0f} s, running: {names}", flush=True)
