@@ -14,7 +14,7 @@ import json
 import ssl
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -78,14 +78,7 @@ class Api:
         if body is not None:
             data = json.dumps(body).encode()
             headers["Content-Type"] = content_type
-        try:
-            answer = self._pool.request(
-                method, self.server + path, body=data, headers=headers, timeout=timeout
-            )
-        except urllib3.exceptions.HTTPError as error:
-            raise ApiError(
-                0, f"No answer from {self.server} to {method} {path}: {error}"
-            ) from error
+        answer = self.send(method, path, data, headers, timeout=timeout)
         is_json = "json" in answer.headers.get("Content-Type", "")
         content = json.loads(answer.data) if is_json else answer.data.decode()
         if answer.status >= 400:
@@ -94,6 +87,32 @@ class Api:
                 answer.status, f"{method} {path} as {self.user} gave {answer.status}: {reason}"
             )
         return content
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        *,
+        timeout: float = 60,
+        stream: bool = False,
+    ) -> urllib3.BaseHTTPResponse:
+        """The answer as it is, whatever its status. The body of a stream is not read yet, and may
+        come at any time."""
+        try:
+            return self._pool.request(
+                method,
+                self.server + path,
+                body=body,
+                headers=headers,
+                timeout=None if stream else timeout,
+                preload_content=not stream,
+            )
+        except urllib3.exceptions.HTTPError as error:
+            raise ApiError(
+                0, f"No answer from {self.server} to {method} {path}: {error}"
+            ) from error
 
     def get(self, path: str) -> Any:
         """The object or list at this path. Asks again if the server has no time, or has not caught

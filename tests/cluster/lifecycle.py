@@ -21,6 +21,7 @@ import urllib3
 from tests.cluster import commands, processes
 from tests.cluster.api import Api
 from tests.cluster.builds_api.registration import make_certificate, register
+from tests.cluster.builds_api.stored import definitions
 from tests.cluster.commands import CONTROL_PLANE_NODE, NFD_NAMESPACE, Ports, Setup
 from tests.cluster.errors import ClusterError
 from tests.cluster.kubeconfig import write_kubeconfig
@@ -339,7 +340,7 @@ def _fill(api: Api, flavour: Flavour, setup: Setup) -> None:
     if flavour.monitoring_crds:
         crds += read_objects(HERE / "crds" / "monitoring.yaml")
     if flavour.openshift:
-        crds += read_objects(HERE / "openshift" / "crds.yaml")
+        crds += [*read_objects(HERE / "openshift" / "crds.yaml"), *definitions()]
     create_crds(api, crds)
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NFD_NAMESPACE}}
     create_objects(api, [namespace, control_plane_node()])

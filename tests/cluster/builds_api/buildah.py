@@ -21,10 +21,9 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.cluster.builds_api.executor import Hold, Outcome, Run, failure, values_of
-from tests.cluster.builds_api.kinds import Obj
-from tests.cluster.builds_api.plays import BUILDAH, Simulated
+from tests.cluster.builds_api.execution import Hold, Outcome, Run, Simulated, failure, values_of
 from tests.cluster.builds_api.pushing import known_registry
+from tests.cluster.builds_api.stored import Obj
 from tests.cluster.errors import ClusterError
 from tests.cluster.images.build_host import make_build_host
 
@@ -32,7 +31,7 @@ _FROM = re.compile(r"^FROM\s.*$", re.MULTILINE | re.IGNORECASE)
 
 
 class Buildah:
-    """Builds of Dockerfiles with contexts from ConfigMaps, for root; other plays are left to the
+    """Builds of Dockerfiles with contexts from ConfigMaps, for root; others are left to the
     simulation.
 
     found(plural, namespace, name): a Secret or ConfigMap, or None. cluster: its folder.
@@ -45,19 +44,19 @@ class Buildah:
         self._found = found
         self._cluster = cluster
 
-    def hold(self, build: Obj, plays: Mapping[str, str], waited_s: float) -> Hold | None:
+    def hold(self, build: Obj, behaviour: Mapping[str, str]) -> Hold | None:
         """As in the simulation, a build waits for what it mounts."""
-        return self._simulated.hold(build, {} if _is_real(plays) else plays, waited_s)
+        return self._simulated.hold(build, behaviour)
 
     def run(self, run: Run) -> Outcome:
-        """Build and push. A build that another process has begun is begun anew."""
-        if not _is_real(run.plays):
+        """Build and push."""
+        if run.behaviour.get("play") != "buildah":
             return self._simulated.run(run)
         target = run.build["status"]["outputDockerImageReference"]
         registry = known_registry(self._cluster, target)
         if registry is None:
             run.say(f"error: no registry is known that would take {target}: see use_registry")
-            return failure("Failed", "PushImageToRegistryFailed")
+            return failure("PushImageToRegistryFailed")
         # Below /tmp, which is the same for the program.
         with tempfile.TemporaryDirectory(prefix="openshift-build-") as name:
             folder = Path(name)
@@ -82,10 +81,10 @@ class Buildah:
                 )
                 != 0
             ):
-                return failure("Failed", "DockerBuildFailed")
+                return failure("DockerBuildFailed")
             digest = folder / "digest"
             if _say_all(run, [program, "push", *trust, f"--digestfile={digest}", target]) != 0:
-                return failure("Failed", "PushImageToRegistryFailed")
+                return failure("PushImageToRegistryFailed")
             run.say("Push successful")
             return Outcome("Complete", digest=digest.read_text().strip(), labels=_labels(run.build))
 
@@ -180,10 +179,6 @@ def _instruction(keyword: str, values: Mapping[str, str]) -> str:
 def _arguments(build: Obj) -> list[str]:
     arguments = values_of(build["spec"]["strategy"]["dockerStrategy"].get("buildArgs"))
     return [f"--build-arg={name}={value}" for name, value in arguments.items()]
-
-
-def _is_real(plays: Mapping[str, str]) -> bool:
-    return plays.get("play") == BUILDAH
 
 
 def _say_all(run: Run, command: list[str]) -> int:

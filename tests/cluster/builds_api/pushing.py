@@ -13,12 +13,12 @@ from pathlib import Path
 
 import urllib3
 
-from tests.cluster.builds_api.kinds import Obj
+from tests.cluster.builds_api.stored import Obj
 from tests.cluster.errors import ClusterError
 from tests.cluster.registry import Images, Registry
 from tests.cluster.registry.configuration import HOSTS
 
-_LIST = "builds-api/registries.json"
+_LIST = "build-registries.json"
 
 
 class PushError(Exception):

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from tests.cluster.api import Api
-from tests.cluster.builds_api.kinds import GROUPS, VERSION, Obj
+from tests.cluster.builds_api.stored import GROUPS, VERSION, Obj
 from tests.cluster.errors import ClusterError
 from tests.cluster.objects import create_objects
 from tests.cluster.pki import Authority, write_secret
