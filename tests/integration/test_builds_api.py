@@ -147,7 +147,6 @@ def test_a_build_waits_for_its_output_and_its_secret_and_can_be_cancelled(cluste
     }
     cluster.api.create(STREAMS, stream, missing_ok=False)
     has(cluster, build, phase="Pending", reason="MissingPushSecret")
-    # runPolicy is Serial.
     second = cluster.api.request(
         "POST", f"{BUILDS}/buildconfigs/waits/instantiate", {"metadata": {"name": "waits"}}
     )
