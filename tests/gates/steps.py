@@ -155,7 +155,11 @@ SHORT = (
         "guides and reference as a site, in .build/docs-site/html",
         publishing.docs_site,
     ),
-    Step("molecule", "scenario default: create, converge, idempotence, verify, destroy", _molecule),
+    Step(
+        "molecule",
+        "scenario default on a local cluster: create, converge, idempotence, verify, destroy",
+        _molecule,
+    ),
     Step("docs-lint", "documentation of modules and roles", publishing.docs_lint),
     Step(
         "galaxy-importer",
