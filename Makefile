@@ -9,7 +9,7 @@ CLUSTER ?= demo
 
 VENV_PYTHON := .venv/bin/python
 GATES := $(VENV_PYTHON) -m tests.gates
-LINT_STEPS := mypy ruff layers yamllint changelog
+LINT_STEPS := mypy ruff complexity layers yamllint changelog
 TEST_STEPS := units ansible-units sanity antsibull-nox docs-lint galaxy-importer execution-environment docs-site integration molecule
 
 .DEFAULT_GOAL := help

@@ -31,6 +31,11 @@ def _mypy(place: Place) -> Iterator[Command]:
     yield Command(["mypy"])
 
 
+def _complexity(_place: Place) -> Iterator[Command]:
+    # C is 20 branches; unlike ruff's rule it counts comprehensions.
+    yield Command(["xenon", "--max-absolute", "C", "plugins"])
+
+
 def _layers(place: Place) -> Iterator[Command]:
     yield Command(
         ["lint-imports", "--no-cache", "--no-logo"], env={"PYTHONPATH": str(place.collections)}
@@ -143,6 +148,7 @@ def _scenario(place: Place, name: str, folder: Path | None = None) -> Command:
 LINT = (
     Step("mypy", "Python types, strict", _mypy),
     Step("ruff", "Python style and likely bugs", _ruff),
+    Step("complexity", "functions that can be read: at most 20 branches", _complexity),
     Step("layers", "which layer may import which", _layers),
     Step("yamllint", "YAML style", _yamllint),
     Step("changelog", "changelog fragments", _changelog),

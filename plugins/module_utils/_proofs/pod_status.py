@@ -183,48 +183,21 @@ def judge(pod: Obj) -> Verdict:
         # How it ends, Failed where its init containers were not done, says nothing of the one that
         # comes.
         return Verdict(Outcome.PENDING, "Terminating", f"{name(pod)} is being replaced")
-    scheduled = condition(pod, "PodScheduled")
-    if (
-        scheduled
-        and scheduled.get("status") == "False"
-        and scheduled.get("reason") == "Unschedulable"
-    ):
-        why = _PREEMPTION.sub("", scheduled.get("message") or "") or "no reason given"
-        text = f"{name(pod)} finds no place: {why}"
-        return Verdict(
-            Outcome.TROUBLE, "Unschedulable", text, seconds(scheduled.get("lastTransitionTime"))
-        )
+    unschedulable = _unschedulable(pod)
+    if unschedulable is not None:
+        return unschedulable
     since = seconds((condition(pod, "Ready") or {}).get("lastTransitionTime"))
     for container in statuses(pod):
-        waiting = (container.get("state") or {}).get("waiting") or {}
-        reason = waiting.get("reason", "")
-        if reason in TERMINAL_REASONS:
-            ended = (container.get("lastState") or {}).get("terminated") or {}
-            detail = waiting.get("message") or ""
-            if reason == "CrashLoopBackOff":
-                detail = f"exit code {ended.get('exitCode', 'unknown')}, {container.get('restartCount', 0)} restarts"
-            text = f"{name(pod)} container {container.get('name')}: {reason}"
-            return Verdict(Outcome.TROUBLE, reason, f"{text} ({detail})" if detail else text, since)
+        if _waiting(container).get("reason") in TERMINAL_REASONS:
+            return _stuck(pod, container, since)
     if status.get("phase") == "Failed":
         why = status.get("reason") or "Failed"
-        return Verdict(
-            Outcome.TROUBLE, why, f"{name(pod)} failed: {status.get('message') or why}", since
-        )
+        text = f"{name(pod)} failed: {status.get('message') or why}"
+        return Verdict(Outcome.TROUBLE, why, text, since)
     for container in statuses(pod):
-        waiting = (container.get("state") or {}).get("waiting") or {}
-        ended = (container.get("lastState") or {}).get("terminated") or {}
-        if waiting.get("reason"):
-            return Verdict(
-                Outcome.PENDING,
-                str(waiting["reason"]),
-                f"{name(pod)} container {container.get('name')}: {waiting['reason']}",
-            )
-        if ended.get("exitCode") and not container.get("ready"):
-            return Verdict(
-                Outcome.PENDING,
-                "Restarted",
-                f"{name(pod)} container {container.get('name')} was restarted after exit code {ended['exitCode']}",
-            )
+        pending = _under_way(pod, container)
+        if pending is not None:
+            return pending
     unready = unready_container(pod)
     if unready is not None:
         text = f"{name(pod)} container {unready} runs but is no longer ready"
@@ -232,3 +205,43 @@ def judge(pod: Obj) -> Verdict:
     return Verdict(
         Outcome.PENDING, status.get("phase") or "Pending", f"{name(pod)} is not ready yet"
     )
+
+
+def _unschedulable(pod: Obj) -> Verdict | None:
+    scheduled = condition(pod, "PodScheduled") or {}
+    if (scheduled.get("status"), scheduled.get("reason")) != ("False", "Unschedulable"):
+        return None
+    why = _PREEMPTION.sub("", scheduled.get("message") or "") or "no reason given"
+    text = f"{name(pod)} finds no place: {why}"
+    since = seconds(scheduled.get("lastTransitionTime"))
+    return Verdict(Outcome.TROUBLE, "Unschedulable", text, since)
+
+
+def _stuck(pod: Obj, container: Obj, since: float | None) -> Verdict:
+    """A container that does not start without somebody's help."""
+    reason, detail = _waiting(container)["reason"], _waiting(container).get("message") or ""
+    if reason == "CrashLoopBackOff":
+        code, restarts = _ended(container).get("exitCode", "unknown"), container.get("restartCount")
+        detail = f"exit code {code}, {restarts or 0} restarts"
+    text = f"{name(pod)} container {container.get('name')}: {reason}"
+    return Verdict(Outcome.TROUBLE, reason, f"{text} ({detail})" if detail else text, since)
+
+
+def _under_way(pod: Obj, container: Obj) -> Verdict | None:
+    """What a container waits for, or that it has been restarted; None where it does neither."""
+    text = f"{name(pod)} container {container.get('name')}"
+    reason = _waiting(container).get("reason")
+    if reason:
+        return Verdict(Outcome.PENDING, str(reason), f"{text}: {reason}")
+    code = _ended(container).get("exitCode")
+    if code and not container.get("ready"):
+        return Verdict(Outcome.PENDING, "Restarted", f"{text} was restarted after exit code {code}")
+    return None
+
+
+def _waiting(container: Obj) -> Obj:
+    return (container.get("state") or {}).get("waiting") or {}
+
+
+def _ended(container: Obj) -> Obj:
+    return (container.get("lastState") or {}).get("terminated") or {}
