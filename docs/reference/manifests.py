@@ -30,6 +30,6 @@ class _Dumper(yaml.SafeDumper):
 
 def filled(text: str, name: str) -> str:
     """A manifest with what comes after its comment made anew."""
-    comment, separator, _ = text.partition("---\n")
+    comment = text.partition("---\n")[0]
     made = yaml.dump(MADE[name](), Dumper=_Dumper, sort_keys=False, width=120, allow_unicode=True)
-    return comment + separator + made
+    return f"{comment}---\n{made}"

@@ -34,10 +34,10 @@ class Cache:
         return BESTEFFORT if self.max > self.min > 0 else ""
 
 
-def _parameter(kind: str, title: str, choices: tuple[str, ...] = ()) -> Any:
-    """A field of a part. kind: its type as Ansible names it, int, float or str. title: its name in
-    an RmdNodeState."""
-    return field(default=None, metadata={"kind": kind, "title": title, "choices": choices})
+def _parameter(kind: str, title: str, choices: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What a field of a part is. kind: its type as Ansible names it, int, float or str. title: its
+    name in an RmdNodeState."""
+    return {"kind": kind, "title": title, "choices": choices}
 
 
 @dataclass(frozen=True)
@@ -71,16 +71,18 @@ class RmdSettings:
 class Mba(RmdSettings):
     """Memory bandwidth: in percent or in megabytes per second, by the mode that the daemon runs in."""
 
-    percentage: Optional[int] = _parameter("int", "MBA Percentage")
-    mbps: Optional[int] = _parameter("int", "MBA Mbps")
+    percentage: Optional[int] = field(default=None, metadata=_parameter("int", "MBA Percentage"))
+    mbps: Optional[int] = field(default=None, metadata=_parameter("int", "MBA Mbps"))
 
 
 @dataclass(frozen=True)
 class Pstate(RmdSettings):
     """What the P-state plugin is asked for. monitoring: "on" or "off"."""
 
-    ratio: Optional[float] = _parameter("float", "P-State Ratio")
-    monitoring: Optional[str] = _parameter("str", "P-State Monitoring", ("on", "off"))
+    ratio: Optional[float] = field(default=None, metadata=_parameter("float", "P-State Ratio"))
+    monitoring: Optional[str] = field(
+        default=None, metadata=_parameter("str", "P-State Monitoring", ("on", "off"))
+    )
 
 
 @dataclass(frozen=True)

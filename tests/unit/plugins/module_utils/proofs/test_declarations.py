@@ -62,7 +62,7 @@ def names_of(keys: Mapping[str, Key]) -> set[str]:
 
 
 def test_every_file_of_a_kind_is_in_the_catalog() -> None:
-    assert {name for _, name, _ in pkgutil.iter_modules(kinds.__path__)} == set(KINDS)
+    assert {each.name for each in pkgutil.iter_modules(kinds.__path__)} == set(KINDS)
 
 
 @pytest.mark.parametrize("name", NAMES)
