@@ -15,7 +15,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._proofs.advice
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.declaration import keys_of
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs.reasons import WAIT
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
     STANDARD_OPTIONS,
 )
@@ -24,6 +23,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.state
     tag_of,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._schema.shapes import Key, Record
+from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.reasons import WAIT
 
 
 def proofs() -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from ..module_utils._authoring import check_core
 from ..module_utils._interface import arguments
 from ..module_utils._interface.api_types_file import read_api_types
-from ..module_utils._states.context import RunContext
+from ..module_utils._runs.context import RunContext
 from ..plugin_utils._in_process import ControllerAction
 
 

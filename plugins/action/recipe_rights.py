@@ -14,7 +14,7 @@ from ..module_utils._authoring.rights import rights_core
 from ..module_utils._interface import arguments
 from ..module_utils._interface.api_types_file import read_api_types
 from ..module_utils._interface.bundle import read_bundle
-from ..module_utils._states.context import RunContext
+from ..module_utils._runs.context import RunContext
 from ..plugin_utils._in_process import COLLECTION_RECIPES, ControllerAction
 
 

@@ -37,7 +37,7 @@ from ..module_utils._interface.public_variables import (
     refuse_wrong,
 )
 from ..module_utils._interface.run_id import introduction, make_run_id
-from ..module_utils._states.context import RunContext
+from ..module_utils._runs.context import RunContext
 from ._orphan import end_with_parent, parent, started
 from ._screen import Screen
 

@@ -17,7 +17,7 @@ from typing import Any
 from ansible import constants as C  # noqa: N812 - as everywhere in Ansible
 from ansible.utils.display import Display
 
-from ..module_utils._states.context import Terminal
+from ..module_utils._runs.context import Terminal
 
 display = Display()
 

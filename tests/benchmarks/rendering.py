@@ -19,7 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.bun
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     render_state,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states.discover import (
     discovery_of,
 )

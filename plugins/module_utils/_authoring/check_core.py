@@ -13,7 +13,7 @@ from .._json import Obj
 from .._recipes.checking.api_types import ApiTypes
 from .._recipes.checking.check import Checked, check
 from .._recipes.instances import default_namespace
-from .._states.context import RunContext
+from .._runs.context import RunContext
 from .rights.needed import needed_rights
 from .rights.roles import rules
 

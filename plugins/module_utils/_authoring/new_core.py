@@ -13,7 +13,7 @@ from typing import Any
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._recipes.load import load
-from .._states.context import RunContext
+from .._runs.context import RunContext
 from .scaffold import scaffold
 
 

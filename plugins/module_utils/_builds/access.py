@@ -23,7 +23,7 @@ from .._registry.registry_errors import (
     RegistryError,
     RegistryUnauthorized,
 )
-from .._states.context import RunContext
+from .._runs.context import RunContext
 from .._states.prepare import Prepared
 from .cluster_registries import RegistryReader
 from .credentials import read_keyring

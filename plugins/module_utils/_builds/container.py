@@ -20,9 +20,9 @@ from .._recipes.recipe import Recipe, State
 from .._recipes.render import RenderFacts, check_recipe
 from .._recipes.switches import is_enabled
 from .._recipes.templating import Templates
-from .._states.context import RunContext
+from .._runs.context import RunContext
+from .._runs.guard import Guard, given_back
 from .._states.discover import discovery_of
-from .._states.guard import Guard, given_back
 from .._states.prepare import Prepared, choose, prepare, render_facts, tell_differences
 from .._states.record import image_entries, record_spec, record_store
 from .._states.shared import refuse_shared

@@ -21,7 +21,7 @@ from .._json import Obj
 from .._registry.image_names import parse
 from .._registry.policy import RegistryPolicy
 from .._registry.registries_conf import SYSTEM_AUTHORITIES, authorities, registries_conf
-from .._states.context import RunContext
+from .._runs.context import RunContext
 from .builders.secret_mounts import mounted
 from .failures import MISSING, TIMED_OUT, BuildFailure, BuildPhase, classify, failure
 from .git import QUIET

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import Any
 
+from .._times import seconds, timestamp
 from .failures import BuildFailure
 
 # As long as it takes to read why, doubled with each try in a row.
 FIRST_PAUSE_S = 30
 LONGEST_PAUSE_S = 3600
-_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 
 @dataclass(frozen=True)
@@ -46,11 +45,7 @@ class Remembered:
         epoch."""
         attempts = self.attempts + 1 if self.failed == key else 1
         pause = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(attempts - 1, 16))
-        retry = (
-            ""
-            if failure.is_held
-            else datetime.fromtimestamp(now + pause, timezone.utc).strftime(_FORMAT)
-        )
+        retry = "" if failure.is_held else timestamp(now + pause)
         return Remembered(key, failure.phase.value, failure.reason, attempts, retry)
 
     def forbids(self, key: str, now: float) -> bool:
@@ -59,12 +54,9 @@ class Remembered:
             return False
         if not self.retry:
             return True
-        try:
-            due = datetime.strptime(self.retry, _FORMAT).replace(tzinfo=timezone.utc).timestamp()
-        except ValueError:  # nothing of ours
-            return False
-        # A clock that was wrong must not hold up builds for long.
-        return now < due <= now + LONGEST_PAUSE_S
+        due = seconds(self.retry)
+        # A clock that was wrong must not hold up builds for long; what is no time is not of ours.
+        return due is not None and now < due <= now + LONGEST_PAUSE_S
 
     @property
     def advice(self) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
 
 from .._json import Obj
+from .._times import micro_timestamp
 from .api_errors import AlreadyExists, ApiError, NotFound
 from .client import Client
 from .kinds import Kind
@@ -55,7 +55,7 @@ def write(
 
     Returns the first error, since nothing depends on Events: their reader is a person.
     """
-    moment = datetime.fromtimestamp(now, tz=timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    moment = micro_timestamp(now)
 
     def call(occurrence: Occurrence) -> Callable[[], None]:
         return lambda: _write(client, make_event(occurrence, moment, instance), moment)

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
 
 from .._json import Obj
+from .._times import micro_timestamp, seconds, timestamp
 from .api_errors import AlreadyExists, Conflict, LockHeld, NotFound, Unreachable
 from .client import Client
 from .kinds import Kind
@@ -52,20 +52,20 @@ RIGHTS = (
 
 @dataclass(frozen=True)
 class LockInfo:
-    """A lock as it stands. holder is "" when it is free; times are UTC, None when never written."""
+    """A lock as it stands. holder is "" when it is free; times are seconds since the epoch, None when never written."""
 
     holder: str
     info: str
-    since: datetime | None
-    renewed: datetime | None
+    since: float | None
+    renewed: float | None
     duration_s: int
     resource_version: str
     transitions: int
 
     @property
-    def until(self) -> datetime | None:
+    def until(self) -> float | None:
         """When the holder's time is up, if it does not renew."""
-        return self.renewed + timedelta(seconds=self.duration_s) if self.renewed else None
+        return None if self.renewed is None else self.renewed + self.duration_s
 
 
 def read(client: Client, name: str) -> LockInfo | None:
@@ -211,7 +211,7 @@ class RunLock:
                 return
             body = {
                 "metadata": {"resourceVersion": found.resource_version},
-                "spec": {"holderIdentity": "", "renewTime": _time(self._clock())},
+                "spec": {"holderIdentity": "", "renewTime": micro_timestamp(self._clock())},
             }
             try:
                 self._hurried.patch(LEASE, self._name, LOCK_NAMESPACE, body)
@@ -229,16 +229,14 @@ class RunLock:
             self._observed = (found.resource_version, now)
         until = found.until
         return (
-            until is None
-            or until.timestamp() <= self._clock()
-            or now - self._observed[1] >= found.duration_s
+            until is None or until <= self._clock() or now - self._observed[1] >= found.duration_s
         )
 
     def _is_fresh(self, found: LockInfo) -> bool:
         """Whether another task of this run has renewed the lock just now."""
         if found.holder != self._holder or found.renewed is None:
             return False
-        age = self._clock() - found.renewed.timestamp()
+        age = self._clock() - found.renewed
         if not 0 <= age < RENEW_AFTER_S:
             return False
         self._renewed_at = self._ticks() - age
@@ -286,13 +284,13 @@ class RunLock:
         client.patch(LEASE, self._name, LOCK_NAMESPACE, body)
         self._renewed_at = moment
 
-    def _spec(self, *, transitions: int, since: datetime | None) -> Obj:
+    def _spec(self, *, transitions: int, since: float | None) -> Obj:
         now = self._clock()
         return {
             "holderIdentity": self._holder,
             "leaseDurationSeconds": self._duration_s,
-            "acquireTime": _time(since.timestamp() if since else now),
-            "renewTime": _time(now),
+            "acquireTime": micro_timestamp(now if since is None else since),
+            "renewTime": micro_timestamp(now),
             "leaseTransitions": transitions,
         }
 
@@ -340,24 +338,13 @@ def _info(lease: Obj) -> LockInfo:
     return LockInfo(
         holder=spec.get("holderIdentity") or "",
         info=(metadata.get("annotations") or {}).get(HOLDER_INFO_ANNOTATION) or "",
-        since=_moment(spec.get("acquireTime")),
-        renewed=_moment(spec.get("renewTime")),
+        since=seconds(spec.get("acquireTime")),
+        renewed=seconds(spec.get("renewTime")),
         duration_s=int(spec.get("leaseDurationSeconds") or 0),
         resource_version=metadata.get("resourceVersion") or "",
         transitions=int(spec.get("leaseTransitions") or 0),
     )
 
 
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def _moment(text: str | None) -> datetime | None:
-    if not text:
-        return None
-    form = "%Y-%m-%dT%H:%M:%S.%fZ" if "." in text else "%Y-%m-%dT%H:%M:%SZ"
-    return datetime.strptime(text, form).replace(tzinfo=timezone.utc)
-
-
-def _short(moment: datetime | None) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment else "an unknown time"
+def _short(moment: float | None) -> str:
+    return "an unknown time" if moment is None else timestamp(moment)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from .._states.context import RunContext
+from .._runs.context import RunContext
 from .bundle import read_bundle
 from .outcome import masked, outcome_of
 from .run_id import introduction

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from .._json import Obj
+from .._times import seconds
 from .system import coreos_build, label_form, os_of
 
 KERNEL = "feature.node.kubernetes.io/kernel-version.full"
@@ -135,20 +135,13 @@ class NodeFacts:
             arch=str(info.get("architecture") or labels.get(ARCH) or ""),
             ready=is_ready,
             ready_message=message,
-            ready_since=_seconds(ready.get("lastTransitionTime")),
+            ready_since=seconds(ready.get("lastTransitionTime")),
             schedulable=not spec.get("unschedulable", False),
             taints=tuple(spec.get("taints") or ()),
             capacity=status.get("capacity") or {},
             allocatable=status.get("allocatable") or {},
-            created=_seconds(metadata.get("creationTimestamp")),
+            created=seconds(metadata.get("creationTimestamp")),
             os_build=coreos_build(str(info.get("osImage", ""))),
             runtime=runtime,
             runtime_version=runtime_version,
         )
-
-
-def _seconds(timestamp: str | None) -> float | None:
-    """An API timestamp as seconds since the epoch."""
-    return (
-        datetime.fromisoformat(timestamp.replace("Z", "+00:00")).timestamp() if timestamp else None
-    )

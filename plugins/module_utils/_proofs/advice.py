@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .._verdicts.reasons import UNDER_WAY, Reason
 from .catalog import KINDS
-from .reasons import UNDER_WAY, Reason
 
 # What the walk itself says of a state, whatever its proofs.
 OF_STATES: Mapping[str, Reason] = {

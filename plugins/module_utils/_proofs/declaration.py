@@ -13,11 +13,11 @@ from enum import Enum
 from typing import Any, Generic, TypeVar, Union, cast, get_type_hints
 
 from .._schema.shapes import Key, Record, Shape, Text
+from .._verdicts.reasons import Reason
+from .._verdicts.verdict import Verdict
 from .evaluation import Observation
 from .feeds import Watched
 from .proof import Proof
-from .reasons import Reason
-from .verdict import Verdict
 
 S = TypeVar("S")
 T = TypeVar("T")

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Union
 
 from .._json import Obj
+from .._verdicts.reasons import UNDER_WAY, Reason
+from .._verdicts.verdict import Outcome, Verdict
 from .evaluation import Observation
 from .feeds import Watched
-from .reasons import UNDER_WAY, Reason
-from .verdict import Outcome, Verdict
 
 FIND_REASONS = {
     "NotFound": Reason(

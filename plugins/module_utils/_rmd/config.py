@@ -10,7 +10,7 @@ from typing import Any
 
 from .._cluster.client import Client, connect
 from .._json import Obj
-from .._states.context import RunContext
+from .._runs.context import RunContext
 from .objects.conditions import condition
 from .objects.operator_names import CONFIG, CONFIG_NAME, HOME_NAMESPACE
 

@@ -13,7 +13,7 @@ from typing import Union
 
 from .._cluster.client import Client
 from .._errors import EnablementError
-from .._states.context import RunContext
+from .._runs.context import RunContext
 from .daemon_client import Daemon
 from .node_lease import NodeLease, all_saved
 from .node_results import FAILED, KEEP, NodeJob, NodeReport, WriteSettings

@@ -11,7 +11,7 @@ from typing import Any, Union
 
 from .._cluster.client import connect
 from .._json import Obj
-from .._states.context import RunContext
+from .._runs.context import RunContext
 from .daemon_client import Daemon
 from .daemons import open_fleet, select_nodes
 from .dialect import decode

@@ -15,8 +15,8 @@ from .._cluster.client import Client, connect
 from .._cluster.labels import DOMAIN
 from .._errors import EnablementError
 from .._json import Obj
-from .._states.context import RunContext
-from .._states.guard import Guard, given_back
+from .._runs.context import RunContext
+from .._runs.guard import Guard, given_back
 from .daemon_client import Daemon
 from .daemons import Fleet, open_fleet
 from .execute import execute
@@ -24,8 +24,8 @@ from .node_results import KEEP, NodeJob, WriteSettings
 from .objects import capacity, object_store
 from .objects.operator_names import FINALIZER, NODE_STATE
 from .rmd_errors import RmdError
+from .rmd_rights import RECIPE
 
-RECIPE = "intel-rmd"
 _MANAGED_BY = "app.kubernetes.io/managed-by"
 
 

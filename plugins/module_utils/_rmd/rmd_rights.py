@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from .._cluster.rights import CLUSTER, LOCKS, READ, WRITE, Right
 
+# The recipe that needs them, whose lock is taken for all that is written.
+RECIPE = "intel-rmd"
 _GROUP, _KINDS = "intel.com", ("rmdworkloads", "rmdnodestates", "rmdconfigs")
 
 RIGHTS = (

@@ -11,7 +11,7 @@ from typing import Any, Optional
 from .._cluster.client import Client, connect
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
-from .._states.context import RunContext
+from .._runs.context import RunContext
 from .checking import check_nodes
 from .cores import parse_cores
 from .daemons import open_fleet, select_nodes

@@ -25,11 +25,11 @@ from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._recipes.recipe import State
 from .._recipes.render import RenderedState, check_recipe, render_images
+from .._runs.context import RunContext
+from .._runs.guard import Guard, given_back
 from . import remove, validate
-from .context import RunContext
 from .desired import Desired
 from .foreign import refuse_foreign_plugin, refuse_rival_plugins, refuse_rivals
-from .guard import Guard, given_back
 from .later_changes import LaterChanges
 from .ownership import find_owned
 from .preflight import refuse_missing_rights

@@ -20,7 +20,7 @@ from .._nodes.discovery import Discovery, discover
 from .._nodes.grouping import Grouping
 from .._nodes.pools import machine_config_terms
 from .._nodes.selectors import label_selector
-from .context import RunContext
+from .._runs.context import RunContext
 from .empty import gather
 from .platform import cluster_facts, machine_config_pools
 from .prepare import Prepared, prepare, tell_differences

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .._json import Obj
-from .context import RunContext
+from .._runs.context import RunContext
 from .validation.table import aligned
 
 _HEAD = ("CLUSTER", "RECIPE", "PHASE", "NODES", "MESSAGE")

@@ -12,7 +12,7 @@ from .._cluster.changes import Change
 from .._cluster.client import Client
 from .._cluster.executing import execute
 from .._errors import EnablementError
-from .._proofs.verdict import Outcome, Verdict
+from .._verdicts.verdict import Outcome, Verdict
 from .staging import Stage, Staged
 from .validation.walk import Walker
 

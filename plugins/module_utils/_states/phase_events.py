@@ -14,7 +14,7 @@ from .._cluster import events
 from .._cluster.client import Client
 from .._cluster.events import Occurrence
 from .._nodes.facts import NodeFacts
-from .context import RunContext
+from .._runs.context import RunContext
 from .record.crd import API_VERSION, KIND
 from .validation.causes import Results
 from .validation.node_marks import READY, VANISHED

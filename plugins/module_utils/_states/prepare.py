@@ -27,7 +27,7 @@ from .._recipes.recipe import Recipe, State
 from .._recipes.render import RenderFacts
 from .._recipes.render_facts import Group
 from .._recipes.requirements import node_label_sets
-from .context import RunContext
+from .._runs.context import RunContext
 from .intent import make_intent
 from .record import record_spec, record_store
 from .record.crd import GROUP, KIND

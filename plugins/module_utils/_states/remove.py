@@ -17,8 +17,8 @@ from .._cluster.removal import delete_and_wait
 from .._errors import EnablementError
 from .._json import Obj
 from .._recipes.recipe import State
-from .context import RunContext
-from .guard import Guard
+from .._runs.context import RunContext
+from .._runs.guard import Guard
 from .holders import find_holders, in_words
 from .leftovers import find_marked
 from .ownership import find_owned

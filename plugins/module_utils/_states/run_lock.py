@@ -12,7 +12,7 @@ from typing import Any
 from .._cluster.client import connect
 from .._cluster.lease import RunLock, read
 from .._json import Obj
-from .context import RunContext
+from .._runs.context import RunContext
 
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:

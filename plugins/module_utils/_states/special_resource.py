@@ -18,11 +18,11 @@ from .._cluster.removal import delete_and_wait
 from .._cluster.rights import CLUSTER, Right
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
-from .._proofs.pod_status import timestamp
 from .._recipes.lookups import is_looked_up
+from .._runs.context import RunContext
+from .._runs.guard import Guard
+from .._times import timestamp
 from . import phase_events
-from .context import RunContext
-from .guard import Guard
 from .leftovers import clear_marks, find_marked
 from .prepare import Prepared, prepare
 from .record import adopted, image_entries, record_spec, record_store

@@ -21,9 +21,9 @@ from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._nodes.membership import Standing, standing, stray_selectors
-from .._proofs.pod_status import seconds
 from .._proofs.snapshot import Vanished
 from .._recipes.requirements import labels_of_persons
+from .._times import seconds
 from .holders import find_holders, in_words
 from .prepare import Prepared
 

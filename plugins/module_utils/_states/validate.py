@@ -15,15 +15,15 @@ from .._cluster.client import connect
 from .._cluster.labels import RECIPE_LABEL, VALIDATION_LABEL
 from .._errors import EnablementError
 from .._json import Obj
-from .._proofs.pod_status import seconds
 from .._proofs.queries import StartPod
 from .._proofs.snapshot import node_of
 from .._recipes.recipe import State
 from .._recipes.render import render_pod
+from .._runs.context import RunContext
+from .._runs.guard import Guard
+from .._times import seconds
 from . import phase_events
-from .context import RunContext
 from .desired import Desired
-from .guard import Guard
 from .holders import find_holders
 from .later_changes import LaterChanges
 from .leftovers import clear_marks

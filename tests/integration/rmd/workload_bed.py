@@ -23,7 +23,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.out
     outcome_of,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd import info, workload_run
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from tests.cluster import Cluster
 from tests.integration.plays import REPO, Runner
 from tests.integration.rmd.bed import NAMESPACE, Obj, RmdBed, deployed

@@ -25,7 +25,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.check
     Checked,
     check,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 
 REPO = Path(__file__).resolve().parents[3]
 RECIPES = REPO / "tests" / "recipes"

@@ -22,7 +22,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.bun
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.checking.check import (
     check,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 
 REPO = Path(__file__).resolve().parents[3]
 

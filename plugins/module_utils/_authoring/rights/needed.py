@@ -19,7 +19,7 @@ from ..._recipes.checking.api_types import ApiTypes
 from ..._recipes.checking.trial import Made
 from ..._recipes.recipe import Recipe
 from ..._rmd import rmd_rights
-from ..._rmd.certificates.renewal import RECIPE as RMD_RECIPE
+from ..._rmd.rmd_rights import RECIPE as RMD_RECIPE
 from ..._states import discover, foreign, holders, node_patches, platform, special_resource
 from ..._states.record import record_store
 from ..._states.validation import answers, mirror

@@ -12,8 +12,8 @@ from ..._cluster.kinds import Kind
 from ..._cluster.rights import Right
 from ..._errors import InvalidInput
 from ..._json import Obj
-from ..._proofs.pod_status import IMAGE_REASONS, condition, crashed_container, judge, statuses
-from ..._proofs.verdict import Outcome
+from ..._verdicts.pod_status import IMAGE_REASONS, condition, crashed_container, judge, statuses
+from ..._verdicts.verdict import Outcome
 from ..failures import INTERRUPTED, TIMED_OUT, BuildPhase, classify, failure, reason_of
 from ..orders import BuildOrder, Built
 from . import buildah_objects

@@ -14,9 +14,9 @@ from ..._cluster.client import Client
 from ..._cluster.watch import WatchHub
 from ..._errors import EnablementError
 from ..._json import Obj
-from ..._proofs.pod_status import IMAGE_REASONS, judge
-from ..._proofs.verdict import Outcome
 from ..._registry.image_names import parse
+from ..._verdicts.pod_status import IMAGE_REASONS, judge
+from ..._verdicts.verdict import Outcome
 from ..orders import Found
 from ..settings import BuildSettings
 

@@ -12,10 +12,10 @@ from typing import Annotated
 from ..._nodes.facts import quantity
 from ..._schema.shapes import Integer, Optional
 from ..._schema.terms import RESOURCE_NAME
+from ..._verdicts.reasons import Reason
+from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..declaration import ProofKind, Scope, Setting
 from ..evaluation import Observation
-from ..reasons import Reason
-from ..verdict import PASSED, Outcome, Verdict
 
 _AMOUNT = Integer(0, 1_000_000, template=True)
 

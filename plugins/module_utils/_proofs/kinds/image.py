@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..._verdicts.reasons import Reason
+from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..declaration import ProofKind, Scope
 from ..evaluation import Observation
-from ..reasons import Reason
-from ..verdict import PASSED, Outcome, Verdict
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,14 @@ from typing import Annotated, Union
 from ..._json import Obj
 from ..._schema.shapes import Integer, OneOf, Optional, Regex, Text
 from ..._schema.terms import GROUP_VERSION, KIND_NAME
+from ..._verdicts.pod_status import NO_POD, last_line, name
+from ..._verdicts.reasons import UNDER_WAY, Reason
+from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..declaration import ProofKind, Scope, Setting
 from ..evaluation import Observation
 from ..feeds import Watched
-from ..pod_status import NO_POD, last_line, name
 from ..queries import ReadLogs
-from ..reasons import UNDER_WAY, Reason
 from ..snapshot import node_of
-from ..verdict import PASSED, Outcome, Verdict
 from ..watching import FIND_REASONS, find, find_all, pods_of
 
 READ_EVERY_S = 5.0

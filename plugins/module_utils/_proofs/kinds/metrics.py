@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from ..._schema.shapes import Integer, Items, Text
+from ..._verdicts.pod_status import NO_POD, name
+from ..._verdicts.reasons import UNDER_WAY, Reason
+from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..declaration import ProofKind, Scope, Setting
 from ..evaluation import Observation
-from ..pod_status import NO_POD, name
 from ..queries import ReadMetrics
-from ..reasons import UNDER_WAY, Reason
-from ..verdict import PASSED, Outcome, Verdict
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from typing import Annotated
 
 from ..._schema.shapes import Items, MapOf, Text
 from ..._schema.terms import LABEL
+from ..._verdicts.reasons import Reason
+from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..declaration import ProofKind, Scope, Setting
 from ..evaluation import Observation
-from ..reasons import Reason
-from ..verdict import PASSED, Outcome, Verdict
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from typing import Annotated, Any
 
 from ..._schema.shapes import Anything, OneOf, Optional, Text
 from ..._schema.terms import GROUP_VERSION, KIND_NAME
+from ..._verdicts.pod_status import condition
+from ..._verdicts.reasons import Reason
+from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..declaration import ProofKind, Scope, Setting, SettingsRecord
 from ..evaluation import Observation
 from ..feeds import Watched
-from ..pod_status import condition
-from ..reasons import Reason
-from ..verdict import PASSED, Outcome, Verdict
 from ..watching import FIND_REASONS, find
 
 SHOWN = 100

@@ -15,9 +15,8 @@ from typing import Any
 
 from ..._cluster.objects import ObjectKey
 from ..._json import Obj
-from ..declaration import ProofKind, Scope
-from ..evaluation import Observation
-from ..pod_status import (
+from ..._times import seconds
+from ..._verdicts.pod_status import (
     NO_LONGER_READY,
     NO_POD,
     POD_REASONS,
@@ -26,12 +25,13 @@ from ..pod_status import (
     is_ready,
     judge,
     last_line,
-    seconds,
     unready_container,
 )
+from ..._verdicts.reasons import UNDER_WAY, Reason
+from ..._verdicts.verdict import PASSED, Outcome, Verdict
+from ..declaration import ProofKind, Scope
+from ..evaluation import Observation
 from ..queries import ReadEvents, ReadLogs, ReadRevision
-from ..reasons import UNDER_WAY, Reason
-from ..verdict import PASSED, Outcome, Verdict
 from ..watching import pods_of
 
 

@@ -16,12 +16,13 @@ from typing import Annotated
 from ..._json import Obj
 from ..._schema.shapes import Either, Integer, Optional, Text
 from ..._schema.terms import RESOURCE_NAME, SECONDS, RecipeFile
+from ..._times import seconds
+from ..._verdicts.pod_status import IMAGE_REASONS, POD_REASONS, judge, last_line, name
+from ..._verdicts.reasons import UNDER_WAY, Reason
+from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..declaration import ProofKind, ProofPod, Scope, Setting
 from ..evaluation import Observation
-from ..pod_status import IMAGE_REASONS, POD_REASONS, judge, last_line, name, seconds
 from ..queries import ReadLogs, RemovePod, StartPod
-from ..reasons import UNDER_WAY, Reason
-from ..verdict import PASSED, Outcome, Verdict
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ from ..._cluster.api_errors import Forbidden
 from ..._cluster.client import Client, connect
 from ..._errors import EnablementError, InvalidInput
 from ..._json import Obj
-from ..._states.context import RunContext
-from ..._states.guard import Guard, given_back
+from ..._runs.context import RunContext
+from ..._runs.guard import Guard, given_back
+from ..._times import timestamp
+from ..rmd_rights import RECIPE
 from . import lifetimes, pki, secret_objects
 from .lifetimes import CertificateSettings, WantedCertificates
 from .pki import Pair
 
-RECIPE = "intel-rmd"
 GENERATED, PROVIDED = "generated", "provided"
 # In check mode, for certificates that are not there yet.
 _NOT_KNOWN = "not-known-yet"
@@ -195,7 +196,7 @@ def _result(trust: Mapping[str, str], shared: str, unknown: str) -> Obj:
         pki.observe(trust["client.crt"], trust["ca.crt"]) if pki.AVAILABLE and not unknown else None
     )
     if found is not None:
-        result["expires"] = _moment(found.not_after)
+        result["expires"] = timestamp(found.not_after.timestamp())
     return result
 
 
@@ -204,14 +205,14 @@ def _diff(before: Mapping[str, Pair], wanted: WantedCertificates) -> dict[str, s
 
     def line(node: str, pair: Optional[Pair]) -> str:
         found = pki.observe(pair.certificate, wanted.authority.certificate) if pair else None
-        return f"certificate of node {node}: until {_moment(found.not_after)}\n" if found else ""
+        return (
+            f"certificate of node {node}: until {timestamp(found.not_after.timestamp())}\n"
+            if found
+            else ""
+        )
 
     nodes = sorted({*wanted.issued, *wanted.removed})
     return {
         "before": "".join(line(node, before.get(node)) for node in nodes),
         "after": "".join(line(node, wanted.servers.get(node)) for node in nodes),
     }
-
-
-def _moment(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

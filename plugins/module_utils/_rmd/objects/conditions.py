@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Optional
 
 from ..._json import Obj
-from ..._proofs.pod_status import timestamp
+from ..._times import timestamp
 
 # The API server keeps no longer message, and a person reads no longer one.
 _LONGEST = 1000

@@ -14,7 +14,7 @@ from typing import Any, Optional
 
 from ..._cluster.labels import DOMAIN
 from ..._json import Obj
-from ..._proofs.pod_status import seconds, timestamp
+from ..._times import seconds, timestamp
 from ..workloads import RunningWorkload
 from .conditions import condition
 from .operator_names import HOME_NAMESPACE, NODE_STATE, node_state_name

@@ -17,7 +17,7 @@ from ..._cluster.client import Client
 from ..._cluster.kinds import Kind
 from ..._cluster.labels import DOMAIN
 from ..._json import Obj
-from ..._proofs.pod_status import timestamp
+from ..._times import timestamp
 from .object_store import WORKERS
 
 POD = Kind("", "v1", "Pod", "pods", namespaced=True)

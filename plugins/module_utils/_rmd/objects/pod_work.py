@@ -13,8 +13,8 @@ from typing import Any, Literal
 from ..._cluster.api_errors import ApiError
 from ..._cluster.client import Client
 from ..._json import Obj
-from ..._proofs.pod_status import timestamp
-from ..._states.context import RunContext
+from ..._runs.context import RunContext
+from ..._times import timestamp
 from ..agents import Report, find_agents, read_reports
 from ..rmd_errors import RmdError
 from . import pod_store

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from ..._cluster.client import Client
 from ..._json import Obj
-from ..._states.context import RunContext
+from ..._runs.context import RunContext
 from ..actions import Delete, Post, Replace
 from ..daemon_client import Daemon
 from ..execute import execute

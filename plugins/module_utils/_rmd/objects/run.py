@@ -10,12 +10,12 @@ from typing import Any, Optional
 
 from ..._cluster.client import Client, connect
 from ..._json import Obj
-from ..._states.context import RunContext
-from ..._states.guard import Guard, given_back
+from ..._runs.context import RunContext
+from ..._runs.guard import Guard, given_back
 from ..checking import check_nodes
 from ..daemons import Fleet, open_fleet
 from ..node_results import WriteSettings
-from ..release import RECIPE
+from ..rmd_rights import RECIPE
 from . import object_store, results
 from .operator_crds import ensure_definitions
 from .operator_names import WORKLOAD

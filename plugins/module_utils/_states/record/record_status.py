@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..._json import Obj
-from ..._proofs.pod_status import seconds
+from ..._times import seconds
 
 WORST_NODES = 10
 WORST_CAUSES = 10

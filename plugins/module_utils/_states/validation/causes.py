@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._json import Obj
 from ..._proofs.advice import advice
-from ..._proofs.pod_status import timestamp
+from ..._times import timestamp
 from .phases import Phase, Result
 
 Results = Mapping[tuple[str, str], Result]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from unicodedata import combining, east_asian_width
 
-from ..context import Terminal
+from ..._runs.context import Terminal
 from .table import departure, duration
 from .tally import Tally
 

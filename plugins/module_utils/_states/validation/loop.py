@@ -20,10 +20,10 @@ from ..._cluster.watch import WatchHub
 from ..._nodes.facts import NodeFacts
 from ..._nodes.grouping import Grouping
 from ..._proofs.catalog import KINDS
-from ..._proofs.pod_status import timestamp
 from ..._proofs.queries import Query, RemovePod, StartPod
 from ..._proofs.snapshot import ClusterSnapshot
-from ..._proofs.verdict import Outcome, Verdict
+from ..._times import timestamp
+from ..._verdicts.verdict import Outcome, Verdict
 from ..strays import Strays
 from . import node_marks
 from .answers import Answers

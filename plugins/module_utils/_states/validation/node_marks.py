@@ -20,7 +20,7 @@ from ..._cluster.labels import (
     vanished_annotation,
 )
 from ..._nodes.facts import NodeFacts
-from ..._proofs.pod_status import seconds
+from ..._times import seconds
 from .phases import UNTOLD, Phase, ProofRecord, Result, StatePlan
 
 READY, STALE, DEGRADED, VANISHED = "ready", "stale", "degraded", "vanished"

@@ -14,7 +14,7 @@ from enum import Enum
 from ..._cluster.objects import ObjectKey
 from ..._nodes.groups import NodeGroup
 from ..._proofs.proof import Proof
-from ..._proofs.verdict import Verdict
+from ..._verdicts.verdict import Verdict
 
 
 class Phase(str, Enum):

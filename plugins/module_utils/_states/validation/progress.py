@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..context import RunContext
+from ..._runs.context import RunContext
 from .changes_log import ChangesLog
 from .live_block import LiveBlock
 from .phases import Result, StatePlan

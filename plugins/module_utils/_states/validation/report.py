@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..._nodes.groups import NodeGroup
-from ..._proofs.pod_status import timestamp
+from ..._times import timestamp
 from .causes import Results, causes, place, problems, worst
 from .phases import Phase, Result, StatePlan
 

@@ -17,7 +17,7 @@ from ..._proofs.evaluation import Observation, Siblings
 from ..._proofs.kinds.rollout import RESTART_PENDING
 from ..._proofs.queries import Query
 from ..._proofs.snapshot import ClusterSnapshot
-from ..._proofs.verdict import PASSED, Outcome, Verdict
+from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from .phases import BROKEN, UNTOLD, Memory, Phase, ProofRecord, Result, StatePlan
 
 RESTART_TEXT = "the driver changed; its pod keeps running the version before until it is restarted (see upgrade)"

@@ -34,7 +34,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._errors import
     EnablementError,
     InvalidInput,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 
 Obj = dict[str, Any]
 

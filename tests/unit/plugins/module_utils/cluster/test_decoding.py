@@ -44,10 +44,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts i
     NodeFacts,
     quantity,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs import pod_status
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
     ClusterSnapshot,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._verdicts import pod_status
 
 Obj = dict[str, Any]
 

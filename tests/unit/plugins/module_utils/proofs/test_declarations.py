@@ -14,19 +14,16 @@ from types import ModuleType
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs import (
-    kinds,
-    pod_status,
-    watching,
-)
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs import kinds, watching
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.declaration import (
     Scope,
     keys_of,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs.reasons import Reason
 from ansible_collections.hardware.enablement.plugins.module_utils._schema.shapes import Key, Record
+from ansible_collections.hardware.enablement.plugins.module_utils._verdicts import pod_status
+from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.reasons import Reason
 
 NAMES = sorted(KINDS)
 

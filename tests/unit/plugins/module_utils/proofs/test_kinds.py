@@ -23,7 +23,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._proofs.querie
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
     ClusterSnapshot,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs.verdict import (
+from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verdict import (
     Outcome,
     Verdict,
 )

@@ -13,10 +13,10 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.guard import Guard
 from ansible_collections.hardware.enablement.plugins.module_utils._states import validate
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states.desired import Desired
-from ansible_collections.hardware.enablement.plugins.module_utils._states.guard import Guard
 from ansible_collections.hardware.enablement.plugins.module_utils._states.strays import Strays
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     FakeServer,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states import fleet
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
 
 DOWN = {"failed": True, "msg": "https://down cannot be reached."}
 

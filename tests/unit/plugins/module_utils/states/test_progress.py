@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import (
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import (
     RunContext,
     Terminal,
 )

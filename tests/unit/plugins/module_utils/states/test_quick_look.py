@@ -15,7 +15,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states.strays import Strays
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.answers import (
     Answers,

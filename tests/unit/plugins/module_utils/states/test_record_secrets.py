@@ -14,7 +14,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recip
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
     STANDARD_OPTIONS,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states.prepare import Prepared
 from ansible_collections.hardware.enablement.plugins.module_utils._states.special_resource import (
     write_report,

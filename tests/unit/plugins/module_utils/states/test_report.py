@@ -11,10 +11,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs.pod_status import (
-    seconds,
-    timestamp,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_status import (
     make_status,
     with_last_look,
@@ -27,6 +23,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.report import (
     summarize,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._times import seconds, timestamp
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import NOW
 

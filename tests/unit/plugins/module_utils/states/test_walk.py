@@ -12,9 +12,6 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import ObjectKey
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.feeds import Watched
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs.pod_status import (
-    timestamp,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.queries import (
     QueryResult,
@@ -27,10 +24,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._proofs.querie
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
     ClusterSnapshot,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs.verdict import (
-    Outcome,
-    Verdict,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
     ProofRecord,
@@ -41,6 +34,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
     Walk,
     Walker,
     WalkSettings,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._times import timestamp
+from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verdict import (
+    Outcome,
+    Verdict,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import (

@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
     Result,

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs.pod_status import (
-    judge,
-    seconds,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs.verdict import Outcome
+from ansible_collections.hardware.enablement.plugins.module_utils._times import seconds
+from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.pod_status import judge
+from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verdict import Outcome
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"

@@ -7,9 +7,9 @@ the scheduler."""
 from __future__ import annotations
 
 import re
-from datetime import datetime, timezone
 
 from .._json import Obj
+from .._times import seconds
 from .reasons import UNDER_WAY, Reason
 from .verdict import Outcome, Verdict
 
@@ -98,19 +98,6 @@ NO_LONGER_READY = "NoLongerReady"
 # What the scheduler adds about pods that it could evict, which explains nothing about this one's
 # place.
 _PREEMPTION = re.compile(r"[.,]?\s*(no new claims to deallocate,?\s*)?preemption:.*", re.DOTALL)
-
-
-def seconds(timestamp: str | None) -> float | None:
-    """An API timestamp as seconds since the epoch; None for what is none."""
-    try:
-        return datetime.fromisoformat((timestamp or "").replace("Z", "+00:00")).timestamp()
-    except ValueError:
-        return None
-
-
-def timestamp(moment: float) -> str:
-    """Seconds since the epoch as the API writes them."""
-    return datetime.fromtimestamp(moment, tz=timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def condition(obj: Obj, kind: str) -> Obj | None:

@@ -1,0 +1,33 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Moments as Kubernetes writes them (metav1.Time and MicroTime: RFC 3339 in UTC), and as seconds
+since the epoch. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+
+def seconds(text: str | None) -> float | None:
+    """A timestamp as seconds since the epoch; None for what is none, also where it names no
+    offset from UTC."""
+    try:
+        moment = datetime.fromisoformat((text or "").replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return moment.timestamp() if moment.tzinfo else None
+
+
+def timestamp(moment: float) -> str:
+    """Seconds since the epoch as a Time, in whole seconds."""
+    return _utc(moment).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def micro_timestamp(moment: float) -> str:
+    """Seconds since the epoch as a MicroTime."""
+    return _utc(moment).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _utc(moment: float) -> datetime:
+    return datetime.fromtimestamp(moment, tz=timezone.utc)
