@@ -72,6 +72,15 @@ restored:
   type: list
   elements: str
   returned: with O(state=absent)
+kept:
+  description: What stays in the cluster, why, and what a person does to remove that too.
+  type: list
+  elements: dict
+  returned: with O(state=absent)
+  sample:
+    - object: Namespace gpu
+      reason: which was there before
+      todo: kubectl delete namespace gpu
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -166,6 +166,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
         context = RunContext(
             check_mode=bool(self._task.check_mode),
             diff=bool(self._task.diff),
+            verbosity=display.verbosity,
             run_id=args.get("run_id", ""),
             run_info=introduction(args.get("run_id", "")),
             has_screen=True,

@@ -63,7 +63,10 @@ def test_check_on_an_empty_cluster_predicts_and_writes_nothing(
 ) -> None:
     before, mark = cluster.dump(), cluster.mark()
     played = runner.play("enable_gpu", "--check", "--diff").check()
-    assert "nvidia-driver" in played.output
+    assert "\nwould create 19 objects:\n" in played.output
+    assert "\n  + create DaemonSet nvidia-gpu/nvidia-driver-6-8-0-60-generic-" in played.output
+    # Bodies of new objects are for -v.
+    assert len(played.output.splitlines()) < 120
     assert played.changed > 0
     assert runner.writes(mark) == []
     assert cluster.dump() == before
@@ -139,6 +142,7 @@ def test_second_run_changes_nothing(cluster: Cluster, runner: Runner) -> None:
     before, mark = cluster.dump(), cluster.mark()
     played = runner.play("enable_gpu").check()
     played.unchanged()
+    assert not any(text in played.output for text in ("created", "updated", "changed our labels"))
     assert runner.writes(mark) == []
     assert cluster.dump() == before
     assert sight.phase_events(cluster) == READY_EVENTS
@@ -163,7 +167,7 @@ def test_an_old_look_is_noted_anew_without_a_lock_or_a_change(
 def test_check_and_diff_on_a_converged_cluster_show_nothing(runner: Runner) -> None:
     played = runner.play("enable_gpu", "--check", "--diff").check()
     played.unchanged()
-    assert "+++" not in played.output
+    assert not any(text in played.output for text in ("+++", "would"))
 
 
 def test_status_is_ready(cluster: Cluster, runner: Runner, tmp_path: Path) -> None:
@@ -182,7 +186,12 @@ def test_drift_is_repaired(cluster: Cluster, runner: Runner) -> None:
         ".apps", ""
     )
     cluster.kubectl("patch", name, "-n", "nvidia-gpu", "--type=merge", "-p", patch)
-    assert runner.play("enable_gpu").check().changed > 0
+    change = "spec.template.spec.priorityClassName system-cluster-critical -> system-node-critical"
+    check = runner.play("enable_gpu", "--check", "--diff").check()
+    assert "\n-spec.template.spec.priorityClassName: system-cluster-critical\n" in check.output
+    played = runner.play("enable_gpu").check()
+    assert "[localhost] updated 1 object:\n" in played.output
+    assert change in played.output
     spec = json.loads(cluster.kubectl("get", name, "-n", "nvidia-gpu", "-o", "json"))["spec"][
         "template"
     ]["spec"]
@@ -264,9 +273,16 @@ def test_disable_refuses_while_a_pod_holds_a_gpu(cluster: Cluster, runner: Runne
 
 
 def test_disable_leaves_nothing(cluster: Cluster, runner: Runner) -> None:
-    runner.play(
+    played = runner.play(
         "disable", hardware_enablement_recipe="nvidia-gpu", hardware_enablement_delete_crd=True
     ).check()
+    for line in (
+        "removed 6 DaemonSets, 5 ServiceAccounts, 3 ConfigMaps, ",
+        "removed Namespace nvidia-gpu, SpecialResource nvidia-gpu, CustomResourceDefinition ",
+        "removed our labels and annotations of 3 nodes: gpu-new-1, gpu-old-1, gpu-old-2\n",
+        "stays: Namespace hardware-enablement, kept for the next run; to remove it: kubectl delete ",
+    ):
+        assert f"[localhost] {line}" in played.output
     assert [name for name, node in nodes(cluster).items() if ours(node)] == []
     left = [
         key for key in cluster.dump() if "nvidia" in key.lower() or "specialresource" in key.lower()

@@ -1,113 +1,158 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes as Ansible's --diff shows them: one readable list, without the API server's noise and
-without secrets."""
+"""Changes as Ansible's --diff shows them: first a line for each object, then the fields of those
+that are updated, as YAML. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache
+from itertools import takewhile
 from typing import Any
 
+from .change_report import report_changes
 from .changes import Change
-from .objects import redact, without_noise
+from .field_changes import MISSING, FieldChange, field_changes, presentable
 
 try:
     import yaml
 except ImportError:
     yaml = None  # type: ignore[assignment]
 
-HIDDEN = "********"
-_MISSING = object()
-# By these keys the items of a list are named and matched.
-_NAMES = ("name", "key", "type", "mountPath", "containerPort")
+Diff = dict[str, str]
+
+# With the line that names a field these are the three lines of context that Ansible shows.
+_CONTEXT = 2
+_MOST_LINES = 40
+_WIDEST = 160
 
 
-def render_diff(changes: Sequence[Change], secrets: Set[str] = frozenset()) -> dict[str, str]:
-    """{"before": text, "after": text} for all changes but the unchanged.
+def render_diff(
+    changes: Sequence[Change],
+    secrets: Set[str] = frozenset(),
+    *,
+    would: bool = False,
+    full: bool = False,
+) -> list[Diff]:
+    """What Ansible shows for all changes but the unchanged; [] where there is none.
 
-    Each object has a header. A new or removed object is shown in full, of a changed one the fields
-    that differ, each on a line that names its path. A field that now holds one of the secrets is
-    not shown as it was before either: there it held the secret before, which nobody here knows.
+    would: whether the changes were only planned. full: also the bodies of new and removed objects,
+    and nothing of a value left out.
     """
-    before: list[str] = []
-    after: list[str] = []
+    lines = report_changes(changes, secrets, would=would)
+    if not lines:
+        return []
+    found = [{"prepared": _text(lines)}]
     for change in changes:
         if change.action == "unchanged":
             continue
-        old = redact(without_noise(change.before)) if change.before else None
-        new = redact(without_noise(change.after)) if change.after else None
-        header = f"# {change.action} {change.key}" + (f"  ({change.note})" if change.note else "")
-        if old is not None and new is not None:
-            pairs = list(_differences(old, new))
-            before += [header]
-            for path, has, gets in pairs:
-                if has is not _MISSING:
-                    before.append(f"{path}: {HIDDEN if _holds(gets, secrets) else _value(has)}")
-            after += [
-                header,
-                *(f"{path}: {_value(gets)}" for path, _has, gets in pairs if gets is not _MISSING),
-            ]
-        elif old is not None:
-            before += [header, *_document(old)]
-        elif new is not None:
-            after += [header, *_document(new)]
-    return {"before": _text(before), "after": _text(after)}
+        if change.before is not None and change.after is not None:
+            before, after = _fields(field_changes(change, secrets), full)
+        elif full:
+            before = _dumped(presentable(change.before, secrets))
+            after = _dumped(presentable(change.after, secrets))
+        else:
+            continue
+        found.append(make_diff(str(change.key), before, after))
+    return found
 
 
-def _differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """(path, old value, new value) of the fields that differ."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        for key in [*old, *(key for key in new if key not in old)]:
-            below = f"{path}.{key}" if path else str(key)
-            yield from _differences(old.get(key, _MISSING), new.get(key, _MISSING), below)
-    elif _is_named(old) and _is_named(new):
-        olds, news = _by_name(old), _by_name(new)
-        for key in [*olds, *(key for key in news if key not in olds)]:
-            yield from _differences(
-                olds.get(key, _MISSING), news.get(key, _MISSING), f"{path}[{key}]"
-            )
-    elif old != new:
-        yield path, old, new
+def make_diff(header: str, before: Iterable[str], after: Iterable[str]) -> Diff:
+    """One entry of a task's diff, of lines without their ends."""
+    return {
+        "before_header": header,
+        "after_header": header,
+        "before": _text(before),
+        "after": _text(after),
+    }
 
 
-def _is_named(value: Any) -> bool:
-    """Whether a list's items have names that are all different."""
-    if (
-        not isinstance(value, list)
-        or not value
-        or not all(isinstance(item, Mapping) for item in value)
-    ):
-        return False
-    return len(_by_name(value)) == len(value)
+def _fields(fields: Iterable[FieldChange], full: bool) -> tuple[list[str], list[str]]:
+    before: list[str] = []
+    after: list[str] = []
+    for field in fields:
+        name = ".".join(field.path)
+        olds, news = (
+            [] if value is MISSING else _dumped({name: value})
+            for value in (field.before, field.after)
+        )
+        if not full:
+            olds, news = _focused(olds, news)
+        before += olds
+        after += news
+    return before, after
 
 
-def _by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    return {next((str(item[key]) for key in _NAMES if key in item), ""): item for item in items}
+def _focused(olds: list[str], news: list[str]) -> tuple[list[str], list[str]]:
+    """Two versions of one field from a little before the first line that differs to a little after
+    the last one, each under the line that names the field."""
+    head = 1 + _same(olds[1:], news[1:])
+    start = max(head - _CONTEXT, 1)
+    tail = _same(olds[head:][::-1], news[head:][::-1])
+    end = max(tail - _CONTEXT, 0)
+    return _cut(olds, start, len(olds) - end), _cut(news, start, len(news) - end)
 
 
-def _holds(value: Any, secrets: Set[str]) -> bool:
-    return value is not _MISSING and any(secret in str(value) for secret in secrets)
+def _same(olds: Sequence[str], news: Sequence[str]) -> int:
+    """How many lines are the same at the beginning."""
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(olds, news, strict=False))))
 
 
-def _value(value: Any) -> str:
+def _cut(lines: Sequence[str], start: int, end: int) -> list[str]:
+    if not lines:
+        return []
+    name = f"{lines[0]}  # from line {start}" if start > 1 else lines[0]
+    kept, more = lines[start:end][:_MOST_LINES], len(lines[start:end]) - _MOST_LINES
+    shown = [_clipped(line) for line in (name, *kept)]
+    return [*shown, f"  # and {more} more lines; -v shows them"] if more > 0 else shown
+
+
+def _clipped(line: str) -> str:
+    """A line of bearable length. Two that differ only in what is left out stay different."""
+    if len(line) <= _WIDEST:
+        return line
+    digest = hashlib.sha256(line.encode()).hexdigest()[:8]
+    return f"{line[:_WIDEST]}… ({len(line)} characters, sha256 {digest})"
+
+
+def _dumped(value: Mapping[str, Any]) -> list[str]:
+    if not value:
+        return []
     text: str = yaml.dump(
-        value, Dumper=_dumper(), default_flow_style=True, width=10_000, sort_keys=True
-    ).strip()
-    return text.removesuffix("...").strip()
-
-
-def _document(obj: Mapping[str, Any]) -> list[str]:
-    text: str = yaml.dump(dict(obj), Dumper=_dumper(), default_flow_style=False, sort_keys=False)
+        dict(value),
+        Dumper=_dumper(),
+        default_flow_style=False,
+        sort_keys=False,
+        allow_unicode=True,
+        width=10_000,
+    )
     return text.splitlines()
 
 
 @cache
 def _dumper() -> Any:
-    """Writes what occurs twice twice: an anchor and an alias save space, and nobody reads them."""
-    return type("Plain", (yaml.SafeDumper,), {"ignore_aliases": lambda _self, _data: True})
+    """Writes texts of several lines as blocks, also where PyYAML would rather quote them; and what
+    occurs twice twice: an anchor saves space, and nobody reads it."""
+
+    class BlockDumper(yaml.SafeDumper):
+        def ignore_aliases(self, _data: Any) -> bool:
+            return True
+
+        def analyze_scalar(self, scalar: str) -> Any:
+            analysis = super().analyze_scalar(scalar)
+            lines = scalar.replace("\t", " ").split("\n")
+            analysis.allow_block = len(lines) > 1 and all(map(str.isprintable, lines))
+            return analysis
+
+        def represent_text(self, text: str) -> Any:
+            style = "|" if "\n" in text else None
+            return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+    BlockDumper.add_representer(str, BlockDumper.represent_text)
+    return BlockDumper
 
 
-def _text(lines: Sequence[str]) -> str:
+def _text(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)

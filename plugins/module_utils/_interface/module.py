@@ -27,6 +27,7 @@ def run_module(module: AnsibleModule, core: Core) -> None:
     context = RunContext(
         check_mode=bool(module.check_mode),
         diff=bool(getattr(module, "_diff", False)),
+        verbosity=int(getattr(module, "_verbosity", 0)),
         run_id=params.get("run_id") or "",
         run_info=introduction(params.get("run_id") or ""),
         notice=notices.append,
@@ -38,7 +39,7 @@ def run_module(module: AnsibleModule, core: Core) -> None:
             params["bundle"] = read_bundle(Path(params["recipe_dir"]) / params["recipe"])
         return core(params, context)
 
-    found = outcome_of(work, secrets=secrets, verbosity=int(getattr(module, "_verbosity", 0)))
+    found = outcome_of(work, secrets=secrets, verbosity=context.verbosity)
     if notices:
         # The action plugin shows them.
         found["notices"] = masked(notices, secrets)

@@ -7,8 +7,15 @@ show progress."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+from .._cluster.change_report import report_changes
+from .._cluster.changes import Change
+from .._cluster.diff import Diff, render_diff
+from .._json import Obj
+
+MOST_SHOWN = 10
 
 
 def _silent(text: str) -> None:
@@ -35,15 +42,16 @@ class RunContext:
     """The surroundings of one task.
 
     run_id names the run in the run's lock: it is the same for every task of one ansible-playbook
-    process and differs between processes. host is the inventory's name of the cluster. progress
-    receives one short line of text at a time, which somebody sees where has_screen is true. notice
-    receives what a person has to see in any case, also where there is no screen. terminal is there
-    where more than lines can be shown. clock gives seconds since the epoch. secrets collects texts
-    that neither result nor progress may show.
+    process and differs between processes. verbosity is the number of -v. host is the inventory's
+    name of the cluster. progress receives one short line of text at a time, which somebody sees
+    where has_screen is true. notice receives what a person has to see in any case, also where there
+    is no screen. terminal is there where more than lines can be shown. clock gives seconds since
+    the epoch. secrets collects texts that neither result nor progress may show.
     """
 
     check_mode: bool = False
     diff: bool = False
+    verbosity: int = 0
     run_id: str = ""
     run_info: str = ""
     host: str = ""
@@ -53,6 +61,25 @@ class RunContext:
     notice: Callable[[str], None] = field(default=_silent)
     clock: Callable[[], float] = field(default=time.time)
     secrets: set[str] = field(default_factory=set)
+
+    def tell_changes(self, changes: Sequence[Change]) -> None:
+        """Say which objects changed, unless the task's diff does."""
+        most = None if self.verbosity else MOST_SHOWN
+        lines = report_changes(changes, self.secrets, would=self.check_mode, most=most)
+        for line in () if self.diff else lines:
+            self.notice(line)
+
+    def tell(self, text: str) -> Obj:
+        """Say a line; where the task has a diff, as the result's diff."""
+        if self.diff:
+            return {"diff": [{"prepared": f"{text}\n"}]}
+        self.notice(text)
+        return {}
+
+    def diff_of(self, changes: Sequence[Change]) -> list[Diff]:
+        """The changes for the task's diff."""
+        full = self.verbosity > 0
+        return render_diff(changes, self.secrets, would=self.check_mode, full=full)
 
     def masked(self, text: str) -> str:
         """The text with asterisks where it shows a secret."""

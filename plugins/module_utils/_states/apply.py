@@ -16,7 +16,6 @@ from typing import Any
 from .._cluster.api_errors import UnknownKind
 from .._cluster.changes import Change
 from .._cluster.client import connect
-from .._cluster.diff import render_diff
 from .._cluster.executing import execute
 from .._cluster.labels import KERNEL, STATE_LABEL, fact_label
 from .._cluster.objects import ObjectKey, key_of
@@ -149,6 +148,7 @@ class _Application:
             later = LaterChanges(
                 self.client, staged, self._plan_stage, self._before_write, self.context.clock
             )
+        self.context.tell_changes(planned.differing)
         if self.proven:
             report = validate.prove(
                 self.desired, self.proven, self.params, self.context, self.guard, later
@@ -156,6 +156,7 @@ class _Application:
             return self._with_report(self._result(planned, later), report)
         if later and later.left:
             validate.make_due(self.desired, self.context, self.guard, later)
+            self.context.tell_changes(later.done)
         return self._result(planned, later)
 
     def _plan(self, record: Mapping[str, Any] | None) -> Planned:
@@ -309,7 +310,7 @@ class _Application:
                     render_images(self.recipe, name, self.desired.facts)
                 )
         if self.context.diff:
-            result["diff"] = render_diff(differing, self.context.secrets)
+            result["diff"] = self.context.diff_of(differing)
         return result
 
     @staticmethod
@@ -318,7 +319,7 @@ class _Application:
         ending: Obj = {key: report.pop(key) for key in ("failed", "msg") if key in report}
         result["changed"] = report.pop("changed") or result["changed"]
         if "diff" in report:
-            result["diff"] = [*_listed(result.get("diff")), *_listed(report.pop("diff"))]
+            result["diff"] += report.pop("diff")
         return {**result, "report": report, **ending}
 
     def _tell_skipped(self, rows: Sequence[Obj]) -> None:
@@ -380,7 +381,3 @@ def _row(change: Change) -> Obj:
     if change.note:
         row["note"] = change.note
     return row
-
-
-def _listed(diff: Any) -> list[Any]:
-    return list(diff) if isinstance(diff, list) else [diff] if diff else []

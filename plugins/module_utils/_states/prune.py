@@ -13,7 +13,8 @@ from .._cluster.labels import GROUP_LABEL, STATE_LABEL
 from .._cluster.objects import ObjectKey
 from .._json import Obj
 
-NEVER = ("Namespace", "CustomResourceDefinition")
+DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+NEVER = ("Namespace", DEFINITION[1])
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._cluster.client import Client
-from .._cluster.diff import render_diff
 from .._cluster.executing import execute
 from .._cluster.labels import STATE_LABEL
 from .._cluster.removal import delete_and_wait
@@ -25,6 +24,7 @@ from .ownership import find_owned
 from .prepare import Prepared
 from .prune import NEVER
 from .record import adopted, record_store
+from .removal_report import report_removal
 
 
 def states(
@@ -72,7 +72,14 @@ def states(
         "release_role": prepared.recipe.release_role,
     }
     if context.diff:
-        result["diff"] = render_diff(changes)
+        result["diff"] = context.diff_of(changes)
+    elif changes:
+        gone, restored = (
+            [change.key for change in changes if change.action == action]
+            for action in ("delete", "restore")
+        )
+        named, would = context.verbosity > 0, context.check_mode
+        context.notice("\n".join(report_removal(gone, restored, named=named, would=would)))
     return result
 
 

@@ -6,9 +6,10 @@ enabled."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
+from .._cluster.change_report import name_some
 from .._cluster.changes import Change
 from .._cluster.client import Client, connect
 from .._cluster.executing import execute
@@ -25,9 +26,11 @@ from .._times import timestamp
 from . import phase_events
 from .leftovers import clear_marks, find_marked
 from .prepare import Prepared, prepare
+from .prune import DEFINITION
 from .record import adopted, image_entries, record_spec, record_store
 from .record.crd import API_VERSION, KIND, NAME, RECORD
 from .record.record_status import in_public, make_status, with_last_look
+from .removal_report import find_kept, report_removal
 
 _LAST_LOOK = "lastChecked"
 _OF_RUNS = (
@@ -72,10 +75,11 @@ def write_report(
 ) -> Obj:
     """Make the record say what a validation found. live: the record as it is."""
     if live is None and context.check_mode:
-        return {"changed": True, "message": "the record would be created"}
+        created = context.tell(f"would create SpecialResource {prepared.recipe.name}")
+        return {"changed": True, "message": "the record would be created", **created}
     guard = Guard(client, prepared.recipe.name, context)
     spec = prepared.spec
-    changed = live is None or live.get("spec") != spec
+    changed = asked = live is None or live.get("spec") != spec
     if changed and not context.check_mode:
         guard.before_write()
         record_store.ensure_definition(client)
@@ -108,10 +112,19 @@ def write_report(
         )
         phase_events.say(client, [said] if said else [], context)
     result: Obj = {"changed": changed, "status": status}
-    if context.diff and changed:
-        phase = f"phase: {before['phase']}\n" if "phase" in before else ""
-        result["diff"] = {"before": phase, "after": f"phase: {status['phase']}\n"}
+    if changed:
+        verb = "would update" if context.check_mode else "updated"
+        found = _differing(before, status, {"spec"} if asked else set())
+        result |= context.tell(f"{verb} SpecialResource {prepared.recipe.name}: {found}")
     return result
+
+
+def _differing(before: Obj, status: Obj, others: Set[str]) -> str:
+    """The fields of the record that changed: "phase waiting -> ready, message, states"."""
+    fields = {key for key in status if status[key] != before.get(key)} if before else set()
+    names = name_some({*fields, *others} - {"phase", _LAST_LOOK})
+    old, new = before.get("phase", "(none)"), status["phase"]
+    return ", ".join(filter(None, [f"phase {old} -> {new}" if old != new else "", names]))
 
 
 def _looked_up(prepared: Prepared) -> set[str]:
@@ -136,13 +149,17 @@ def _remove(
     stages.append([ObjectKey(API_VERSION, KIND, "", name)] if record is not None else [])
     if params["delete_crd"] and served:
         _refuse_while_others_exist(client, name)
-        stages.append([ObjectKey("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", NAME)])
+        stages.append([ObjectKey(*DEFINITION, "", NAME)])
+    going = [key for keys in stages for key in keys]
+    given_back = [change.key for change in restored]
     guard = Guard(client, name, context)
     marked = find_marked(client, name)
-    removed = [
-        f"marks of node {node}"
-        for node in clear_marks(client, name, marked, guard.before_write, write)
-    ]
+    kept = (
+        find_kept(client, prepared, record, {*going, *given_back})
+        if going or restored or marked
+        else []
+    )
+    nodes = sorted(clear_marks(client, name, marked, guard.before_write, write))
     if write:
         execute(client, restored, guard=guard.before_write)
     for keys in filter(None, stages):
@@ -150,9 +167,18 @@ def _remove(
             delete_and_wait(
                 client, keys, timeout=float(params["wait_timeout"]), guard=guard.before_write
             )
-        removed += [str(key) for key in keys]
-    result: Obj = {"removed": removed, "restored": [str(change.key) for change in restored]}
-    return {"changed": bool(removed or restored), **result}
+    lines = report_removal(
+        going, given_back, nodes, kept, would=not write, named=context.verbosity > 0
+    )
+    return {
+        "changed": bool(lines),
+        "removed": [*(f"marks of node {node}" for node in nodes), *map(str, going)],
+        "restored": [str(key) for key in given_back],
+        "kept": [
+            {"object": str(entry.key), "reason": entry.reason, "todo": entry.todo} for entry in kept
+        ],
+        **(context.tell("\n".join(lines)) if lines else {}),
+    }
 
 
 def _taken_over(client: Client, prepared: Prepared, record: Obj | None) -> list[Change]:

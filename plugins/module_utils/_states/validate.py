@@ -11,6 +11,7 @@ from functools import cache, partial
 from typing import Any, TypeVar
 
 from .._cluster.api_errors import ApiError, Unreachable
+from .._cluster.change_report import count_nodes, report_labels
 from .._cluster.client import connect
 from .._cluster.labels import RECIPE_LABEL, VALIDATION_LABEL
 from .._errors import EnablementError
@@ -78,6 +79,7 @@ def prove(
         _say_changes(desired, loop, context)
     if later:
         later.drop_departed(loop.walker)
+        context.tell_changes(later.done)
     report = _report(desired, plans, names, loop, params)
     refused: list[EnablementError] = []
     released = _insist(partial(_release, desired, guard, context), refused) or {}
@@ -87,9 +89,13 @@ def prove(
         _insist(partial(_clear_validators, desired, guard, loop if known else None), refused)
     report["rivals"] = _insist(lambda: desired.rival_plugins, refused) or []
     report["unfinished"] = [str(error) for error in refused]
-    _tell(report, desired, params, context)
-    result = _result(report, writer, released, params, context)
-    return _recorded(desired, result, context, refused) if params["record"] else result
+    _complete(report, desired, params, context)
+    result = _result(report, {**released, **writer.changed}, params, context)
+    if params["record"]:
+        result = _recorded(desired, result, context, refused)
+    for line in report["table"] if params["show"] else ():
+        context.notice(line)
+    return result
 
 
 def _settle(loop: Loop, nodes: Sequence[Obj], later: LaterChanges | None, wait: bool) -> None:
@@ -131,8 +137,10 @@ def _report(
     return report
 
 
-def _tell(report: Obj, desired: Desired, params: Mapping[str, Any], context: RunContext) -> None:
-    """Complete the report's message, draw its table, and show that where it is asked for."""
+def _complete(
+    report: Obj, desired: Desired, params: Mapping[str, Any], context: RunContext
+) -> None:
+    """Complete the report's message, and draw its table."""
     nodes, nfd = desired.members, desired.discovery.nfd["message"]
     if not report["nodes_total"] and not nodes:
         report["message"] = nfd or report["message"]
@@ -145,8 +153,6 @@ def _tell(report: Obj, desired: Desired, params: Mapping[str, Any], context: Run
         report.update(table.would_validate(report))
     else:
         report["table"] = table.render(desired.recipe.name, report, context.clock(), seconds)
-    for line in report["table"] if params["show"] else ():
-        context.notice(line)
 
 
 def _insist(step: Callable[[], T], refused: list[EnablementError]) -> T | None:
@@ -185,7 +191,7 @@ def _recorded(
         }
     result["changed"] = result["changed"] or written["changed"]
     if "diff" in written:
-        result["diff"] = [result["diff"], written["diff"]]
+        result["diff"] += written["diff"]
     return result
 
 
@@ -343,26 +349,18 @@ def _is_awaited(pod: Obj, loop: Loop) -> bool:
 
 def _result(
     report: Obj,
-    writer: LabelWriter,
-    released: Mapping[str, Any],
+    patches: Mapping[str, Obj],
     params: Mapping[str, Any],
     context: RunContext,
 ) -> Obj:
-    changes = {**released, **writer.changed}
-    result: Obj = {"changed": bool(changes), **report}
+    result: Obj = {"changed": bool(patches), **report}
     if context.diff:
-        after = "".join(f"{node}: {_flat(patch)}\n" for node, patch in sorted(changes.items()))
-        result["diff"] = {
-            "before": "",
-            "after": after,
-            "before_header": "nodes",
-            "after_header": "nodes",
-        }
+        result["diff"] = []
+    if patches:
+        done = "would change" if context.check_mode else "changed"
+        text = f"{done} our labels and annotations of {count_nodes(patches)}"
+        details = report_labels(patches) if context.diff else []
+        result |= context.tell("\n".join([text, *details]))
     if params["require_ready"] and not report["acceptable"] and not context.check_mode:
         result.update(failed=True, msg=report["message"])
     return result
-
-
-def _flat(patch: Mapping[str, Any]) -> str:
-    labels = (patch.get("metadata") or {}).get("labels") or {}
-    return ", ".join(f"{name}={value}" for name, value in sorted(labels.items())) or "proofs"

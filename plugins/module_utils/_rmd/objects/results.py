@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..._cluster.changes import Change
-from ..._cluster.diff import render_diff
+from ..._cluster.diff import Diff, make_diff
 from ..._cluster.objects import key_of
 from ..._errors import EnablementError
 from ..._json import Obj
+from ..._states.context import RunContext
 from ..actions import Delete, Post, Replace, changes
 from ..cores import to_ranges
 from ..workloads import Workload
@@ -93,22 +94,23 @@ def judged(result: Obj) -> Obj:
 
 
 def diff(
-    reconciliation: Reconciliation, automatic: Automatic, offered: Mapping[str, int | None]
-) -> dict[str, str]:
+    reconciliation: Reconciliation,
+    automatic: Automatic,
+    offered: Mapping[str, int | None],
+    context: RunContext,
+) -> list[Diff]:
     """What changed, or would: objects of pods, and for each node RMD's workloads and what the node
     offers."""
     objects = [Change(key_of(obj), "create", None, obj) for obj in automatic.create]
     objects += [Change(key_of(old), "update", old, new) for old, new in automatic.change]
     objects += [Change(key_of(obj), "delete", obj, None) for obj in automatic.remove]
-    found = render_diff(objects)
+    found = context.diff_of(objects)
     for view in reconciliation.seen:
         before, after = _lines(view)
         if view.node in offered:
             after.append(f"{L3_CACHE_WAYS}: {offered[view.node]}")
         if before or after:
-            header = f"# node {view.node}"
-            found["before"] += "".join(f"{line}\n" for line in (header, *before))
-            found["after"] += "".join(f"{line}\n" for line in (header, *after))
+            found.append(make_diff(f"node {view.node}", before, after))
     return found
 
 

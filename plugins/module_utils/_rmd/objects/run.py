@@ -116,7 +116,7 @@ class _Reconciliation:
         result["changed"] = objects.changed or pods.changed
         result["requests"] = self._fleet.requests
         if self._context.diff:
-            result["diff"] = results.diff(objects, pods.decided, self._offered)
+            result["diff"] = results.diff(objects, pods.decided, self._offered, self._context)
         return result
 
     def _states(self) -> dict[Name, dict[str, OnNode]]:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pure parts: names, noise, secrets, kinds, ranks, comparisons, diffs, managers, ApplySet ids."""
+"""The pure parts: names, noise, secrets, kinds, ranks, comparisons, managers, ApplySet ids."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.apply
     applyset_id,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import (
-    Change,
     as_stored,
     contains,
     overlaid,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.diff import render_diff
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import builtin
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.managers import (
     foreign_fields,
@@ -196,78 +194,6 @@ def test_a_secret_is_compared_as_it_is_stored() -> None:
     assert as_stored(secret)["data"] == {"a": "cGFzcw==", "b": "Yg=="}
     assert "stringData" not in as_stored(secret)
     assert as_stored(daemonset()) == daemonset()
-
-
-def test_a_diff_shows_what_differs_under_a_header_for_each_object() -> None:
-    key = key_of(daemonset())
-    config = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "c", "namespace": "gpu", "uid": "1"},
-    }
-    found = render_diff(
-        [
-            Change(key, "unchanged", daemonset(), daemonset("x:2")),
-            Change(
-                key, "update", daemonset(uid="1"), daemonset("x:2", labels={"n": "1"}), "adopted"
-            ),
-            Change(key_of(config), "create", None, config),
-            Change(key_of(config), "delete", config, None),
-        ]
-    )
-    document = ["apiVersion: v1", "kind: ConfigMap", "metadata:", "  name: c", "  namespace: gpu"]
-    assert found["before"].splitlines() == [
-        "# update DaemonSet gpu/driver  (adopted)",
-        "spec.template.spec.containers[b].image: x:1",
-        "# delete ConfigMap gpu/c",
-        *document,
-    ]
-    assert found["after"].splitlines() == [
-        "# update DaemonSet gpu/driver  (adopted)",
-        "metadata.labels: {n: '1'}",
-        "spec.template.spec.containers[b].image: x:2",
-        "# create ConfigMap gpu/c",
-        *document,
-    ]
-    assert render_diff([]) == {"before": "", "after": ""}
-
-
-def test_a_diff_shows_no_secret() -> None:
-    old = {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": "s"},
-        "data": {"a": "cGFzcw=="},
-    }
-    new = {**old, "data": {"a": "b3RoZXI="}}
-    found = render_diff(
-        [Change(key_of(old), "update", old, new), Change(key_of(old), "create", None, old)]
-    )
-    assert "cGFzcw" not in str(found)
-    assert "b3RoZXI" not in str(found)
-    assert found["before"].splitlines()[1] != found["after"].splitlines()[1]
-
-
-def test_a_diff_hides_what_was_where_a_secret_is_now() -> None:
-    old = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "c"},
-        "data": {"url": "u:old@h", "b": "1"},
-    }
-    new = {**old, "data": {"url": "u:new@h", "b": "2"}}
-    found = render_diff([Change(key_of(old), "update", old, new)], {"new"})
-    assert found["before"].splitlines()[1:] == ["data.url: ********", "data.b: '1'"]
-
-
-def test_a_diff_of_lists_without_names() -> None:
-    old, new = daemonset(), daemonset()
-    old["spec"]["args"], new["spec"]["args"] = ["a", "b"], ["a", "c"]
-    key = key_of(old)
-    assert (
-        render_diff([Change(key, "update", old, new)])["after"].splitlines()[1]
-        == "spec.args: [a, c]"
-    )
 
 
 def test_other_managers_are_named_with_the_fields_that_they_alone_set() -> None:
