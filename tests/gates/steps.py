@@ -93,14 +93,13 @@ def _integration(place: Place) -> Iterator[Command]:
     yield _pytest(place, "integration", "-n", "2", "--dist", "loadfile", "-m", marked)
 
 
-def _level(marker: str, *options: str) -> Callable[[Place], Iterator[Command]]:
-    """A level that two processes share, file by file; those of real nodes share the cluster of
-    their process."""
+def _level(marker: str, *options: str, processes: int = 2) -> Callable[[Place], Iterator[Command]]:
+    """A level that processes share, file by file; those of real nodes share the cluster of their
+    process."""
 
     def commands(place: Place) -> Iterator[Command]:
-        yield _pytest(
-            place, f"e2e-{marker}", "-n", "2", "--dist", "loadfile", *options, "-m", marker
-        )
+        shared = ["-n", str(processes), "--dist", "loadfile", *options]
+        yield _pytest(place, f"e2e-{marker}", *shared, "-m", marker)
 
     return commands
 
@@ -216,11 +215,11 @@ LEVELS = (
         _level("rmd", "--no-loadscope-reorder"),
         slots=2,
     ),
+    # One process: so it fits beside the real nodes.
     Step(
         "e2e-recipes",
         "recipes of other shapes: graphs, groups of nodes, other vendors",
-        _level("recipes"),
-        slots=2,
+        _level("recipes", processes=1),
     ),
 )
 EXTRA = (
