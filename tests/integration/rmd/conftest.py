@@ -10,8 +10,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._interface import arguments
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects import run
 from tests.cluster import Cluster
 from tests.integration.conftest import documented, name_of
+from tests.integration.in_process import Module
+from tests.integration.plays import Runner
 from tests.integration.rmd.workload_bed import WorkloadBed, make_bed
 from tests.rmd import Dialect
 from tests.rmd.policies import SKYLAKE
@@ -27,6 +31,12 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """A cluster without nodes."""
     with Cluster.up(name_of(request)) as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def reconcile(runner: Runner) -> Module:
+    """rmd_reconcile, as the role rmd_workloads calls it."""
+    return Module(run.run, arguments.RMD_RECONCILE, runner.kubeconfig)
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
+from tests.integration.in_process import Module
 from tests.integration.plays import Runner
 from tests.integration.rmd.bed import until
 from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
@@ -63,11 +64,11 @@ def test_a_first_run_without_objects_brings_the_kinds(bed: ObjectsBed, runner: R
     assert bed.get("rmdnodestate", f"rmd-node-state-{ONE}")["status"]["reachable"] is True
 
 
-def test_the_samples_are_posted_as_the_readme_says(bed: ObjectsBed, runner: Runner) -> None:
+def test_the_samples_are_posted_as_the_readme_says(bed: ObjectsBed, reconcile: Module) -> None:
     for sample in (GUARANTEED_CACHE, GUARANTEED_CACHE_PSTATE):
         bed.create(sample)
     mark = bed.fleet.mark()
-    assert runner.play("rmd_workloads").check().changed == 1
+    assert reconcile.done()["changed"]
     for node in (ONE, TWO):
         posted = [
             entry.json for entry in bed.fleet[node].requests(mark[node]) if entry.status == 201
@@ -120,10 +121,10 @@ def test_a_node_state_is_the_readmes(bed: ObjectsBed) -> None:
 
 
 def test_a_second_run_is_one_get_for_each_node_and_no_write(
-    bed: ObjectsBed, runner: Runner
+    bed: ObjectsBed, runner: Runner, reconcile: Module
 ) -> None:
     mark, written = bed.fleet.mark(), bed.cluster.mark()
-    runner.play("rmd_workloads").unchanged()
+    reconcile.unchanged()
     assert bed.methods(mark) == {ONE: ["GET /v1/workloads"], TWO: ["GET /v1/workloads"]}
     assert runner.writes(written) == []
 
@@ -147,32 +148,32 @@ def test_check_mode_tells_and_writes_nothing(bed: ObjectsBed, runner: Runner) ->
 
 
 def test_a_change_is_made_and_a_node_that_is_no_longer_named_loses_it(
-    bed: ObjectsBed, runner: Runner
+    bed: ObjectsBed, reconcile: Module
 ) -> None:
     bed.apply(
         workload(CACHE, {**GUARANTEED_CACHE["spec"], "cache": {"max": 3, "min": 3}, "nodes": [ONE]})
     )
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert (bed.uuids(ONE), bed.uuids(TWO)) == ([CACHE, PSTATE], [PSTATE])
     assert {found["uuid"]: found["cache"] for found in bed.fleet[ONE].workloads()}[CACHE] == {
         "max": 3,
         "min": 3,
     }
     assert set(bed.get("rmdworkload", CACHE)["status"]["workloadStates"]) == {ONE}
-    runner.play("rmd_workloads").unchanged()
+    reconcile.unchanged()
 
 
-def test_what_a_daemon_lost_is_posted_again(bed: ObjectsBed, runner: Runner) -> None:
+def test_what_a_daemon_lost_is_posted_again(bed: ObjectsBed, reconcile: Module) -> None:
     bed.fleet[ONE].restart(empty_database=True)
     bed.fleet[ONE].reboot()
     assert bed.uuids(ONE) == []
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert bed.uuids(ONE) == [CACHE, PSTATE]
-    runner.play("rmd_workloads").unchanged()
+    reconcile.unchanged()
 
 
 def test_a_deleted_object_is_held_until_it_is_gone_from_all_nodes(
-    bed: ObjectsBed, runner: Runner
+    bed: ObjectsBed, runner: Runner, reconcile: Module
 ) -> None:
     bed.fleet[TWO].stop()
     bed.cluster.kubectl("delete", "rmdworkload", PSTATE, "--wait=false")
@@ -187,14 +188,14 @@ def test_a_deleted_object_is_held_until_it_is_gone_from_all_nodes(
     assert (state["reachable"], list(state["workloads"])) == (False, [PSTATE])
 
     bed.fleet[TWO].start()
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert bed.uuids(TWO) == []
     assert PSTATE not in bed.cluster.kubectl("get", "rmdworkloads", "-o", "name")
-    runner.play("rmd_workloads").unchanged()
+    reconcile.unchanged()
 
 
 def test_an_orphan_of_ours_is_swept_and_what_others_made_stays(
-    bed: ObjectsBed, runner: Runner
+    bed: ObjectsBed, reconcile: Module
 ) -> None:
     stranger = {"id": "77", "uuid": "stranger", "core_ids": ["6"], "cache": {"max": 0, "min": 0}}
     bed.post(ONE, stranger)
@@ -203,27 +204,26 @@ def test_an_orphan_of_ours_is_swept_and_what_others_made_stays(
     )
     bed.cluster.kubectl("delete", "rmdworkload", CACHE)
     assert bed.uuids(ONE) == [CACHE, "stranger"]
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert bed.uuids(ONE) == ["stranger"]
-    runner.play("rmd_workloads").unchanged()
+    reconcile.unchanged()
     bed.fleet[ONE].reboot().restart(empty_database=True)
 
 
 def test_names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(
-    bed: ObjectsBed, runner: Runner
+    bed: ObjectsBed, reconcile: Module
 ) -> None:
     bed.cluster.kubectl("create", "namespace", "team")
     spec = {"cache": {"max": 1, "min": 1}, "nodes": [ONE]}
     bed.create(workload("web", {**spec, "coreIds": ["1"]}))
     bed.create(workload("web", {**spec, "coreIds": ["2"]}, "team"))
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert bed.uuids(ONE) == ["team.web", "web"]
 
     until(lambda: bed.age("rmdworkload", "web", "team") > 1, "a second")
     bed.create(workload("team.web", {**spec, "coreIds": ["3"]}))
-    played = runner.play("rmd_workloads")
-    assert played.code != 0
-    assert "the older RmdWorkload team/web" in played.output
+    played = reconcile.failed()
+    assert "the older RmdWorkload team/web" in played
     conditions = {
         entry["type"]: entry for entry in bed.get("rmdworkload", "team.web")["status"]["conditions"]
     }
@@ -233,26 +233,26 @@ def test_names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(
     bed.cluster.kubectl("delete", "rmdworkload", "team.web", "--timeout=10s")
     bed.cluster.kubectl("delete", "rmdworkload", "web", "--wait=false")
     bed.cluster.kubectl("delete", "rmdworkload", "web", "-n", "team", "--wait=false")
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert bed.uuids(ONE) == []
 
 
 def test_what_the_operator_left_under_the_bare_name_is_adopted(
-    bed: ObjectsBed, runner: Runner
+    bed: ObjectsBed, reconcile: Module
 ) -> None:
     bed.post(ONE, {"uuid": "old", "core_ids": ["1"], "cache": {"max": 1, "min": 1}})
     bed.create(
         workload("old", {"coreIds": ["1"], "cache": {"max": 1, "min": 1}, "nodes": [ONE]}, "team")
     )
     mark = bed.fleet.mark()
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert not [entry for entry in bed.fleet[ONE].requests(mark[ONE]) if entry.method != "GET"]
     assert (
         bed.get("rmdworkload", "old", "team")["status"]["workloadStates"][ONE]["response"]
         == "Success: 200"
     )
     bed.cluster.kubectl("delete", "rmdworkload", "old", "-n", "team", "--wait=false")
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert bed.uuids(ONE) == []
 
 
@@ -277,13 +277,13 @@ INVALID = {
 
 
 def test_what_rmd_would_refuse_is_invalid_and_never_sent_and_does_not_hold_up_the_rest(
-    bed: ObjectsBed, runner: Runner
+    bed: ObjectsBed, reconcile: Module
 ) -> None:
     for name, (spec, _why) in INVALID.items():
         bed.create(workload(name, {**spec, "nodes": [ONE]}))
     bed.create(workload("good", {"coreIds": ["2"], "cache": {"max": 1, "min": 1}, "nodes": [ONE]}))
     mark = bed.fleet.mark()
-    assert runner.play("rmd_workloads").code != 0
+    reconcile.failed()
     bodies = [entry.json for entry in bed.fleet[ONE].requests(mark[ONE]) if entry.method == "POST"]
     # The one without a uuid is how the dialect is told.
     assert {body.get("uuid") for body in bodies} == {"good", None}
@@ -298,13 +298,13 @@ def test_what_rmd_would_refuse_is_invalid_and_never_sent_and_does_not_hold_up_th
         assert why in conditions["Invalid"]["message"]
         bed.cluster.kubectl("delete", "rmdworkload", name, "--wait=false")
     bed.cluster.kubectl("delete", "rmdworkload", "good", "--wait=false")
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert bed.uuids(ONE) == []
     assert bed.cluster.kubectl("get", "rmdworkloads", "-A", "-o", "name") == ""
 
 
 def test_a_refusal_of_one_node_is_told_and_the_other_has_it(
-    bed: ObjectsBed, runner: Runner
+    bed: ObjectsBed, reconcile: Module
 ) -> None:
     bed.post(TWO, {"uuid": "stranger", "core_ids": ["2"], "cache": {"max": 1, "min": 1}})
     bed.create(
@@ -312,7 +312,7 @@ def test_a_refusal_of_one_node_is_told_and_the_other_has_it(
             "shared-core", {"coreIds": ["2"], "cache": {"max": 1, "min": 1}, "nodes": [ONE, TWO]}
         )
     )
-    assert runner.play("rmd_workloads").code != 0
+    reconcile.failed()
     status = bed.get("rmdworkload", "shared-core")["status"]
     assert status["workloadStates"][ONE]["response"] == "Success: 201"
     assert (
@@ -322,22 +322,22 @@ def test_a_refusal_of_one_node_is_told_and_the_other_has_it(
     assert status["nodes"] == "1/2"
 
 
-def test_a_node_that_has_left_counts_as_removed(bed: ObjectsBed, runner: Runner) -> None:
+def test_a_node_that_has_left_counts_as_removed(bed: ObjectsBed, reconcile: Module) -> None:
     bed.apply(
         workload(
             "shared-core", {"coreIds": ["3"], "cache": {"max": 1, "min": 1}, "nodes": [ONE, TWO]}
         )
     )
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     bed.cluster.remove_nodes(TWO)
     bed.cluster.kubectl("delete", "rmdworkload", "shared-core", "--wait=false")
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert bed.cluster.kubectl("get", "rmdworkloads", "-A", "-o", "name") == ""
     until(
         lambda: TWO not in bed.cluster.kubectl("get", "rmdnodestates", "-o", "name"),
         "the node state's end",
     )
-    runner.play("rmd_workloads").unchanged()
+    reconcile.unchanged()
 
 
 def section(described: str, title: str) -> list[str]:

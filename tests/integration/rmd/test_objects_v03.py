@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
+from tests.integration.in_process import Module
 from tests.integration.plays import REPO, Runner
 from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
 from tests.rmd import Dialect, Injection
@@ -59,7 +60,7 @@ def everywhere(bed: ObjectsBed) -> dict[str, list[str]]:
     return {node: bed.uuids(node) for node in bed.fleet}
 
 
-def test_all_cores_of_selected_nodes_but_the_reserved(bed: ObjectsBed, runner: Runner) -> None:
+def test_all_cores_of_selected_nodes_but_the_reserved(bed: ObjectsBed, reconcile: Module) -> None:
     spec: dict[str, Any] = {
         "allCores": True,
         "coreIds": ["5"],
@@ -70,7 +71,7 @@ def test_all_cores_of_selected_nodes_but_the_reserved(bed: ObjectsBed, runner: R
         "plugins": {"pstate": {"ratio": "1.5", "monitoring": "on"}},
     }
     bed.create(workload("all", **spec))
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert everywhere(bed) == {ONE: ["all"], TWO: ["all"], THREE: []}
     state = bed.get("rmdworkload", "all")["status"]["workloadStates"][ONE]
     assert state == {
@@ -83,25 +84,27 @@ def test_all_cores_of_selected_nodes_but_the_reserved(bed: ObjectsBed, runner: R
         "plugins": {"pstate": {"ratio": "1.5", "monitoring": "on"}},
     }
     mark = bed.fleet.mark()
-    runner.play("rmd_workloads").unchanged()
+    reconcile.unchanged()
     assert bed.methods(mark) == {node: ["GET /v1/workloads"] for node in (ONE, TWO, THREE)}
 
 
-def test_a_node_that_loses_the_label_loses_the_workload(bed: ObjectsBed, runner: Runner) -> None:
+def test_a_node_that_loses_the_label_loses_the_workload(bed: ObjectsBed, reconcile: Module) -> None:
     bed.cluster.kubectl("label", "node", TWO, "rdt-")
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert everywhere(bed) == {ONE: ["all"], TWO: [], THREE: []}
     bed.cluster.kubectl("delete", "rmdworkload", "all", "--wait=false")
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert everywhere(bed) == {ONE: [], TWO: [], THREE: []}
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_is_repaired_by_the_next(bed: ObjectsBed, runner: Runner) -> None:
+def test_a_run_that_is_killed_is_repaired_by_the_next(
+    bed: ObjectsBed, runner: Runner, reconcile: Module
+) -> None:
     nodes = [ONE, TWO, THREE]
     cache = {"cache": {"max": 2, "min": 2}}
     bed.create(workload("web", coreIds=["1"], rdt=cache, nodes=nodes))
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     bed.apply(workload("web", coreIds=["1"], rdt={"cache": {"max": 3, "min": 3}}, nodes=nodes))
     bed.apply(workload("new", coreIds=["2"], rdt=cache, nodes=nodes))
     mark = bed.fleet[TWO].mark()
@@ -117,21 +120,21 @@ def test_a_run_that_is_killed_is_repaired_by_the_next(bed: ObjectsBed, runner: R
     # have it.
     bed.cluster.kubectl("delete", "rmdworkload", "new", "--wait=false")
     bed.fleet[ONE].stop()
-    assert runner.play("rmd_workloads", timeout=200).code != 0
+    reconcile.failed()
     assert set(bed.get("rmdworkload", "new")["status"]["workloadStates"]) == {ONE}
 
     bed.fleet[ONE].start()
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert everywhere(bed) == {ONE: ["web"], TWO: ["web"], THREE: ["web"]}
     assert all(
         bed.fleet[node].workloads()[0]["rdt"]["cache"] == {"max": 3, "min": 3} for node in nodes
     )
     assert bed.get("rmdworkload", "web")["status"]["nodes"] == "3/3"
     assert "new" not in bed.cluster.kubectl("get", "rmdworkloads", "-o", "name")
-    runner.play("rmd_workloads").unchanged()
+    reconcile.unchanged()
 
 
-def test_all_nodes_or_none(bed: ObjectsBed, runner: Runner) -> None:
+def test_all_nodes_or_none(bed: ObjectsBed, runner: Runner, reconcile: Module) -> None:
     bed.apply(
         workload("web", coreIds=["1"], rdt={"cache": {"max": 1, "min": 1}}, nodes=[ONE, TWO, THREE])
     )
@@ -150,11 +153,11 @@ def test_all_nodes_or_none(bed: ObjectsBed, runner: Runner) -> None:
     status = bed.get("rmdworkload", "web")["status"]
     assert status["nodes"] == "0/3"
     assert "Not enough cache left" in status["workloadStates"][THREE]["response"]
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert bed.get("rmdworkload", "web")["status"]["nodes"] == "3/3"
 
 
-def test_two_runs_do_not_mix(bed: ObjectsBed, runner: Runner) -> None:
+def test_two_runs_do_not_mix(bed: ObjectsBed, runner: Runner, reconcile: Module) -> None:
     bed.apply(
         workload("web", coreIds=["1"], rdt={"cache": {"max": 2, "min": 2}}, nodes=[ONE, TWO, THREE])
     )
@@ -163,7 +166,7 @@ def test_two_runs_do_not_mix(bed: ObjectsBed, runner: Runner) -> None:
     first = runner.start("rmd_workloads")
     bed.fleet[ONE].wait_for(lambda seen: seen.method == "POST", timeout=60, since=mark)
     # It looks again when the first one is done, and finds nothing to do.
-    runner.play("rmd_workloads").unchanged()
+    reconcile.unchanged()
     assert first.wait(timeout=60) == 0
     posts = [entry for entry in bed.fleet[ONE].requests(mark) if entry.method == "POST"]
     assert len(posts) == 1

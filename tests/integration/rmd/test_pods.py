@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
+from tests.integration.in_process import Module
 from tests.integration.plays import Runner
 from tests.integration.rmd.bed import until
 from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
@@ -26,11 +27,11 @@ FAILURE = "hardware-enablement.io/rmd-failure"
 
 @pytest.fixture(scope="module")
 def bed(
-    cluster: Cluster, runner: Runner, tmp_path_factory: pytest.TempPathFactory
+    cluster: Cluster, reconcile: Module, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ObjectsBed]:
     with make_bed(cluster, tmp_path_factory.mktemp("rmd"), 1, machine=Machine(cpus=96)) as made:
         # Nodes have to offer ways before pods can ask for them.
-        runner.play("rmd_workloads").check()
+        reconcile.done()
         yield made
 
 
@@ -79,9 +80,9 @@ def events(bed: ObjectsBed, pod: str) -> list[str]:
     return [event["message"] for event in mine if event["reason"] == "CacheWorkloadFailed"]
 
 
-def test_nodes_offer_their_guaranteed_ways(bed: ObjectsBed, runner: Runner) -> None:
+def test_nodes_offer_their_guaranteed_ways(bed: ObjectsBed, reconcile: Module) -> None:
     assert bed.get("node", NODE)["status"]["allocatable"]["intel.com/l3_cache_ways"] == "6"
-    runner.play("rmd_workloads").unchanged()
+    reconcile.unchanged()
 
 
 def test_the_readmes_pod_gets_its_workload(bed: ObjectsBed, runner: Runner) -> None:
@@ -112,87 +113,91 @@ def test_the_readmes_pod_gets_its_workload(bed: ObjectsBed, runner: Runner) -> N
 
 
 def test_a_second_run_writes_nothing_and_what_the_pod_holds_is_still_offered(
-    bed: ObjectsBed, runner: Runner
+    bed: ObjectsBed, runner: Runner, reconcile: Module
 ) -> None:
     mark, written = bed.fleet.mark(), bed.cluster.mark()
     # Also in the other form: what is there is kept.
-    runner.play("rmd_workloads").unchanged()
+    reconcile.unchanged()
     assert bed.methods(mark) == {NODE: ["GET /v1/workloads"]}
     assert runner.writes(written) == []
     assert bed.get("node", NODE)["status"]["allocatable"]["intel.com/l3_cache_ways"] == "6"
 
 
-def test_changed_annotations_are_handed_on(bed: ObjectsBed, runner: Runner) -> None:
+def test_changed_annotations_are_handed_on(bed: ObjectsBed, reconcile: Module) -> None:
     bed.cluster.kubectl(
         "annotate", "--overwrite", "pod", "guaranteed-cache-pod-86676", "nginx1_cache_min=1"
     )
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert bed.fleet[NODE].workloads()[0]["cache"] == {"max": 2, "min": 1}
-    runner.play("rmd_workloads").unchanged()
+    reconcile.unchanged()
 
 
-def test_deleting_the_pod_deletes_its_workload(bed: ObjectsBed, runner: Runner) -> None:
+def test_deleting_the_pod_deletes_its_workload(bed: ObjectsBed, reconcile: Module) -> None:
     bed.cluster.kubectl("delete", "pod", "guaranteed-cache-pod-86676")
     name = "rmd-workload-guaranteed-cache-pod-86676"
     until(
         lambda: "deletionTimestamp" in bed.get("rmdworkload", name)["metadata"],
         "the garbage collector",
     )
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert bed.uuids(NODE) == []
     assert bed.cluster.kubectl("get", "rmdworkloads", "-o", "name") == ""
-    runner.play("rmd_workloads").unchanged()
+    reconcile.unchanged()
 
 
-def test_a_finished_pod_has_no_workload_any_more(bed: ObjectsBed, runner: Runner) -> None:
+def test_a_finished_pod_has_no_workload_any_more(bed: ObjectsBed, reconcile: Module) -> None:
     start(bed, guaranteed("job"), nginx1="4-6")
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert bed.uuids(NODE) == ["job-rmd-workload-nginx1"]
     bed.cluster.kubectl(
         "patch", "pod", "job", "--subresource=status", "-p", '{"status":{"phase":"Succeeded"}}'
     )
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert bed.uuids(NODE) == []
-    runner.play("rmd_workloads").unchanged()
+    reconcile.unchanged()
     bed.cluster.kubectl("delete", "pod", "job")
 
 
-def test_a_pod_without_cpus_of_its_own_is_told_so_and_kept(bed: ObjectsBed, runner: Runner) -> None:
+def test_a_pod_without_cpus_of_its_own_is_told_so_and_kept(
+    bed: ObjectsBed, reconcile: Module
+) -> None:
     start(bed, guaranteed("shares"), other="1-3")
-    assert runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict").code != 0
+    reconcile.failed(failure_policy="evict")
     assert bed.uuids(NODE) == []
     (message,) = events(bed, "shares")
     assert "its CPU manager has given it none of its own" in message
     assert "deletionTimestamp" not in bed.get("pod", "shares")["metadata"]
     # The same reason is told once.
-    runner.play("rmd_workloads")
+    reconcile.result()
     assert len(events(bed, "shares")) == 1
     bed.cluster.kubectl("delete", "pod", "shares")
 
 
 def test_what_rmd_refuses_is_told_annotated_and_forgotten_when_it_is_well(
-    bed: ObjectsBed, runner: Runner
+    bed: ObjectsBed, reconcile: Module
 ) -> None:
     start(bed, guaranteed("refused"), nginx1="1-3")
     bed.fleet[NODE].faults.inject(
         Injection("POST", after=1, status=500, text="Not enough cache left on cache_id 0")
     )
-    assert runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="annotate").code != 0
+    reconcile.failed(failure_policy="annotate")
     annotations = bed.get("pod", "refused")["metadata"]["annotations"]
     assert "Not enough cache left on cache_id 0" in annotations[FAILURE]
     assert "Not enough cache left on cache_id 0" in events(bed, "refused")[0]
-    runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="annotate").check()
+    reconcile.done(failure_policy="annotate")
     assert FAILURE not in bed.get("pod", "refused")["metadata"].get("annotations", {})
     assert bed.uuids(NODE) == ["refused-rmd-workload-nginx1"]
     bed.cluster.kubectl("delete", "pod", "refused")
-    runner.play("rmd_workloads").check()
+    reconcile.done()
 
 
-def test_eviction_only_of_the_pod_that_owns_the_workload(bed: ObjectsBed, runner: Runner) -> None:
+def test_eviction_only_of_the_pod_that_owns_the_workload(
+    bed: ObjectsBed, runner: Runner, reconcile: Module
+) -> None:
     """The operator removed a pod because a workload that somebody had declared had a name like the
     pod's."""
     start(bed, guaranteed("nginx"), nginx1="1-3")
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     spec = {"coreIds": ["2"], "cache": {"max": 1, "min": 1}, "nodes": [NODE]}
     for name in ("rmd-workload-nginx", "nginx"):
         metadata = {"name": name, "namespace": "default"}
@@ -204,7 +209,7 @@ def test_eviction_only_of_the_pod_that_owns_the_workload(bed: ObjectsBed, runner
                 "spec": spec,
             }
         )
-    assert runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict").code != 0
+    reconcile.failed(failure_policy="evict")
     assert "deletionTimestamp" not in bed.get("pod", "nginx")["metadata"]
     for name in ("rmd-workload-nginx", "nginx"):
         bed.cluster.kubectl("delete", "rmdworkload", name, "--wait=false")
@@ -221,15 +226,15 @@ def test_eviction_only_of_the_pod_that_owns_the_workload(bed: ObjectsBed, runner
         "the budget",
     )
     played = runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict")
+    assert played.code != 0
     assert "violate the pod's disruption budget" in played.output, played.output
     assert "deletionTimestamp" not in bed.get("pod", "nginx")["metadata"]
     bed.cluster.kubectl("delete", "poddisruptionbudget", "nginx")
-    played = runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict")
-    assert played.code != 0
+    reconcile.failed(failure_policy="evict")
     assert "at most 2 and at least 9 ways" in events(bed, "nginx")[0]
     until(
         lambda: "pod/nginx" not in bed.cluster.kubectl("get", "pods", "-o", "name"), "the eviction"
     )
     until(lambda: bed.going("rmdworkload", "nginx-rmd-workload-nginx1"), "the garbage collector")
-    runner.play("rmd_workloads").check()
+    reconcile.done()
     assert bed.uuids(NODE) == []

@@ -16,15 +16,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-
 from ansible_collections.hardware.enablement.plugins.module_utils._interface import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils._interface.outcome import (
-    outcome_of,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd import info, workload_run
-from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from tests.cluster import Cluster
+from tests.integration.in_process import Module
 from tests.integration.plays import REPO, Runner
 from tests.integration.rmd.bed import NAMESPACE, Obj, RmdBed, deployed
 from tests.rmd import Dialect, RmdServer
@@ -53,22 +48,14 @@ class WorkloadBed(RmdBed):
         """The server of the node of this number, from 0."""
         return self.fleet[self.nodes[number]]
 
-    def workload(
-        self, *, run_id: str = HOLDER, check: bool = False, diff: bool = False, **params: Any
-    ) -> Obj:
+    def workload(self, **params: Any) -> Obj:
         """rmd_workload's result; on all nodes, unless some are named."""
-        params = {"nodes": self.nodes, **params}
-        context = RunContext(check_mode=check, diff=diff, run_id=run_id, run_info=run_id)
-        return outcome_of(
-            lambda: workload_run.run(self._complete(arguments.RMD_WORKLOAD, params), context),
-            secrets=set(),
-            verbosity=0,
-        )
+        module = Module(workload_run.run, arguments.RMD_WORKLOAD, self.runner.kubeconfig)
+        return module.result(**{"nodes": self.nodes, **params})
 
     def info(self, **params: Any) -> Obj:
         """rmd_info's result."""
-        found: Obj = info.run(self._complete(arguments.RMD_INFO, params), RunContext())
-        return found
+        return Module(info.run, arguments.RMD_INFO, self.runner.kubeconfig).done(**params)
 
     def by_node(self, result: Obj) -> dict[str, Obj]:
         """A result's nodes by their names."""
@@ -140,15 +127,6 @@ class WorkloadBed(RmdBed):
         assert tree is not None
         l3 = {str(cache): server.machine.share_list(cache) for cache in server.machine.caches}
         self.add_agent(node, {"l3": l3, "resctrl": agent_program("resctrl").read(tree)})
-
-    def _complete(self, spec: Mapping[str, Any], params: Mapping[str, Any]) -> Obj:
-        given = {"kubeconfig": str(self.runner.kubeconfig), **params}
-        checked = ArgumentSpecValidator(
-            {name: dict(argument) for name, argument in spec.items()}
-        ).validate(given)
-        assert not checked.error_messages, checked.error_messages
-        found: Obj = checked.validated_parameters
-        return found
 
 
 def agent_program(name: str) -> ModuleType:
