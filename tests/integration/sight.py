@@ -7,15 +7,12 @@ collection says."""
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable
 from datetime import datetime
-from types import TracebackType
 from typing import Any
 
 from tests.cluster import Cluster
-from tests.cluster.api import Api
 
 Obj = dict[str, Any]
 
@@ -135,68 +132,3 @@ def eventually(condition: Callable[[], Any], patience: float = 30) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.2)
-
-
-class Watcher:
-    """Notes, while something else runs, when a pod shows that it is in trouble and when its node's
-    label says so.
-
-    `seen` and `told` map a node to seconds since the epoch.
-    """
-
-    def __init__(self, cluster: Cluster) -> None:
-        self.seen: dict[str, float] = {}
-        self.told: dict[str, float] = {}
-        self._api = Api(cluster.kubeconfig)
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def __enter__(self) -> Watcher:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._over.wait(0.3):
-            now = time.time()
-            for pod in self._api.get(PODS_PATH)["items"]:
-                if _in_trouble(pod):
-                    self.seen.setdefault(_node_of(pod), now)
-            for node in self._api.get("/api/v1/nodes")["items"]:
-                if (
-                    node["metadata"]
-                    .get("labels", {})
-                    .get(SUMMARY, "")
-                    .endswith((".failed", ".degraded"))
-                ):
-                    self.told.setdefault(node["metadata"]["name"], now)
-
-
-def _in_trouble(pod: Obj) -> bool:
-    status = pod.get("status", {})
-    conditions = {item["type"]: item for item in status.get("conditions", [])}
-    containers = status.get("containerStatuses", [])
-    waiting = [(item["state"].get("waiting") or {}).get("reason", "") for item in containers]
-    return (
-        status.get("phase") == "Failed"
-        or conditions.get("PodScheduled", {}).get("reason") == "Unschedulable"
-        or any(reason.endswith(("BackOff", "ErrImagePull")) for reason in waiting)
-        or any("running" in item["state"] and not item["ready"] for item in containers)
-    )
-
-
-def _node_of(pod: Obj) -> str:
-    if pod["spec"].get("nodeName"):
-        return str(pod["spec"]["nodeName"])
-    terms = pod["spec"]["affinity"]["nodeAffinity"][
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    ]
-    return str(terms["nodeSelectorTerms"][0]["matchFields"][0]["values"][0])

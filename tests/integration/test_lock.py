@@ -69,9 +69,10 @@ def waiting(
         **RECIPE,
         hardware_enablement_options={"plugin_version": version},
     )
-    until(lambda: lease(cluster).get("holderIdentity"), 60)
-    # It writes for a moment before it waits.
-    time.sleep(3)
+    # The last object that it makes before it waits.
+    images = "jsonpath={.items[*].spec.template.spec.containers[*].image} "
+    applied = ("get", "daemonsets", "-n", "two-states", "-o", images)
+    until(lambda: f":{version} " in cluster.kubectl(*applied), 60)
     yield run
     run.kill()
     run.wait()
@@ -118,13 +119,13 @@ def test_a_killed_run_leaves_no_worker_and_its_lock_ends(
     assert played.code != 0
     assert f"ansible-playbook pid {waiting.pid} for localhost has the lock since" in played.output
 
-    # The holder says in the lock itself how long it holds. Nobody wants to wait a minute here.
+    # The holder says in the lock itself since when it holds, and how long. Nobody wants to wait a
+    # minute here.
     cluster.kubectl(
         *("patch", "lease", "two-states", "-n", "hardware-enablement", "--type=merge"),
-        *("-p", '{"spec": {"leaseDurationSeconds": 1}}'),
+        *("-p", '{"spec": {"renewTime": "2026-01-01T00:00:00.000000Z"}}'),
     )
     clear_faults(cluster.kubeconfig)
-    time.sleep(1)
     assert runner.play("enable", **CHANGED).check().changed > 0
     assert lease(cluster)["holderIdentity"] == ""
     assert lease(cluster)["leaseDurationSeconds"] == 60
