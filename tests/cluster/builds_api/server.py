@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
             try:
                 self._answer(urlsplit(self.path).path, body)
             except ApiError as error:
-                self._refuse(error.status or 503, str(error))
+                self._refuse(error.status or 503, stored.to_served(str(error).encode()).decode())
             self.wfile.flush()
             if self.command not in ("GET", "HEAD"):
                 self.server.builds.changed()
