@@ -1,18 +1,28 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes and validation pods behind the scripted API server: lists, watches, patches, and what it
-refuses."""
+"""An API server with objects in memory: lists, watches, server-side apply, patches, and what it refuses."""
 
 from __future__ import annotations
 
 import json
 import queue
+import re
+import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import (
+    Kind,
+    builtin,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record.crd import (
+    RECORD,
+    definition,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     Asked,
     FakeServer,
@@ -21,7 +31,16 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.clu
 Obj = dict[str, Any]
 Answer = tuple[int, dict[str, str], Any]
 
-KINDS = {"nodes": "Node", "pods": "Pod", "daemonsets": "DaemonSet"}
+_BUILTIN = (
+    *(("v1", kind) for kind in ("ConfigMap", "Namespace", "Node", "Pod", "Secret")),
+    *(("apps/v1", "DaemonSet"), ("batch/v1", "Job"), ("coordination.k8s.io/v1", "Lease")),
+    ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+)
+KINDS: dict[str, Kind] = {
+    kind.plural: kind for kind in (*(builtin(*each) for each in _BUILTIN), RECORD) if kind
+}
+_REVIEWS = "selfsubjectaccessreviews"
+_IN = re.compile(r"^(\S+) in \((.*)\)$")
 
 
 def refusal(code: int, reason: str, message: str = "no, says a webhook") -> Answer:
@@ -34,6 +53,41 @@ def refusal(code: int, reason: str, message: str = "no, says a webhook") -> Answ
         "message": message,
     }
     return code, {}, body
+
+
+@dataclass(frozen=True)
+class _Request:
+    """A request, taken apart. name: "" for a collection."""
+
+    method: str
+    plural: str
+    namespace: str
+    name: str
+    query: Mapping[str, str]
+    body: Any
+    is_apply: bool
+
+    @classmethod
+    def of(cls, asked: Asked) -> _Request:
+        url = urlsplit(asked.path)
+        parts = [unquote(part) for part in url.path.strip("/").split("/")]
+        places = [place for place, part in enumerate(parts) if part in (*KINDS, _REVIEWS)]
+        place = places[-1] if places else len(parts)
+        plural, name = (*parts[place : place + 2], "", "")[:2]
+        namespace = parts[place - 1] if place > 1 and parts[place - 2] == "namespaces" else ""
+        body = json.loads(asked.body) if asked.body else {}
+        query = {key: values[0] for key, values in parse_qs(url.query).items()}
+        is_apply = "apply-patch" in str(asked.headers.get("Content-Type"))
+        return cls(asked.method, plural, namespace, name, query, body, is_apply)
+
+    @property
+    def is_write(self) -> bool:
+        """Whether something is to be changed."""
+        return self.method != "GET" and "dryRun" not in self.query and self.plural != _REVIEWS
+
+    def __str__(self) -> str:
+        name = self.name or (self.body.get("metadata") or {}).get("name", "*")
+        return f"{self.method} {self.plural}/{name}"
 
 
 class _Stream(list[Any]):
@@ -49,22 +103,29 @@ class _Stream(list[Any]):
 
 
 class ScriptedCluster:
-    """objects: by plural and name. refuse: gets each request, returns an answer instead of the
-    usual one, or None.
+    """objects: by plural and name, whatever the namespace; the CRD of records is there. refuse: gets each request,
+    returns an answer instead of the usual one, or None.
 
-    patched: (node, patch) as they came. on_watch: called when the watch of nodes has begun.
-    start_pod: gets each pod that is created.
+    patched: (name, patch) as they came. writes: what was sent to change something, as "VERB plural/name". denied: the
+    rights that the user lacks, as (verb, plural). on_watch: called when the watch of nodes has begun. start_pod: gets
+    each pod that is created.
     """
 
     def __init__(self, fake: FakeServer, *nodes: Obj) -> None:
-        self.objects: dict[str, dict[str, Obj]] = {"nodes": {}, "pods": {}, "daemonsets": {}}
+        self.objects: dict[str, dict[str, Obj]] = {plural: {} for plural in KINDS}
         self.refuse: Callable[[Asked], Answer | None] = lambda _asked: None
         self.patched: list[tuple[str, Obj]] = []
+        self.writes: list[str] = []
+        self.denied: set[tuple[str, str]] = set()
         self.deleted: list[str] = []
         self.on_watch: Callable[[], None] = lambda: None
         self.start_pod: Callable[[Obj], None] = lambda pod: self.put("pods", pod)
         self._watches: dict[str, list[queue.SimpleQueue[Obj]]] = defaultdict(list)
+        self._events: dict[str, list[tuple[int, Obj]]] = defaultdict(list)
+        self._lock = threading.Lock()
         self._version = 1
+        served = {"conditions": [{"type": "Established", "status": "True"}]}
+        self.put("customresourcedefinitions", {**definition(), "status": served})
         for node in nodes:
             self.put("nodes", node)
         fake.answer = self._answer
@@ -73,6 +134,7 @@ class ScriptedCluster:
         """Make or change an object."""
         name = obj["metadata"]["name"]
         kind = "MODIFIED" if name in self.objects[plural] else "ADDED"
+        obj["metadata"].setdefault("uid", f"uid-{name}")
         self.objects[plural][name] = obj
         self._tell(plural, kind, obj)
 
@@ -90,36 +152,63 @@ class ScriptedCluster:
         }
 
     def _tell(self, plural: str, kind: str, obj: Obj) -> None:
-        self._version += 1
-        obj["metadata"]["resourceVersion"] = str(self._version)
-        for events in self._watches[plural]:
-            events.put({"type": kind, "object": json.loads(json.dumps(obj))})
+        with self._lock:
+            self._version += 1
+            obj["metadata"]["resourceVersion"] = str(self._version)
+            event = {"type": kind, "object": json.loads(json.dumps(obj))}
+            self._events[plural].append((self._version, event))
+            for events in self._watches[plural]:
+                events.put(event)
 
     def _answer(self, asked: Asked) -> Answer:
         refused = self.refuse(asked)
         if refused:
             return refused
-        url = urlsplit(asked.path)
-        parts = url.path.strip("/").split("/")
-        plural = next((part for part in reversed(parts) if part in KINDS), "")
-        if not plural:
+        if asked.path == f"/apis/{RECORD.api_version}":
+            resource = {
+                "name": RECORD.plural,
+                "kind": RECORD.kind,
+                "namespaced": False,
+                "verbs": ["get"],
+            }
+            return (
+                200,
+                {},
+                {
+                    "kind": "APIResourceList",
+                    "groupVersion": RECORD.api_version,
+                    "resources": [resource],
+                },
+            )
+        request = _Request.of(asked)
+        if not request.plural:
             return refusal(404, "NotFound", "not here")
-        name = parts[-1] if parts[-1] != plural else ""
-        if asked.method == "GET" and "watch" in parse_qs(url.query):
-            return 200, {}, self._watch(plural)
+        if request.is_write:
+            self.writes.append(str(request))
+        if request.method == "GET" and "watch" in request.query:
+            return (
+                200,
+                {},
+                self._watch(request.plural, int(request.query.get("resourceVersion") or 0)),
+            )
         verbs = {"GET": self._get, "PATCH": self._patch, "POST": self._post, "DELETE": self._delete}
-        return verbs[asked.method](plural, name, asked)
+        return verbs[request.method](request)
 
-    def _watch(self, plural: str) -> _Stream:
+    def _watch(self, plural: str, since: int) -> _Stream:
         events: queue.SimpleQueue[Obj] = queue.SimpleQueue()
-        self._watches[plural].append(events)
+        with self._lock:
+            for version, event in self._events[plural]:
+                if version > since:
+                    events.put(event)
+            self._watches[plural].append(events)
         if plural == "nodes":
             self.on_watch()
         return _Stream(events)
 
-    def _get(self, plural: str, name: str, _asked: Asked) -> Answer:
-        if not name:
-            found = list(self.objects[plural].values())
+    def _get(self, request: _Request) -> Answer:
+        known = self.objects[request.plural]
+        if not request.name:
+            found = [obj for obj in known.values() if _is_meant(obj, request)]
             return (
                 200,
                 {},
@@ -129,31 +218,106 @@ class ScriptedCluster:
                     "items": found,
                 },
             )
-        one = self.objects[plural].get(name)
+        one = known.get(request.name)
         return (200, {}, one) if one else refusal(404, "NotFound", "it is gone")
 
-    def _patch(self, plural: str, name: str, asked: Asked) -> Answer:
-        body = json.loads(asked.body)
+    def _patch(self, request: _Request) -> Answer:
+        plural, name, body = request.plural, request.name, request.body
+        live = self.objects[plural].get(name)
+        if request.is_apply:
+            return self._apply(request, live)
+        if isinstance(body, list):
+            body = {entry["path"].strip("/"): entry["value"] for entry in body}
         self.patched.append((name, body))
-        node = self.objects[plural].get(name)
-        if node is None:
-            return refusal(404, "NotFound", f'nodes "{name}" not found')
-        for part, entries in body["metadata"].items():
-            carried = node["metadata"][part]
-            carried.update(entries)
-            for key in [key for key, value in entries.items() if value is None]:
-                del carried[key]
-        self._tell(plural, "MODIFIED", node)
-        return 200, {}, node
+        if live is None:
+            return refusal(404, "NotFound", f'{plural} "{name}" not found')
+        version = (body.get("metadata") or {}).pop("resourceVersion", None)
+        if version not in (None, live["metadata"]["resourceVersion"]):
+            return refusal(409, "Conflict", "the object has been modified")
+        _merge(live, body)
+        self._tell(plural, "MODIFIED", live)
+        return 200, {}, live
 
-    def _post(self, _plural: str, _name: str, asked: Asked) -> Answer:
-        pod = json.loads(asked.body)
-        pod["metadata"]["uid"] = f"uid-{pod['metadata']['name']}"
-        self.start_pod(pod)
-        return 201, {}, pod
+    def _apply(self, request: _Request, live: Obj | None) -> Answer:
+        if missing := self._missing_namespace(request):
+            return missing
+        made = json.loads(json.dumps(live or {"metadata": {"uid": f"uid-{request.name}"}}))
+        _merge(made, request.body)
+        if "dryRun" not in request.query and made != live:
+            self.put(request.plural, made)
+        return (200 if live else 201), {}, made
 
-    def _delete(self, plural: str, name: str, _asked: Asked) -> Answer:
-        self.deleted.append(name or f"all {plural}")
-        if name in self.objects[plural]:
-            self.remove(plural, name)
+    def _post(self, request: _Request) -> Answer:
+        obj = request.body
+        if request.plural == _REVIEWS:
+            wanted = obj["spec"]["resourceAttributes"]
+            return (
+                201,
+                {},
+                {
+                    **obj,
+                    "status": {"allowed": (wanted["verb"], wanted["resource"]) not in self.denied},
+                },
+            )
+        if request.plural == "pods":
+            obj["metadata"]["uid"] = f"uid-{obj['metadata']['name']}"
+            self.start_pod(obj)
+            return 201, {}, obj
+        if missing := self._missing_namespace(request):
+            return missing
+        if obj["metadata"]["name"] in self.objects[request.plural]:
+            return refusal(409, "AlreadyExists", "it is there already")
+        self.put(request.plural, obj)
+        return 201, {}, obj
+
+    def _missing_namespace(self, request: _Request) -> Answer | None:
+        if not request.namespace or request.namespace in self.objects["namespaces"]:
+            return None
+        return refusal(404, "NotFound", f'namespaces "{request.namespace}" not found')
+
+    def _delete(self, request: _Request) -> Answer:
+        self.deleted.append(request.name or f"all {request.plural}")
+        live = self.objects[request.plural].get(request.name)
+        if live is not None:
+            uid = (request.body.get("preconditions") or {}).get("uid")
+            if uid not in (None, live["metadata"]["uid"]):
+                return refusal(409, "Conflict", "the UID in the precondition does not match")
+            self.remove(request.plural, request.name)
         return 200, {}, {"kind": "Status", "status": "Success"}
+
+
+def _merge(into: Obj, patch: Mapping[str, Any]) -> None:
+    """A JSON merge patch."""
+    for key, value in patch.items():
+        if value is None:
+            into.pop(key, None)
+        elif isinstance(value, Mapping):
+            _merge(into.setdefault(key, {}), value)
+        else:
+            into[key] = value
+
+
+def _is_meant(obj: Obj, request: _Request) -> bool:
+    """Whether a list's selection takes an object."""
+    metadata = obj["metadata"]
+    labels = metadata.get("labels") or {}
+    wanted = request.query.get("labelSelector", "")
+    name = re.match(r"metadata\.name=(.*)", request.query.get("fieldSelector", ""))
+    return (
+        request.namespace in ("", metadata.get("namespace", request.namespace))
+        and (name is None or name[1] == metadata["name"])
+        and all(_holds(term, labels) for term in re.split(r",(?![^(]*\))", wanted) if term)
+    )
+
+
+def _holds(term: str, labels: Mapping[str, str]) -> bool:
+    """One requirement of a label selector."""
+    if among := _IN.match(term):
+        return labels.get(among[1]) in among[2].split(",")
+    name, unequal, value = term.partition("!=")
+    if unequal:
+        return labels.get(name) != value
+    name, equal, value = term.partition("=")
+    if equal:
+        return labels.get(name) == value
+    return term.removeprefix("!") not in labels if term.startswith("!") else term in labels

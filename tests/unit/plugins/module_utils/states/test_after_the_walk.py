@@ -29,6 +29,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
     refusal,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.test_loop import (
+    GPU,
     OFFERS,
     READY,
     SELECTOR,
@@ -65,7 +66,7 @@ def prove(fake: FakeServer, nodes: list[Obj], rivals: Sequence[str] = (), **para
         plans=[plan_of(OFFERS)],
         plans_with=lambda _more: [plan_of(OFFERS)],
         prepared=SimpleNamespace(
-            recipe=recipe, selector=SELECTOR, namespace="demo", grouping=grouping
+            recipe=recipe, selector=SELECTOR, namespace="demo", grouping=grouping, serves=GPU.__eq__
         ),
         discovery=SimpleNamespace(
             grouping=grouping,
@@ -155,12 +156,19 @@ def test_a_node_that_left_is_named_and_counts_nowhere(fake: FakeServer) -> None:
     assert "failed" not in result
 
 
-@pytest.mark.parametrize(("on_regress", "gate"), [("keep", "degraded"), ("withdraw", None)])
+@pytest.mark.parametrize(
+    ("on_regress", "held", "gate"),
+    [("keep", False, "degraded"), ("withdraw", False, None), ("withdraw", True, "degraded")],
+)
 def test_on_regress_decides_about_the_gate(
-    fake: FakeServer, on_regress: str, gate: str | None
+    fake: FakeServer, on_regress: str, held: bool, gate: str | None
 ) -> None:
     node = gpu_node("n1", WAITING, labels={"hardware-enablement.io/demo.plugin": "ready"})
     cluster = ScriptedCluster(fake, node)
+    if held:
+        container = {"name": "c", "resources": {"limits": {GPU: "1"}}}
+        spec = {"nodeName": "n1", "containers": [container]}
+        cluster.put("pods", {"metadata": {"name": "theirs", "namespace": "a"}, "spec": spec})
     assert prove(fake, [node], on_regress=on_regress)["failed"]
     assert cluster.labels("n1").get("demo.plugin") == gate
 

@@ -311,16 +311,17 @@ def test_a_validation_pod_that_is_refused_makes_its_node_unknown(fake: FakeServe
     assert (other.phase, other.reason) == (Phase.UNKNOWN, "SampleNotProven")
 
 
-def test_no_label_is_written_without_the_lock(fake: FakeServer) -> None:
-    bed = Bed(fake, gpu_node("n1", READY))
-
+def test_no_label_is_written_and_no_pod_is_started_without_the_lock(fake: FakeServer) -> None:
     def lost() -> None:
         raise LockHeld("This run has lost its lock", holder="x", since="", until="")
 
-    bed.loop.writer = LabelWriter(bed.client, bed.plans, "demo", lost, dry=False)
-    with pytest.raises(LockHeld):
-        bed.run()
-    assert bed.cluster.patched == []
+    for plan in (plan_of(OFFERS), plan_of(CHECK)):
+        bed = Bed(fake, gpu_node("n1", READY), plans=[plan])
+        bed.loop.before_write = lost
+        bed.loop.writer = LabelWriter(bed.client, bed.plans, "demo", lost, dry=False)
+        with pytest.raises(LockHeld):
+            bed.run()
+        assert bed.cluster.writes == []
 
 
 @pytest.mark.parametrize(("withdraw", "gate"), [(False, "degraded"), (True, None)])

@@ -1,0 +1,247 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""state_apply against a scripted API server: what comes before what, what is refused, and what stays."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+    LockHeld,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.arguments import (
+    STATE_APPLY,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states import apply
+from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._states.guard import Guard
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    Asked,
+    FakeServer,
+    fake,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import (
+    runs,
+    world,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
+    Answer,
+    Obj,
+    ScriptedCluster,
+    refusal,
+)
+
+__all__ = ["fake"]
+
+OTHER_KERNEL = "5.15.0-9"
+REPORT = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "report", "namespace": "toy"},
+}
+
+
+@pytest.fixture
+def cluster(fake: FakeServer) -> ScriptedCluster:
+    """One node with the hardware."""
+    return ScriptedCluster(fake, runs.card_node(card="yes"))
+
+
+def enable(fake: FakeServer, context: RunContext | None = None, **given: Any) -> Obj:
+    return runs.run(apply.run, STATE_APPLY, fake, context, **given)
+
+
+def enabled(fake: FakeServer, cluster: ScriptedCluster, **given: Any) -> None:
+    """Enable, and forget that anything was written."""
+    enable(fake, **given)
+    cluster.writes.clear()
+
+
+def at(cluster: ScriptedCluster, write: str, happens: Any) -> None:
+    """Call this before the API server works on a write, once."""
+    method, _space, rest = write.partition(" ")
+    waiting = [happens]
+
+    def look(asked: Asked) -> Answer | None:
+        is_it = (
+            asked.method == method
+            and f"/{rest}?" in f"{asked.path}?"
+            and "dryRun" not in asked.path
+        )
+        return waiting.pop()() if waiting and is_it else None
+
+    cluster.refuse = look
+
+
+def take_the_lock(cluster: ScriptedCluster) -> None:
+    """What run_lock with force and another run do."""
+    cluster.objects["leases"]["toy"]["spec"].update(holderIdentity="another")
+
+
+def test_the_lock_comes_first_then_the_record_then_the_rest(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    assert enable(fake)["changed"]
+    # The first Lease is refused: its namespace is made then.
+    driver = f"driver-{runs.group_of(runs.card_node())}"
+    assert cluster.writes == [
+        "POST leases/toy",
+        "POST namespaces/hardware-enablement",
+        "POST leases/toy",
+        "PATCH specialresources/toy",
+        "PATCH namespaces/toy",
+        "PATCH configmaps/report",
+        f"PATCH daemonsets/{driver}",
+    ]
+    cluster.writes.clear()
+    assert not enable(fake)["changed"]
+    assert cluster.writes == []
+
+
+def test_check_mode_writes_nothing(fake: FakeServer, cluster: ScriptedCluster) -> None:
+    context = RunContext(check_mode=True, run_id="run-1", clock=lambda: world.NOW)
+    assert enable(fake, context)["changed"]
+    Guard(fake.client(), "toy", context).before_write()
+    assert cluster.writes == []
+
+
+def test_the_lock_is_looked_at_again_while_it_is_held(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    at(cluster, "PATCH namespaces/toy", lambda: take_the_lock(cluster))
+    with pytest.raises(LockHeld, match="lost its lock on toy"):
+        enable(fake)
+    assert cluster.writes[-1] == "PATCH namespaces/toy"
+
+
+def test_another_runs_lock_is_respected(fake: FakeServer, cluster: ScriptedCluster) -> None:
+    enabled(fake, cluster)
+    take_the_lock(cluster)
+    cluster.remove("configmaps", "report")
+    with pytest.raises(LockHeld, match="Another run works on toy"):
+        enable(fake)
+    assert cluster.writes == []
+
+
+def test_a_task_that_is_a_whole_run_gives_the_lock_back_after_an_error_too(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    at(cluster, "PATCH configmaps/report", lambda: refusal(403, "Forbidden"))
+    with pytest.raises(EnablementError):
+        enable(fake, wait=True)
+    assert cluster.objects["leases"]["toy"]["spec"]["holderIdentity"] == ""
+
+
+def test_all_rights_are_asked_for_before_the_first_write(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    cluster.denied = {("patch", "daemonsets"), ("create", "leases")}
+    with pytest.raises(
+        EnablementError, match=r"may not patch daemonsets.*; create leases.*nothing was written"
+    ):
+        enable(fake)
+    assert cluster.writes == []
+
+
+def test_an_object_in_two_states_is_found_before_the_first_write(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    twice = runs.FILES["recipe.yml"].replace("[driver.yaml.j2]", "[driver.yaml.j2, report.yaml.j2]")
+    with pytest.raises(EnablementError, match="ConfigMap report"):
+        enable(fake, states=["driver"], bundle={**runs.FILES, "recipe.yml": twice})
+    assert cluster.writes == []
+
+
+@pytest.mark.parametrize("adopt", [False, True])
+def test_an_object_of_somebody_else_is_taken_over_only_where_that_is_wanted(
+    fake: FakeServer, cluster: ScriptedCluster, adopt: bool
+) -> None:
+    cluster.put(
+        "namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "toy"}}
+    )
+    cluster.put("configmaps", {**REPORT, "data": {"kept": "theirs"}})
+    if not adopt:
+        with pytest.raises(EnablementError, match=r"ConfigMap toy/report exists? already"):
+            enable(fake)
+        assert cluster.writes == []
+        return
+    enable(fake, adopt=True)
+    # What was there is written down before it is changed.
+    assert cluster.writes.index("PATCH specialresources/toy") < cluster.writes.index(
+        "PATCH configmaps/report"
+    )
+    record = cluster.objects["specialresources"]["toy"]["metadata"]["annotations"]
+    (entry, *_more) = json.loads(record["hardware-enablement.io/adopted"])
+    assert entry["patch"]["data"] == {"kept": "theirs"}
+
+
+def test_a_secret_of_somebody_else_is_never_taken_over(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: report}\nstringData: {a: b}\n"
+    cluster.put(
+        "namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "toy"}}
+    )
+    cluster.put("secrets", {**REPORT, "kind": "Secret"})
+    with pytest.raises(EnablementError, match="Secret toy/report exists already"):
+        enable(fake, adopt=True, bundle={**runs.FILES, "report.yaml.j2": secret})
+    assert cluster.writes == []
+
+
+def test_only_what_is_ours_is_pruned(fake: FakeServer, cluster: ScriptedCluster) -> None:
+    enabled(fake, cluster)
+    cluster.put("configmaps", runs.ours("ConfigMap", "left"))
+    cluster.put("configmaps", runs.ours("ConfigMap", "of-another-resource", part_of="them"))
+    cluster.put("configmaps", {**REPORT, "metadata": {"name": "of-nobody", "namespace": "toy"}})
+    enable(fake)
+    assert cluster.deleted == ["left"]
+
+
+def test_what_somebody_made_anew_under_that_name_is_not_removed(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    enabled(fake, cluster)
+    cluster.put("configmaps", runs.ours("ConfigMap", "left"))
+    another: Obj = {**REPORT, "metadata": {"name": "left", "namespace": "toy", "uid": "another"}}
+    at(cluster, "DELETE namespaces/toy/configmaps/left", lambda: cluster.put("configmaps", another))
+    enable(fake)
+    assert cluster.objects["configmaps"]["left"]["metadata"]["uid"] == "another"
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_the_driver_of_a_node_that_lost_its_labels_stays(
+    fake: FakeServer, cluster: ScriptedCluster, lost: bool
+) -> None:
+    old = runs.card_node("n2", OTHER_KERNEL)
+    mark = {"hardware-enablement.io/toy.node-kernel": runs.group_of(old)} if lost else {}
+    old["metadata"]["labels"].update(mark)
+    cluster.put("nodes", old)
+    cluster.put("daemonsets", runs.ours("DaemonSet", "old", "driver", group=runs.group_of(old)))
+    result = enable(fake)
+    assert ("old" in cluster.objects["daemonsets"]) is lost
+    kept = [row["object"] for state in result["states"] for row in state["kept"]]
+    assert ("DaemonSet toy/old" in kept) is lost
+
+
+@pytest.mark.parametrize("allow_empty", [False, True])
+def test_while_no_node_has_the_hardware_nothing_goes(
+    fake: FakeServer, cluster: ScriptedCluster, allow_empty: bool
+) -> None:
+    enabled(fake, cluster)
+    cluster.put("nodes", runs.card_node(card="no"))
+    enable(fake, allow_empty=allow_empty)
+    assert (cluster.deleted == []) is not allow_empty
+
+
+def test_a_secret_option_is_in_no_record_and_no_result(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    context = RunContext(diff=True, run_id="run-1", clock=lambda: world.NOW)
+    result = enable(fake, context, options={"token": "swordfish"})
+    assert "swordfish" not in json.dumps([result, cluster.objects["specialresources"]])
+    assert cluster.objects["specialresources"]["toy"]["spec"]["secretOptions"] == ["token"]

@@ -1,0 +1,212 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A transaction over two nodes: our RMD server on each, their Leases behind a scripted API server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon_client import Daemon
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.execute import execute
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.https import (
+    Address,
+    RmdConnection,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_lease import (
+    SAVED_ANNOTATION,
+    lock_name,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_results import (
+    CHANGED,
+    FAILED,
+    ROLLED_BACK,
+    WITHHELD,
+    WOULD_CHANGE,
+    NodeJob,
+    NodeReport,
+    WriteSettings,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import Workload
+from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    FakeServer,
+    fake,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
+    ScriptedCluster,
+)
+from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import workload
+from tests.rmd import Injection, RmdServer
+
+__all__ = ["fake"]
+
+NODES = ("n1", "n2")
+OLD, OTHER, NEW = workload("w", 1, 2), workload("v", 3), workload("w", 1, 2, most=1, least=1)
+NO_CLASS = Injection("POST", status=500, text="No free CLOS available")
+
+
+class Bed:
+    """Two nodes, each with a daemon that runs OLD and OTHER."""
+
+    def __init__(self, fake: FakeServer, folder: Path) -> None:
+        self.cluster = ScriptedCluster(fake)
+        self.client = fake.client()
+        self.servers = {name: RmdServer(resctrl=folder / name).start() for name in NODES}
+        self.daemons = {name: self._daemon(name) for name in NODES}
+        assert [report.outcome for report in self.run(OLD, OTHER)] == [CHANGED] * 2
+        self.cluster.writes.clear()
+        self.marks = {name: server.mark() for name, server in self.servers.items()}
+
+    def _daemon(self, name: str) -> Daemon:
+        port = self.servers[name].port
+        address = Address("127.0.0.1", port, False, "", f"node {name}, 127.0.0.1:{port}")
+        return Daemon(
+            name,
+            RmdConnection(address, None, shows_certificate=False, timeout_s=5.0),
+            sleep=lambda _seconds: None,
+        )
+
+    def close(self) -> None:
+        """End the daemons."""
+        for name in NODES:
+            self.daemons[name].close()
+            self.servers[name].stop()
+
+    def run(
+        self, *present: Workload, absent: tuple[str, ...] = (), check: bool = False, **given: Any
+    ) -> list[NodeReport]:
+        """Have these workloads on both nodes; one node at a time, in their order."""
+        jobs = [NodeJob(name, present, absent) for name in NODES]
+        settings = WriteSettings(parallel=1, lock_wait_s=0.0, check_mode=check, **given)
+        context = RunContext(check_mode=check, run_id="run-1")
+        return execute(self.client, self.daemons, jobs, settings, context)
+
+    def run_on(self, name: str) -> list[Any]:
+        """What a daemon says that it runs, in its order."""
+        return [(found.uuid, found.workload.cache) for found in self.daemons[name].workloads()]
+
+    def sent(self, name: str) -> list[str]:
+        """The requests of this test to a daemon that change something."""
+        seen = self.servers[name].requests(self.marks[name])
+        return [
+            entry.method
+            for entry in seen
+            if entry.method != "GET" and entry.json != {"core_ids": ["0"]}
+        ]
+
+    def lease(self, name: str) -> dict[str, Any]:
+        return self.cluster.objects["leases"][lock_name(name)]
+
+    def saved(self, name: str) -> list[str]:
+        """The uuids that a node's Lease keeps."""
+        text = self.lease(name)["metadata"]["annotations"].get(SAVED_ANNOTATION)
+        return [body["uuid"] for body in json.loads(text or "[]")]
+
+
+@pytest.fixture
+def bed(fake: FakeServer, tmp_path: Path) -> Iterator[Bed]:
+    found = Bed(fake, tmp_path)
+    yield found
+    found.close()
+
+
+def outcomes(reports: list[NodeReport]) -> list[str]:
+    return [report.outcome for report in reports]
+
+
+def test_a_failure_undoes_what_was_done_on_all_nodes(bed: Bed) -> None:
+    before = [bed.run_on(name) for name in NODES]
+    bed.servers["n2"].faults.inject(NO_CLASS)
+    assert outcomes(bed.run(NEW)) == [ROLLED_BACK, ROLLED_BACK]
+    assert [sorted(bed.run_on(name), key=str) for name in NODES] == [
+        sorted(found, key=str) for found in before
+    ]
+    assert [bed.saved(name) for name in NODES] == [[], []]
+
+
+def test_workloads_come_back_in_the_order_in_which_they_were_there(bed: Bed) -> None:
+    bed.servers["n2"].faults.inject(NO_CLASS)
+    bed.run(workload("x", 0), absent=("v", "w"))
+    posts = [
+        seen.json["uuid"]
+        for seen in bed.servers["n1"].requests(bed.marks["n1"])
+        if seen.method == "POST"
+    ]
+    assert posts == ["x", "w", "v"]
+
+
+def test_nothing_is_written_where_one_node_would_refuse(bed: Bed) -> None:
+    bed.servers["n2"].faults.inject(Injection("GET", status=500, text="no"))
+    reports = bed.run(NEW)
+    assert outcomes(reports) == [WITHHELD, FAILED]
+    assert bed.sent("n1") == []
+
+
+def test_what_rmd_would_refuse_is_never_sent(bed: Bed) -> None:
+    reports = bed.run(workload("x", 3))
+    assert outcomes(reports) == [FAILED, FAILED]
+    assert "core 3 of workload x belongs to workload v" in str(reports[0].error)
+    assert [bed.sent(name) for name in NODES] == [[], []]
+
+
+def test_a_node_that_another_run_holds_is_not_written_to(bed: Bed) -> None:
+    bed.lease("n1")["spec"].update(
+        holderIdentity="another", renewTime="2999-01-01T00:00:00.000000Z"
+    )
+    reports = bed.run(NEW)
+    assert reports[0].error is not None
+    assert reports[0].error.kind == "locked"
+    assert [bed.sent(name) for name in NODES] == [[], []]
+
+
+def test_a_lease_that_was_lost_is_noticed_before_the_next_request(bed: Bed) -> None:
+    save = bed.cluster._patch
+
+    def lose(request: Any) -> Any:
+        answer = save(request)
+        if SAVED_ANNOTATION in (request.body["metadata"].get("annotations") or {}):
+            bed.lease("n1")["spec"].update(holderIdentity="another")
+        return answer
+
+    bed.cluster._patch = lose  # type: ignore[method-assign]
+    reports = bed.run(NEW)
+    assert reports[0].error is not None
+    assert reports[0].error.kind == "locked"
+    assert bed.sent("n1") == []
+
+
+def test_what_is_replaced_is_saved_before_it_is_deleted_and_put_back_by_the_next_run(
+    bed: Bed,
+) -> None:
+    bed.servers["n1"].faults.inject(Injection("POST", die=True))
+    bed.run(NEW)
+    assert bed.saved("n1") == ["w"]
+    bed.servers["n1"].faults.clear()
+    bed.servers["n1"].start()
+    bed.daemons["n1"] = bed._daemon("n1")
+    (first, _second) = bed.run(OTHER)
+    assert [(write.uuid, write.action) for write in first.writes] == [
+        ("w", "restore"),
+        ("v", "keep"),
+    ]
+    assert bed.saved("n1") == []
+
+
+def test_check_mode_holds_nothing_and_sends_nothing(bed: Bed) -> None:
+    assert outcomes(bed.run(NEW, check=True)) == [WOULD_CHANGE] * 2
+    assert [bed.sent(name) for name in NODES] == [[], []]
+    assert bed.cluster.writes == []
+
+
+def test_what_rmd_only_says_is_looked_at_again(bed: Bed) -> None:
+    bed.servers["n1"].faults.inject(Injection("DELETE", status=200))
+    (first, second) = bed.run(absent=("w",))
+    assert first.error is not None
+    assert first.error.kind == "no_effect"
+    assert second.outcome == WITHHELD
