@@ -13,7 +13,7 @@ LINT_STEPS := mypy ruff complexity layers yamllint changelog
 TEST_STEPS := units ansible-units sanity antsibull-nox docs-lint galaxy-importer execution-environment docs-site integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade api-types demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-kubelet e2e-builds e2e-rmd test-scale bench reference build release clean \
+.PHONY: help venv venv-upgrade api-types demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-kubelet e2e-builds e2e-rmd test-scale bench mutations coverage reference build release clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -73,6 +73,12 @@ e2e-rmd: venv ## cache allocation: RMD deployed, its workloads, objects and pods
 
 test-scale: venv ## 1000 simulated nodes
 	@$(GATES) scale
+
+mutations: venv ## what is promised, broken on purpose rule by rule: a unit test has to notice
+	@$(GATES) mutations
+
+coverage: venv ## what unit tests run of the code, and what all levels do that ran with HE_COVERAGE=1
+	@$(GATES) coverage
 
 bench: venv ## how fast, against kubernetes.core and kubectl
 	@$(VENV_PYTHON) -m tests.benchmarks

@@ -24,6 +24,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.state
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._schema.shapes import Key, Record
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.reasons import WAIT
+from tests.mutations.rules import load as load_rules
 
 
 def proofs() -> list[str]:
@@ -81,6 +82,11 @@ def standard_options() -> list[str]:
         text = f"{option.description} One of {choices}." if choices else option.description
         rows.append((f"`{option.name}`", f"`{option.default}`", text))
     return _table(("option", "default", "meaning"), rows)
+
+
+def promises() -> list[str]:
+    """What the unit tests are proven to hold, by what it is about."""
+    return _table(("about", "promise"), [(rule.area, rule.promise) for rule in load_rules()])
 
 
 def _flat(keys: Mapping[str, Key], prefix: str = "") -> Iterable[tuple[str, Key]]:

@@ -15,6 +15,7 @@ from tests.gates.runner import StepError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 
 def refresh(place: Place) -> None:
@@ -27,18 +28,25 @@ def refresh(place: Place) -> None:
     root = place.scratch / "ansible_collections"
     if root.exists():
         shutil.rmtree(root)
-    place.copy.mkdir(parents=True)
+    copy_files(place, place.copy)
     env = place.environment()
-    for name in git(env, "ls-files", "-coz", "--exclude-standard", cwd=str(REPO)).split("\0"):
-        source = REPO / name
-        if name and source.is_file():
-            target = place.copy / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target, follow_symlinks=False)
     shutil.copytree(place.collections / "ansible_collections" / "kubernetes", root / "kubernetes")
     for folder in (place.copy, root / "kubernetes" / "core"):
         git(env, "init", "--quiet", cwd=str(folder))
         git(env, "add", "--all", "--force", cwd=str(folder))
+
+
+def copy_files(place: Place, folder: Path) -> None:
+    """Copy all files that git tracks or would track into a new folder. Raises StepError."""
+    folder.mkdir(parents=True)
+    for name in git(
+        place.environment(), "ls-files", "-coz", "--exclude-standard", cwd=str(REPO)
+    ).split("\0"):
+        source = REPO / name
+        if name and source.is_file():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target, follow_symlinks=False)
 
 
 def git(env: Mapping[str, str], *arguments: str, cwd: str) -> str:

@@ -10,7 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from tests.gates import ansible_test, collection_copy, machine, publishing
+from tests.gates import ansible_test, collection_copy, machine, measuring, publishing
 from tests.gates.place import REPO, Place
 from tests.gates.release import release
 from tests.gates.runner import Command, Step, StepError
@@ -58,6 +58,19 @@ def _antsibull_nox(place: Place) -> Iterator[Command]:
 def _units(place: Place) -> Iterator[Command]:
     report = place.build / "reports" / "units.xml"
     yield Command(["pytest", "-q", "-n", "2", "tests/unit", f"--junit-xml={report}"], junit=report)
+
+
+def _coverage(place: Place) -> Iterator[Command]:
+    report = place.build / "reports" / "coverage.xml"
+    pytest = ["pytest", "-q", "-n", "2", "tests/unit", f"--junit-xml={report}"]
+    argv, env = measuring.measured(place, measuring.UNITS, pytest, always=True)
+    yield Command(argv, env=env, junit=report)
+    yield from measuring.reports(place)
+
+
+def _mutations(place: Place) -> Iterator[Command]:
+    report = place.build / "reports" / "mutations.xml"
+    yield Command(["python", "-m", "tests.mutations", f"--junit-xml={report}"], junit=report)
 
 
 def _ansible_units(place: Place) -> Iterator[Command]:
@@ -111,10 +124,9 @@ def _scale(place: Place) -> Iterator[Command]:
 def _pytest(place: Place, name: str, *chosen: str) -> Command:
     report = place.build / "reports" / f"{name}.xml"
     imports = ["-o", f"pythonpath={place.tested} ."]
-    return Command(
-        ["pytest", "-q", *imports, *chosen, "tests/integration", f"--junit-xml={report}"],
-        junit=report,
-    )
+    pytest = ["pytest", "-q", *imports, *chosen, "tests/integration", f"--junit-xml={report}"]
+    argv, env = measuring.measured(place, name, pytest)
+    return Command(argv, env=env, junit=report)
 
 
 def _molecule(place: Place) -> Iterator[Command]:
@@ -223,6 +235,12 @@ LEVELS = (
     ),
 )
 EXTRA = (
+    Step("mutations", "what is promised, broken rule by rule: a unit test notices", _mutations),
+    Step(
+        "coverage",
+        "what the tests run of the code: units, and what HE_COVERAGE=1 measured",
+        _coverage,
+    ),
     Step("release", "everything that is handed out in .build/release, a commit and a tag", release),
     Step("build", "pack the collection and install it into .build/installed", publishing.build),
     Step(

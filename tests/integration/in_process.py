@@ -16,7 +16,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.outcome import (
     outcome_of,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 
 Obj = dict[str, Any]
 Run = Callable[[Mapping[str, Any], RunContext], Obj]

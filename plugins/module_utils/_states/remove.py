@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._cluster.changes import Change
 from .._cluster.client import Client
 from .._cluster.executing import execute
 from .._cluster.labels import STATE_LABEL
+from .._cluster.objects import ObjectKey
 from .._cluster.removal import delete_and_wait
 from .._errors import EnablementError
 from .._json import Obj
@@ -44,43 +46,45 @@ def states(
     keys = [key for key in live if key.kind not in NEVER]
     taken_over = adopted.read(record)
     changes = [adopted.removal(key, live[key], taken_over) for key in keys]
-    if keys and not context.check_mode:
+    gone = [change for change in changes if change.action == "delete"]
+    restored = [change for change in changes if change.action == "restore"]
+    if changes and not context.check_mode:
         guard = Guard(client, prepared.recipe.name, context)
         guard.before_write()
-        gone = [change.key for change in changes if change.action == "delete"]
         delete_and_wait(
-            client, gone, timeout=float(params["wait_timeout"]), guard=guard.before_write
-        )
-        execute(
             client,
-            [change for change in changes if change.action == "restore"],
+            [change.key for change in gone],
+            timeout=float(params["wait_timeout"]),
             guard=guard.before_write,
         )
+        execute(client, restored, guard=guard.before_write)
     result: Obj = {
         "changed": bool(changes),
-        "states": [
-            {
-                "name": name,
-                "changes": [
-                    {"action": change.action, "object": str(change.key)}
-                    for change in changes
-                    if (live[change.key]["metadata"].get("labels") or {}).get(STATE_LABEL) == name
-                ],
-            }
-            for name in names
-        ],
+        "states": [{"name": name, "changes": _rows(name, changes, live)} for name in names],
         "release_role": prepared.recipe.release_role,
     }
     if context.diff:
         result["diff"] = context.diff_of(changes)
     elif changes:
-        gone, restored = (
-            [change.key for change in changes if change.action == action]
-            for action in ("delete", "restore")
+        lines = report_removal(
+            [change.key for change in gone],
+            [change.key for change in restored],
+            named=context.verbosity > 0,
+            would=context.check_mode,
         )
-        named, would = context.verbosity > 0, context.check_mode
-        context.notice("\n".join(report_removal(gone, restored, named=named, would=would)))
+        context.notice("\n".join(lines))
     return result
+
+
+def _rows(
+    state: str, changes: Sequence[Change], live: Mapping[ObjectKey, Obj]
+) -> list[dict[str, str]]:
+    """The changes to a state's objects."""
+    return [
+        {"action": change.action, "object": str(change.key)}
+        for change in changes
+        if (live[change.key]["metadata"].get("labels") or {}).get(STATE_LABEL) == state
+    ]
 
 
 def refuse_while_used(client: Client, prepared: Prepared) -> None:

@@ -12,7 +12,7 @@ from ..._cluster.diff import Diff, make_diff
 from ..._cluster.objects import key_of
 from ..._errors import EnablementError
 from ..._json import Obj
-from ..._states.context import RunContext
+from ..._runs.context import RunContext
 from ..actions import Delete, Post, Replace, changes
 from ..cores import to_ranges
 from ..workloads import Workload

@@ -9,7 +9,7 @@ from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import Change
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import ObjectKey
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states.removal_report import (
     KeepReason,
     report_removal,
