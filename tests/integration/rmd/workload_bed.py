@@ -24,8 +24,6 @@ from tests.integration.plays import REPO, Runner
 from tests.integration.rmd.bed import NAMESPACE, Obj, RmdBed, deployed
 from tests.rmd import Dialect, RmdServer
 
-HOLDER = "a test"
-
 
 @dataclass
 class WorkloadBed(RmdBed):
