@@ -20,7 +20,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._registry import http
+from ansible_collections.hardware.enablement.plugins.module_utils._http.proxies import Proxies
+from ansible_collections.hardware.enablement.plugins.module_utils._registry import (
+    persistence,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._registry.credential_helpers import (
     CredentialHelpers,
 )
@@ -33,7 +36,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._registry.poli
     RegistryMirror,
     Trust,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._registry.proxies import Proxies
 from ansible_collections.hardware.enablement.plugins.module_utils._registry.registry_errors import (
     ImageNotFound,
     NotTrusted,
@@ -317,7 +319,7 @@ def test_a_slow_answer_is_waited_for(bed: Bed) -> None:
 
 
 def test_an_answer_that_does_not_come(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "READ_S", 0.1)
+    monkeypatch.setattr(persistence, "READ_S", 0.1)
     with bed.proxy.faults.on(Fault(latency=0.3)):
         bed.fails(RegistryUnreachable, "no answer within", faulty=True)
     # Waiting is expensive: it is asked twice only.

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from .._errors import InvalidInput
+from .._http.proxies import Proxies
 from .._registry.credential_helpers import CredentialHelpers
 from .._registry.keyring import Keyring
 from .._registry.policy import RegistryMirror, RegistryPolicy, Trust
-from .._registry.proxies import Proxies
 from .cluster_registries import ClusterRegistries
 
 _PROXIES = {"http": "http", "https": "https", "no": "exceptions"}

@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
+from .._http.http_pool import HttpRequest, HttpResponse
 from .account import Credentials
 from .challenge import Challenge, best, is_safe_realm, parse_challenges, union
-from .http import RegistryResponse, Request
 from .image_names import Reference
 from .persistence import Persistence, message, refusal
 from .policy import RegistryPolicy
@@ -73,7 +73,7 @@ class Login:
         challenge = self._challenges.get(access.place.host)
         return self._answer(challenge, access) if challenge else ""
 
-    def renewed(self, access: RepositoryAccess, used: str, answer: RegistryResponse) -> str:
+    def renewed(self, access: RepositoryAccess, used: str, answer: HttpResponse) -> str:
         """The header for a second attempt, after a 401; raises Unauthorized when there is nothing
         else to try.
 
@@ -92,7 +92,7 @@ class Login:
             raise self.refused(access, answer)
         return header
 
-    def refused(self, access: RepositoryAccess, answer: RegistryResponse) -> RegistryError:
+    def refused(self, access: RepositoryAccess, answer: HttpResponse) -> RegistryError:
         """The error for a 401 that is final."""
         challenge = best(parse_challenges(answer.headers.get("WWW-Authenticate", "")))
         credentials = self._credentials(access)
@@ -139,13 +139,13 @@ class Login:
         if not is_safe_realm(challenge.realm, self._policy.plain_http):
             why = f'it names "{challenge.realm}" as its token server, which does not use TLS'
             raise self._error(RegistryUnauthorized, access, why, "correct the registry's settings")
-        request = replace(
-            _token_request(challenge, credentials, access.task), registry=access.place.host
-        )
+        request = _token_request(challenge, credentials, access.task)
         asked = self._clock()
         # A redirect is not followed: the credentials are meant for the server that the registry
         # names.
-        answer = self._persistence.send(request, repeatable=True, count_as="token")
+        answer = self._persistence.send(
+            request, registry=access.place.host, repeatable=True, count_as="token"
+        )
         if answer.status in (401, 403):
             whom = _who(credentials) if credentials else "somebody without an account"
             why = f"its token server {request.host} refuses {whom}: {message(answer)}"
@@ -160,7 +160,7 @@ class Login:
             raise refusal(request, answer)
         return self._read(answer, asked, access)
 
-    def _read(self, answer: RegistryResponse, asked: float, access: RepositoryAccess) -> _Token:
+    def _read(self, answer: HttpResponse, asked: float, access: RepositoryAccess) -> _Token:
         try:
             document: Mapping[str, Any] = json.loads(answer.body)
             text = str(document.get("token") or document["access_token"])
@@ -194,7 +194,7 @@ class Login:
         )
 
 
-def _token_request(challenge: Challenge, credentials: Credentials | None, task: str) -> Request:
+def _token_request(challenge: Challenge, credentials: Credentials | None, task: str) -> HttpRequest:
     """How a token is asked for: with name and password in a header, with a refresh token in a form,
     or by anybody."""
     known = {"service": challenge.service} if challenge.service else {}
@@ -207,10 +207,10 @@ def _token_request(challenge: Challenge, credentials: Credentials | None, task: 
             **known,
         }
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        return Request("POST", challenge.realm, task, headers, urlencode(form).encode())
+        return HttpRequest("POST", challenge.realm, task, headers, urlencode(form).encode())
     query = urlencode([*known.items(), *(("scope", scope) for scope in challenge.scopes)])
     url = f"{challenge.realm}{'&' if '?' in challenge.realm else '?'}{query}"
-    return Request(
+    return HttpRequest(
         "GET", url, task, {"Authorization": f"Basic {credentials.basic}"} if credentials else {}
     )
 

@@ -1,22 +1,28 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Requests that are sent again while the server says "later" or does not answer, for a bounded
-time."""
+"""Requests to registries, trusted and by the proxy as the policy says, and sent again while the
+server says "later" or does not answer, for a bounded time."""
 
 from __future__ import annotations
 
 import datetime
-import json
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable
 from typing import BinaryIO
 
-from .http import RegistryConnections, RegistryResponse, Request
+from .._errors import InvalidInput
+from .._http.http_failure import FailureKind, HttpError
+from .._http.http_pool import READ_S, HttpPool, HttpRequest, HttpResponse
+from .._http.retries import may_pass, pause_before, retry_after_s, was_processed
+from .._http.tls_context import system_context
+from .policy import RegistryPolicy, Trust
 from .registry_errors import (
     Denied,
     ImageNotFound,
+    NotTrusted,
     RegistryError,
     RegistryUnauthorized,
     RegistryUnreachable,
@@ -24,17 +30,41 @@ from .registry_errors import (
     TimedOut,
     TooManyRequests,
 )
-from .retries import may_pass, pause_before, retry_after_s, was_processed
 
 _LONGEST = 300
+# A manifest has at most 4 MiB (OCI distribution specification); no configuration or token comes
+# near that.
+LARGEST_IN_MEMORY = 4 * 1024 * 1024
+_POOL = 16
+_NO_WAY = "check host, network and proxy, then run again"
+_PORT = "check the port; a registry without TLS must be named as plain HTTP"
+_CA = "give the CA that signed it, or a name that is in it"
+_OF_TLS = (
+    FailureKind.NO_CERTIFICATE,
+    FailureKind.BAD_CERTIFICATE,
+    FailureKind.NO_TLS,
+    FailureKind.TLS,
+)
+_FAILURES: dict[FailureKind, tuple[type[RegistryError], str]] = {
+    **dict.fromkeys((FailureKind.EXPIRED, FailureKind.NOT_TRUSTED), (NotTrusted, _CA)),
+    **dict.fromkeys(_OF_TLS, (RegistryUnreachable, _PORT)),
+    FailureKind.PROXY: (RegistryUnreachable, "check the proxy and its exceptions"),
+    FailureKind.CONNECT_TIMEOUT: (TimedOut, _NO_WAY),
+    FailureKind.READ_TIMEOUT: (TimedOut, "see whether the registry is healthy, then run again"),
+    FailureKind.CUT: (RegistryUnreachable, "run again"),
+    FailureKind.TOO_LARGE: (RegistryError, "see whether a registry answers there"),
+    FailureKind.OTHER: (RegistryUnreachable, "check the registry's address"),
+}
 
 
 class Persistence:
-    """Sends requests until there is an answer that says more than "later"."""
+    """Sends requests until there is an answer that says more than "later". Safe for threads."""
 
-    def __init__(self, wire: RegistryConnections, sleep: Callable[[float], None]) -> None:
+    def __init__(self, policy: RegistryPolicy, sleep: Callable[[float], None]) -> None:
         self.requests: Counter[str] = Counter()
-        self._wire = wire
+        self._policy = policy
+        self._proxies = policy.proxies.completed(os.environ)
+        self._pools: dict[tuple[str, bool], HttpPool] = {}
         self._sleep = sleep
         self._lock = threading.Lock()
         # Hosts that did not answer for a whole round of attempts: waiting for each of many images
@@ -43,16 +73,18 @@ class Persistence:
 
     def send(
         self,
-        request: Request,
+        request: HttpRequest,
         *,
+        registry: str,
         repeatable: bool,
         sink: BinaryIO | None = None,
         count_as: str = "",
-    ) -> RegistryResponse:
-        """The answer, whatever its status; raises TooManyRequests, ServerError and what Wire.send
-        raises.
+    ) -> HttpResponse:
+        """The answer, whatever its status; raises TooManyRequests, ServerError,
+        RegistryUnreachable, NotTrusted, and RegistryError for an answer that is too large.
 
-        repeatable: working on it twice does no harm. sink: an empty file for the body of a success.
+        registry: host[:port] whose trust counts, also for its token server and those whom it
+        redirects to. repeatable: working on it twice does no harm. sink: an empty file for the body of a success.
         """
         attempt = 1
         while True:
@@ -61,7 +93,7 @@ class Persistence:
             asked_s = 0.0
             _rewind(request, sink)
             try:
-                answer = self._wire.send(request, sink)
+                answer = self._attempt(request, registry, sink)
             except RegistryUnreachable as error:
                 failure: RegistryError = error
                 # Who did not answer in time is asked once more: that has taken long enough.
@@ -86,8 +118,33 @@ class Persistence:
                 raise failure
             self._sleep(pause)
 
+    def _attempt(self, request: HttpRequest, registry: str, sink: BinaryIO | None) -> HttpResponse:
+        pool = self._pool(self._policy.trust(registry))
+        try:
+            return pool.send(request, proxy=self._proxies.for_url(request.url), sink=sink)
+        except HttpError as error:
+            kind, todo = _FAILURES.get(error.kind, (RegistryUnreachable, _NO_WAY))
+            why = f"TLS failed ({error.root})" if error.kind in _OF_TLS else error.why
+            what, host = f"Cannot {request.task}", request.host
+            raise kind(what, where=host, why=why, todo=todo, registry=host) from error
 
-def refusal(request: Request, answer: RegistryResponse) -> RegistryError:
+    def _pool(self, trust: Trust) -> HttpPool:
+        """The connections to all hosts that are trusted alike."""
+        with self._lock:
+            key = trust.ca, trust.verify
+            if key not in self._pools:
+                try:
+                    context = system_context(trust.ca, verify=trust.verify)
+                except ValueError as error:
+                    what, todo = "Cannot use the registries' CA", "give its PEM text"
+                    raise InvalidInput(what, where=trust.host, why=str(error), todo=todo) from error
+                self._pools[key] = HttpPool(
+                    "the registry", context, largest=LARGEST_IN_MEMORY, size=_POOL, read_s=READ_S
+                )
+            return self._pools[key]
+
+
+def refusal(request: HttpRequest, answer: HttpResponse) -> RegistryError:
     """The error that an answer tells, whatever its status."""
     status = answer.status
     kind, todo = _KINDS.get(status, (RegistryError, ""))
@@ -108,10 +165,10 @@ def refusal(request: Request, answer: RegistryResponse) -> RegistryError:
     )
 
 
-def message(answer: RegistryResponse) -> str:
+def message(answer: HttpResponse) -> str:
     """What a refusal's body says: the registry's own errors, else the status."""
     try:
-        errors = json.loads(answer.body)["errors"]
+        errors = answer.json()["errors"]
         texts = [str(error.get("message") or error.get("code") or "") for error in errors]
     except (ValueError, LookupError, TypeError, AttributeError):
         texts = []
@@ -127,11 +184,11 @@ _KINDS: dict[int, tuple[type[RegistryError], str]] = {
 }
 
 
-def _header(answer: RegistryResponse) -> str:
+def _header(answer: HttpResponse) -> str:
     return answer.headers.get("Retry-After", "")
 
 
-def _rewind(request: Request, sink: BinaryIO | None) -> None:
+def _rewind(request: HttpRequest, sink: BinaryIO | None) -> None:
     if sink is not None:
         sink.seek(0)
         sink.truncate()

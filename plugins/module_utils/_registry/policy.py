@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .._errors import InvalidInput
+from .._http.proxies import Proxies
 from .image_names import Reference, parse
 from .keyring import Keyring
-from .proxies import Proxies
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from .._http.http_pool import HttpResponse
 from . import challenge
-from .http import RegistryResponse
 from .image_manifests import (
     ACCEPT,
     Document,
@@ -157,7 +157,7 @@ class Repository:
         return kind(f"Cannot {self._access.task}", where=host, why=why, todo=todo, registry=host)
 
 
-def _told(answer: RegistryResponse) -> str:
+def _told(answer: HttpResponse) -> str:
     """The digest that the registry tells of its answer; "" if it tells none."""
     digest = answer.headers.get("Docker-Content-Digest", "")
     return digest if is_digest(digest) else ""

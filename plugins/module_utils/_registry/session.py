@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 from urllib.parse import urljoin, urlsplit
 
-from .http import Body, RegistryConnections, RegistryResponse, Request
+from .._http.http_pool import Body, HttpRequest, HttpResponse
 from .image_names import Reference
 from .login import Login, RepositoryAccess
 from .persistence import Persistence, refusal
@@ -44,7 +44,7 @@ class RegistrySession:
     """Sends calls. Safe for threads."""
 
     def __init__(self, policy: RegistryPolicy, sleep: Callable[[float], None]) -> None:
-        self._persistence = Persistence(RegistryConnections(policy), sleep)
+        self._persistence = Persistence(policy, sleep)
         self._login = Login(policy, self._persistence)
         self._plain_http = policy.plain_http
 
@@ -58,7 +58,7 @@ class RegistrySession:
         scheme = "http" if place.host in self._plain_http else "https"
         return f"{scheme}://{place.host}/v2/{place.repository}/"
 
-    def send(self, call: RegistryRequest, sink: BinaryIO | None = None) -> RegistryResponse:
+    def send(self, call: RegistryRequest, sink: BinaryIO | None = None) -> HttpResponse:
         """Send a call; raises a RegistryError. sink: an empty file for the body of a success."""
         url = self._resolve(call, self.base(call.access.place), call.url)
         answer = self._logged_in(call, url, sink)
@@ -75,9 +75,7 @@ class RegistrySession:
             raise self._refused(call, url, answer)
         return answer
 
-    def _logged_in(
-        self, call: RegistryRequest, url: str, sink: BinaryIO | None
-    ) -> RegistryResponse:
+    def _logged_in(self, call: RegistryRequest, url: str, sink: BinaryIO | None) -> HttpResponse:
         """Send with credentials, if the URL belongs to the registry; a token is asked for anew
         once."""
         own = _origin(url) == _origin(self.base(call.access.place))
@@ -90,17 +88,16 @@ class RegistrySession:
 
     def _attempt(
         self, call: RegistryRequest, url: str, authorization: str, sink: BinaryIO | None
-    ) -> RegistryResponse:
+    ) -> HttpResponse:
         headers = {**call.headers, **({"Authorization": authorization} if authorization else {})}
-        request = Request(
-            call.method, url, call.access.task, headers, call.body, call.access.place.host
-        )
-        return self._persistence.send(request, repeatable=call.repeatable, sink=sink)
+        request = HttpRequest(call.method, url, call.access.task, headers, call.body)
+        host = call.access.place.host
+        return self._persistence.send(request, registry=host, repeatable=call.repeatable, sink=sink)
 
-    def _refused(self, call: RegistryRequest, url: str, answer: RegistryResponse) -> RegistryError:
+    def _refused(self, call: RegistryRequest, url: str, answer: HttpResponse) -> RegistryError:
         if answer.status == 401 and _origin(url) == _origin(self.base(call.access.place)):
             return self._login.refused(call.access, answer)
-        return refusal(Request(call.method, url, call.access.task), answer)
+        return refusal(HttpRequest(call.method, url, call.access.task), answer)
 
     def _resolve(self, call: RegistryRequest, base: str, location: str) -> str:
         """An absolute URL from what the registry says, which may never lead away from TLS."""

@@ -12,14 +12,14 @@ from typing import BinaryIO
 from urllib.parse import urljoin
 
 from .._errors import EnablementError
+from .._http.http_pool import Body, HttpResponse
+from .._http.retries import pause_before
 from . import challenge
-from .http import Body, RegistryResponse
 from .image_manifests import Manifest, digest_of
 from .image_names import Reference
 from .login import RepositoryAccess
 from .registry_errors import ImageNotFound, RegistryError, RegistryUnreachable, ServerError
 from .repository import Repository
-from .retries import pause_before
 from .session import RegistryRequest, RegistrySession
 
 _UPLOADS = "blobs/uploads/"
@@ -126,6 +126,6 @@ class Target:
         body: Body = None,
         headers: dict[str, str] | None = None,
         repeatable: bool = True,
-    ) -> RegistryResponse:
+    ) -> HttpResponse:
         call = RegistryRequest(method, url, self._access, expected, headers or {}, body, repeatable)
         return self._transport.send(call)

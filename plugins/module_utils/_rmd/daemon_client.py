@@ -10,17 +10,19 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
+from .._http.http_pool import HttpResponse
+from .._http.retries import PAUSES_S
 from . import dialect as dialects
 from .classify import classify
 from .dialect import Dialect, decode
-from .https import RmdConnection, RmdResponse
+from .https import RmdConnection
 from .rmd_errors import RmdError, Unanswered
 from .topology import RmdPolicy, Topology, parse_policies, parse_topology
 from .workloads import RunningWorkload
 
 _WORKLOADS = "/v1/workloads"
-# Before the second, third and fourth attempt: a daemon that restarts is back by then.
-_PAUSES_S = (0.2, 0.5, 1.0)
+# A daemon that restarts is back by then.
+_PAUSES_S = PAUSES_S[:3]
 _LATER = frozenset({502, 503, 504})
 
 
@@ -110,36 +112,31 @@ class Daemon:
 
     def _get(self, path: str, task: str, *, missing: Any = None) -> Any:
         """The JSON of an answer; missing: what a 404 means, if it is no error."""
-        for pause in (*_PAUSES_S, None):
-            try:
-                answer = self._wire.send("GET", path, task)
-            except Unanswered:
-                if pause is None:
-                    raise
-            else:
-                if answer.status == 200:
-                    return answer.json()
-                if answer.status == 404 and missing is not None:
-                    return missing
-                if pause is None or answer.status not in _LATER:
-                    raise self._refused(task, answer)
-            self._sleep(pause or 0.0)
-        return None
+        answer = self._send("GET", path, task)
+        if answer.status == 404 and missing is not None:
+            return missing
+        if answer.status != 200:
+            raise self._refused(task, answer)
+        return answer.json()
 
     def _send(
         self, method: str, path: str, task: str, body: Optional[Mapping[str, Any]] = None
-    ) -> RmdResponse:
-        """Send what changes something; again only where the daemon cannot have seen it."""
-        for pause in (*_PAUSES_S, None):
+    ) -> HttpResponse:
+        """Send a request; again what only reads, and else only where the daemon cannot have seen
+        it."""
+        reads = method == "GET"
+        for pause in _PAUSES_S:
             try:
-                return self._wire.send(method, path, task, body)
+                answer = self._wire.send(method, path, task, body)
+                if not reads or answer.status not in _LATER:
+                    return answer
             except Unanswered as error:
-                if error.was_sent or pause is None:
+                if error.was_sent and not reads:
                     raise
             self._sleep(pause)
-        raise self._nonsense(task)
+        return self._wire.send(method, path, task, body)
 
-    def _refused(self, task: str, answer: RmdResponse) -> RmdError:
+    def _refused(self, task: str, answer: HttpResponse) -> RmdError:
         refusal = classify(answer.status, answer.text, self.dialect)
         return self._error(task, refusal.kind, refusal.why)
 

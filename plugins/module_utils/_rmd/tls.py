@@ -9,7 +9,6 @@ import base64
 import binascii
 import ssl
 import stat
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any, Optional
 
 from .._cluster.client import Client
 from .._errors import InvalidInput
+from .._http.tls_context import private_context
 
 _KEYS = {"ca": "ca.crt", "cert": "tls.crt", "key": "tls.key"}
 
@@ -40,46 +40,19 @@ class Material:
 
         Only this authority is trusted, none of the system's.
         """
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         try:
-            context.load_verify_locations(cadata=self.ca)
-        except (ssl.SSLError, ValueError) as error:
-            raise self._useless("the CA holds no certificate in PEM format") from error
-        if self.cert or self.key:
-            self._show(context)
-        return context
-
-    def _show(self, context: ssl.SSLContext) -> None:
-        # The library reads certificates from files only.
-        with tempfile.TemporaryDirectory() as folder:
-            paths = {name: Path(folder) / name for name in ("cert", "key")}
-            for name, text in (("cert", self.cert), ("key", self.key)):
-                paths[name].touch(mode=0o600)
-                paths[name].write_text(text, encoding="utf-8")
-            try:
-                # An empty password: else a key that is encrypted would be asked for on the
-                # terminal.
-                context.load_cert_chain(paths["cert"], paths["key"], password="")
-            except (ssl.SSLError, ValueError, OSError) as error:
-                raise self._useless(_why(error)) from error
-
-    def _useless(self, why: str) -> InvalidInput:
-        todo = "give the CA of the daemons, a client certificate and its key as PEM"
-        return InvalidInput(
-            "Cannot use the TLS settings for RMD", where=self.source, why=why, todo=todo
-        )
+            return private_context(self.ca, self.cert, self.key)
+        except ValueError as error:
+            todo = "give the CA of the daemons, a client certificate and its key as PEM"
+            raise _useless(self.source, str(error), todo) from error
 
 
 def from_files(ca: str, cert: Optional[str], key: Optional[str]) -> Material:
     """From files. A key that everybody on this machine can read is refused."""
     source = ", ".join(path for path in (ca, cert, key) if path)
     if bool(cert) != bool(key):
-        raise InvalidInput(
-            "Cannot use the TLS settings for RMD",
-            where=source,
-            why="a client certificate and its key go together",
-            todo="give both rmd_cert and rmd_key, or neither",
-        )
+        why = "a client certificate and its key go together"
+        raise _useless(source, why, "give both rmd_cert and rmd_key, or neither")
     texts = {
         "ca": _read(ca),
         "cert": _read(cert) if cert else "",
@@ -93,28 +66,20 @@ def from_secret(client: Client, namespace: str, name: str) -> Material:
     where = f"Secret {namespace}/{name}"
     secret = client.get(client.kind("v1", "Secret"), name, namespace)
     if secret is None:
-        raise InvalidInput(
-            "Cannot use the TLS settings for RMD",
-            where=where,
-            why="there is no such Secret",
-            todo="deploy RMD, or give rmd_ca, rmd_cert and rmd_key",
+        raise _useless(
+            where, "there is no such Secret", "deploy RMD, or give rmd_ca, rmd_cert and rmd_key"
         )
     data: Mapping[str, Any] = secret.get("data") or {}
     if not data.get(_KEYS["ca"]):
         todo = f"give it the keys {', '.join(_KEYS.values())}"
-        raise InvalidInput(
-            "Cannot use the TLS settings for RMD", where=where, why="it has no ca.crt", todo=todo
-        )
+        raise _useless(where, "it has no ca.crt", todo)
     try:
         texts = {
             ours: base64.b64decode(str(data.get(theirs) or "")).decode()
             for ours, theirs in _KEYS.items()
         }
     except (binascii.Error, UnicodeDecodeError) as error:
-        todo = "make it anew"
-        raise InvalidInput(
-            "Cannot use the TLS settings for RMD", where=where, why="it is no text", todo=todo
-        ) from error
+        raise _useless(where, "it is no text", "make it anew") from error
     return Material(**texts, source=where)
 
 
@@ -123,24 +88,14 @@ def _read(path: str, *, secret: bool = False) -> str:
     try:
         if secret and stat.S_IMODE(file.stat().st_mode) & stat.S_IROTH:
             why, todo = "everybody on this machine can read the key", f"chmod o= {file}"
-            raise InvalidInput(
-                "Cannot use the TLS settings for RMD", where=str(file), why=why, todo=todo
-            )
+            raise _useless(str(file), why, todo)
         return file.read_text(encoding="utf-8")
     except OSError as error:
         why, todo = f"it cannot be read ({error.strerror})", "correct the path or its rights"
-        raise InvalidInput(
-            "Cannot use the TLS settings for RMD", where=str(file), why=why, todo=todo
-        ) from error
+        raise _useless(str(file), why, todo) from error
     except UnicodeDecodeError as error:
-        todo = "give it as PEM"
-        raise InvalidInput(
-            "Cannot use the TLS settings for RMD", where=str(file), why="it is no text", todo=todo
-        ) from error
+        raise _useless(str(file), "it is no text", "give it as PEM") from error
 
 
-def _why(error: Exception) -> str:
-    reason = getattr(error, "reason", None) or ""
-    if reason == "KEY_VALUES_MISMATCH":
-        return "the key does not belong to the client certificate"
-    return f"the client certificate or its key cannot be read ({str(reason).lower().replace('_', ' ') or 'no PEM'})"
+def _useless(where: str, why: str, todo: str) -> InvalidInput:
+    return InvalidInput("Cannot use the TLS settings for RMD", where=where, why=why, todo=todo)

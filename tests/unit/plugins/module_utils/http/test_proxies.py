@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._registry.proxies import Proxies
+from ansible_collections.hardware.enablement.plugins.module_utils._http.proxies import Proxies
 
 PROXY = "http://proxy.test:3128"
 

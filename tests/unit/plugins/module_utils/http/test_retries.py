@@ -9,7 +9,7 @@ import datetime
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._registry.retries import (
+from ansible_collections.hardware.enablement.plugins.module_utils._http.retries import (
     LONGEST_PAUSE_S,
     PAUSES_S,
     may_pass,
