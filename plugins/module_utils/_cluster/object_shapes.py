@@ -11,6 +11,7 @@ Other fields may hold anything."""
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -199,6 +200,21 @@ _SHAPES: dict[str, dict[str, dict[str, Any]]] = {
 def shape_of(api_version: str, kind: str) -> dict[str, Any]:
     """What is taken for granted of a kind besides its metadata."""
     return _SHAPES.get(api_version, {}).get(kind, ANY)
+
+
+def named_part(value: Any, shape: Any) -> Any:
+    """What of a value its shape names, for thousands of objects: texts that are the same are kept
+    once. A mapping without names is kept whole."""
+    if isinstance(value, str):
+        return sys.intern(value)
+    if isinstance(value, dict) and isinstance(shape, Mapping) and shape:
+        if EACH in shape:
+            return {sys.intern(name): named_part(value[name], shape[EACH]) for name in value}
+        fields = ((sys.intern(name.rstrip("!")), below) for name, below in shape.items())
+        return {name: named_part(value[name], below) for name, below in fields if name in value}
+    if isinstance(value, list) and isinstance(shape, list):
+        return [named_part(item, shape[0]) for item in value]
+    return value
 
 
 def misfit(value: Any, shape: Any, path: str = "") -> str:

@@ -18,6 +18,7 @@ from .decoding import (
     JSON,
     ApiResponse,
     DecodingError,
+    lean,
     read_kinds,
     read_log,
     read_object,
@@ -119,17 +120,20 @@ class ObjectReader:
         fields: str | None = None,
         limit: int = 500,
         metadata_only: bool = False,
+        leanly: bool = False,
     ) -> Listing:
         """All objects that match, in pages of limit; without a namespace those of all namespaces.
 
-        Items carry apiVersion and kind, and with metadata_only nothing else but metadata.
+        Items carry apiVersion and kind, and with metadata_only nothing else but metadata. leanly:
+        nothing but what is read of the kind, for lists that are long and kept.
         """
+        query = _selection(labels, fields)
         try:
-            return self._list(kind, namespace, _selection(labels, fields), limit, metadata_only)
+            return self._list(kind, namespace, query, limit, metadata_only, leanly)
         except Gone:
             # The list was so long that its continue token has expired meanwhile: take it in one
             # piece.
-            return self._list(kind, namespace, _selection(labels, fields), 0, metadata_only)
+            return self._list(kind, namespace, query, 0, metadata_only, leanly)
 
     def watch(
         self,
@@ -228,6 +232,7 @@ class ObjectReader:
         query: dict[str, str],
         limit: int,
         metadata_only: bool,
+        leanly: bool,
     ) -> Listing:
         items: list[Obj] = []
         seen = {""}
@@ -250,7 +255,7 @@ class ObjectReader:
                 repeatable=True,
             )
             found, more, resource_version = self.ask(call, read)
-            items += found
+            items += map(lean, found) if leanly else found
             if not more:
                 return Listing(items, resource_version)
             seen.add(more)

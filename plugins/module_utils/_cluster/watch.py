@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .._errors import EnablementError
 from .._json import Obj
 from .api_errors import Gone, Unreachable
-from .decoding import ApiResponse, DecodingError, read_event
+from .decoding import ApiResponse, DecodingError, lean, read_event
 from .kinds import Kind
 from .refusals import error_from_status
 from .repetition import pause_before
@@ -89,6 +89,7 @@ class _Subscription:
     labels: str | None
     fields: str | None
     source: Any = None
+    leanly: bool = False
     known: dict[tuple[str, str], Obj] = field(default_factory=dict)
     resource_version: str = ""
     synced: bool = False
@@ -143,10 +144,12 @@ class WatchHub:
         labels: str | None = None,
         fields: str | None = None,
         source: Any = None,
+        leanly: bool = False,
     ) -> None:
         """Start to list and watch. With a source, an error is an event, which ends this
-        subscription alone."""
-        subscription = _Subscription(kind, namespace, labels, fields, source)
+        subscription alone. leanly: events carry nothing but what is read of the kind, see
+        Client.list."""
+        subscription = _Subscription(kind, namespace, labels, fields, source, leanly)
         self._subscriptions.append(subscription)
         self._unsynced += 1
         threading.Thread(
@@ -233,6 +236,7 @@ class WatchHub:
             namespace=subscription.namespace,
             labels=subscription.labels,
             fields=subscription.fields,
+            leanly=subscription.leanly,
         )
         missing = dict(subscription.known)
         for obj in listing.items:
@@ -270,7 +274,8 @@ class WatchHub:
         for event in stream:
             subscription.resource_version = event.object["metadata"]["resourceVersion"]
             if event.type != "BOOKMARK":
-                self._tell(subscription, event.type, event.object)
+                told = lean(event.object) if subscription.leanly else event.object
+                self._tell(subscription, event.type, told)
 
     def _tell(self, subscription: _Subscription, type_: str, obj: Obj) -> None:
         obj["metadata"].pop("managedFields", None)

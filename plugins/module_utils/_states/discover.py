@@ -42,7 +42,7 @@ def list_nodes(client: Client, selector: Selector) -> list[Obj]:
     kind = client.kind("v1", "Node")
     found: dict[str, Obj] = {}
     for labels in selector:
-        for node in client.list(kind, labels=label_selector(labels)).items:
+        for node in client.list(kind, labels=label_selector(labels), leanly=True).items:
             found[node["metadata"]["name"]] = node
     return [found[name] for name in sorted(found)]
 

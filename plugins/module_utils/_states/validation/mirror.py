@@ -106,9 +106,11 @@ class ClusterMirror:
         for node in listed:
             self._snapshot.forget_node(node.name)
         for labels in self._selectors:
-            hub.subscribe(self._client.kind("v1", "Node"), labels=labels)
-        for kind in [*self._kinds, self._client.kind("v1", "Pod")]:
+            hub.subscribe(self._client.kind("v1", "Node"), labels=labels, leanly=True)
+        for kind in self._kinds:
             hub.subscribe(kind, namespace=self._namespace, labels=self._labels)
+        pod = self._client.kind("v1", "Pod")
+        hub.subscribe(pod, namespace=self._namespace, labels=self._labels, leanly=True)
         self._feeder.follow(hub)
         while not hub.synced:
             self.take_events(hub, 0.25)

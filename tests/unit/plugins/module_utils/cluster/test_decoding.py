@@ -25,6 +25,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.autho
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.decoding import (
     first_words,
+    lean,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import (
     Kind,
@@ -395,3 +396,20 @@ def test_500_spoiled_answers_end_in_results_or_sentences(
         ]
         assert not writes or name not in READS, (seed, name)
     assert 100 < len(list(filter(None, sentences))) < 400
+
+
+def test_a_lean_object_has_what_is_read_of_it_and_no_more() -> None:
+    read = {
+        "metadata": {"name": "n", "labels": {"any": "x"}, "annotations": {"our": "y"}},
+        "spec": {"nodeName": "node", "containers": [{"name": "c", "resources": {}}]},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+    pod: dict[str, Any] = json.loads(json.dumps({"apiVersion": "v1", "kind": "Pod", **read}))
+    wanted = json.loads(json.dumps(pod))
+    pod["metadata"]["managedFields"] = [{"manager": "kubelet"}]
+    pod["spec"]["containers"][0]["securityContext"] = {}
+    pod["spec"]["tolerations"] = []
+    pod["status"]["conditions"][0]["lastProbeTime"] = None
+    assert lean(pod) == wanted
+    anything = {"apiVersion": "a/v1", "kind": "Own", "metadata": {"name": "n"}, "spec": {"own": 1}}
+    assert lean(anything) == anything

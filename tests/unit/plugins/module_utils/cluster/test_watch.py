@@ -145,6 +145,20 @@ def test_the_hub_goes_on_after_a_cut_and_tells_the_difference_after_gone(fake: A
     hold.set()
 
 
+def test_a_lean_subscription_tells_nothing_but_what_is_read(fake: Any) -> None:
+    client = fake.client()
+    fake.script(pods(5, pod("a", 3)), (200, {}, [event("MODIFIED", "a", 6)]))
+    hub = WatchHub(client)
+    hub.subscribe(POD, namespace="n", leanly=True)
+    found: list[WatchEvent] = []
+    while len(found) < 2:
+        found += hub.next(5.0)
+    hub.close()
+    assert all("managedFields" not in told.object["metadata"] for told in found)
+    assert [told.object["spec"] for told in found] == [{"nodeName": "node", "containers": []}] * 2
+    assert found[0].object["metadata"]["name"] is found[1].object["metadata"]["name"]
+
+
 def test_synced_is_true_only_after_everything_was_handed_out(fake: Any) -> None:
     hold = threading.Event()
     lists = {"pods": pods(1, pod("a", 1)), "nodes": pods(1)}
