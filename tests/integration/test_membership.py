@@ -166,7 +166,7 @@ def test_the_labels_come_back(cluster: Cluster, runner: Runner, feature: Obj) ->
     come_back(cluster, feature)
     runner.play("enable", **RECIPE, hardware_enablement_options={}).check()
     assert (marks(cluster)[NAME], "vanished" in marks(cluster)) == ("ready", False)
-    assert (NODE, "HardwareReady", 2) in sight.phase_events(cluster)
+    assert (NODE, "HardwareReady", 1) in sight.phase_events(cluster)
 
 
 def test_it_leaves_when_the_time_is_over_and_nothing_holds_a_device(

@@ -15,7 +15,7 @@ from .._nodes.discovery import Discovery
 from .._nodes.facts import NodeFacts
 from .._recipes.recipe import Recipe
 from .._recipes.render import RenderedState, RenderFacts, render_state
-from .._recipes.requirements import Enabled, required_states
+from .._recipes.requirements import Enabled, gating_states, required_states
 from .._recipes.switches import enabled_states
 from . import discover
 from .foreign import foreign_plugins, is_plugin, rivals_of
@@ -115,6 +115,15 @@ class Desired:
                 if False in self.enabled[name] and state.proofs(False)
             },
         )
+
+    @property
+    def runtime_gates(self) -> set[frozenset[str]]:
+        """The gates that pods wait for that choose a node by its container runtime, by state."""
+        return {
+            frozenset(gating_states(self.recipe, self.enabled, name))
+            for name, item in self.rendered.items()
+            if item.objects and "runtime" in self.recipe.states[name].per
+        }
 
     @cached_property
     def foreign_plugins(self) -> Sequence[Obj]:

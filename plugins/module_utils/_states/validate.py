@@ -35,6 +35,7 @@ from .validation import table
 from .validation.answers import Answers
 from .validation.label_writer import LabelWriter
 from .validation.loop import Loop
+from .validation.node_marks import READY
 from .validation.phases import Phase, StatePlan
 from .validation.progress import Progress
 from .validation.report import summarize
@@ -72,11 +73,18 @@ def prove(
     plans = desired.plans_with(staged)
     needed = _with_requirements(plans, names | staged)
     dry = context.check_mode
-    writer = LabelWriter(desired.client, plans, desired.recipe.name, guard.before_write, dry=dry)
+    writer = LabelWriter(
+        desired.client,
+        plans,
+        desired.recipe.name,
+        guard.before_write,
+        dry=dry,
+        runtime_gates=desired.runtime_gates,
+    )
     loop = _loop(desired, needed, params, context, guard, writer)
     _settle(loop, desired.members, later, wait=bool(params["wait"]) and not dry)
     if not dry:
-        _say_changes(desired, loop, context)
+        _say_changes(desired, loop, context, recorded=bool(params["record"]))
     if later:
         later.drop_departed(loop.walker)
         context.tell_changes(later.done)
@@ -109,11 +117,14 @@ def _settle(loop: Loop, nodes: Sequence[Obj], later: LaterChanges | None, wait: 
     loop.run(wait)
 
 
-def _say_changes(desired: Desired, loop: Loop, context: RunContext) -> None:
-    """An Event for each node whose summary has changed."""
+def _say_changes(desired: Desired, loop: Loop, context: RunContext, recorded: bool) -> None:
+    """An Event for each node whose summary has changed. Of the nodes that are ready in the first run
+    the record's own Event tells, where there is to be one."""
+    first = recorded and not ((desired.record or {}).get("status") or {}).get("phase")
     said = [
-        phase_events.of_node(desired.recipe.name, *change, loop.results)
-        for change in loop.changed_summaries()
+        phase_events.of_node(desired.recipe.name, node, before, after, loop.results)
+        for node, before, after in loop.changed_summaries()
+        if not (first and after == READY)
     ]
     phase_events.say(desired.client, [occurrence for occurrence in said if occurrence], context)
 

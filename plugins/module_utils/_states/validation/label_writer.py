@@ -6,7 +6,7 @@ for it or at the node's end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,12 +38,15 @@ class LabelWriter:
         recipe: str,
         guard: Callable[[], None],
         dry: bool,
+        runtime_gates: Collection[Set[str]] = (frozenset(),),
     ) -> None:
+        """runtime_gates: see node_marks.urgent."""
         self._client = client
         self._plans = plans
         self._recipe = recipe
         self._guard = guard
         self._dry = dry
+        self._runtime_gates = runtime_gates
         self._wanted: dict[str, _Wanted] = {}
         self._sent: dict[str, node_marks.NodeMarks] = {}
         self.changed: dict[str, dict[str, Any]] = {}
@@ -69,9 +72,10 @@ class LabelWriter:
         if patch is None:
             self._wanted.pop(name, None)
         else:
-            self._wanted[name] = _Wanted(
-                after, patch, node_marks.urgent(before, after, self._plans, self._recipe)
+            urgent = node_marks.urgent(
+                before, after, self._plans, self._recipe, self._runtime_gates
             )
+            self._wanted[name] = _Wanted(after, patch, urgent)
 
     def forget(self, name: str) -> None:
         """A node is gone: nothing is written to it, and another one of its name has nothing of what

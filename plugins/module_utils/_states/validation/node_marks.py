@@ -7,7 +7,7 @@ patch of one node."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -178,11 +178,23 @@ def patch(before: NodeMarks, after: NodeMarks, recipe: str) -> dict[str, Any] | 
     return {"metadata": found} if found else None
 
 
-def urgent(before: NodeMarks, after: NodeMarks, plans: Sequence[StatePlan], recipe: str) -> bool:
+def urgent(
+    before: NodeMarks,
+    after: NodeMarks,
+    plans: Sequence[StatePlan],
+    recipe: str,
+    runtime_gates: Collection[Set[str]] = (frozenset(),),
+) -> bool:
     """Whether pods wait for the difference, or it is bad news; everything else can wait for the
-    node's last write."""
+    node's last write.
+
+    runtime_gates: for each state whose pods choose a node by its container runtime, the gates that
+    they need besides. Before these are there that label lets nothing start.
+    """
     runtime = fact_label(recipe, RUNTIME)
-    if before.facts.get(runtime) != after.facts.get(runtime):
+    if before.facts.get(runtime) != after.facts.get(runtime) and any(
+        gates <= after.gates.keys() for gates in runtime_gates
+    ):
         return True
     unlocking = {plan.name for plan in plans if plan.unlocks}
     for state, value in after.gates.items():

@@ -6,6 +6,7 @@ and is said."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
@@ -19,11 +20,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states import
 from ansible_collections.hardware.enablement.plugins.module_utils._states.desired import Desired
 from ansible_collections.hardware.enablement.plugins.module_utils._states.strays import Strays
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    Asked,
     FakeServer,
     fake,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
+    Answer,
     Obj,
     ScriptedCluster,
     refusal,
@@ -50,7 +53,13 @@ class Held:
     keep = before_write
 
 
-def prove(fake: FakeServer, nodes: list[Obj], rivals: Sequence[str] = (), **params: Any) -> Obj:
+def prove(
+    fake: FakeServer,
+    nodes: list[Obj],
+    rivals: Sequence[str] = (),
+    known: Obj | None = None,
+    **params: Any,
+) -> Obj:
     """The result of a walk over these nodes, which does what validation does before and after it."""
     state = SimpleNamespace(name="plugin", per=(), image="", build="")
     recipe = SimpleNamespace(name="demo", states={"plugin": state}, resources=["example.com/gpu"])
@@ -63,6 +72,8 @@ def prove(fake: FakeServer, nodes: list[Obj], rivals: Sequence[str] = (), **para
         members=nodes,
         strays=Strays(SELECTOR),
         rival_plugins=list(rivals),
+        runtime_gates=(),
+        record=known,
         plans=[plan_of(OFFERS)],
         plans_with=lambda _more: [plan_of(OFFERS)],
         prepared=SimpleNamespace(
@@ -113,16 +124,46 @@ def test_a_refused_clean_up_is_said_and_costs_no_result(fake: FakeServer) -> Non
     assert len([asked for asked in fake.asked if asked.method == "DELETE"]) == 2
 
 
+def no_records(asked: Asked) -> Answer | None:
+    """What the API server says to who may not touch records."""
+    return refusal(403, "Forbidden", "no records") if "specialresources" in asked.path else None
+
+
+def reasons(fake: FakeServer) -> list[str]:
+    """The reasons of the Events that were written."""
+    made = [asked for asked in fake.asked if asked.method == "POST" and "/events" in asked.path]
+    return [json.loads(asked.body)["reason"] for asked in made]
+
+
 def test_a_record_that_cannot_be_written_fails_the_run_and_keeps_its_results(
     fake: FakeServer,
 ) -> None:
     node = gpu_node("n1", READY)
-    ScriptedCluster(fake, node).refuse = lambda asked: (
-        refusal(403, "Forbidden", "no records") if "specialresources" in asked.path else None
-    )
+    ScriptedCluster(fake, node).refuse = no_records
     result = prove(fake, [node], record=True)
     assert (result["phase"], result["nodes_ready"], result["failed"]) == ("ready", 1, True)
     assert "no records" in result["msg"]
+
+
+@pytest.mark.parametrize(
+    ("known", "recorded", "said"),
+    [(None, True, 0), ({"spec": {}}, True, 0), ({"status": {"phase": "ready"}}, True, 1)]
+    + [(None, False, 1)],
+)
+def test_a_node_says_that_it_is_ready_where_no_first_event_of_the_record_does(
+    fake: FakeServer, known: Obj | None, recorded: bool, said: int
+) -> None:
+    node = gpu_node("n1", READY)
+    ScriptedCluster(fake, node).refuse = no_records
+    prove(fake, [node], known=known, record=recorded)
+    assert reasons(fake) == ["HardwareReady"] * said
+
+
+def test_what_is_not_ready_in_a_first_run_is_said_on_its_node(fake: FakeServer) -> None:
+    node = gpu_node("n1", WAITING)
+    ScriptedCluster(fake, node).refuse = no_records
+    prove(fake, [node], record=True)
+    assert reasons(fake) == ["HardwareFailed"]
 
 
 def test_pods_of_nodes_that_left_are_removed_and_failed_ones_of_others_keep_their_logs(

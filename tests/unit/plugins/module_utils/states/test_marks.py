@@ -88,6 +88,19 @@ def test_the_label_with_the_container_runtime_is_no_gate_and_goes_out_at_once() 
     )
 
 
+def test_the_label_with_the_container_runtime_waits_for_the_gates_that_its_pods_wait_for() -> None:
+    facts = {"hardware-enablement.io/toy.container-runtime": "containerd-1"}
+    behind, free = frozenset({"driver"}), frozenset[str]()
+
+    def urgent(gates: dict[str, str], *needed: frozenset[str]) -> bool:
+        before = NodeMarks(dict(gates))
+        return node_marks.urgent(before, replace(before, facts=facts), PLANS, "toy", needed)
+
+    assert not urgent({}, behind)
+    assert urgent({"driver": "stale"}, behind)
+    assert urgent({}, behind, free)
+
+
 def test_a_node_that_has_vanished_keeps_its_marks_and_says_since_when() -> None:
     before = NodeMarks({"driver": "ready"}, "ready", {"driver": PROOF})
     vanished = result(Phase.VANISHED)
