@@ -327,7 +327,7 @@ def _clear_validators(desired: Desired, guard: Guard, loop: Loop | None) -> None
         client.kind("v1", "Pod"),
         f"{RECIPE_LABEL}={desired.recipe.name},{VALIDATION_LABEL}",
     )
-    found = client.list(kind, namespace=namespace, labels=labels).items
+    found = client.list(kind, namespace=namespace, labels=labels, leanly=True).items
     done = [pod for pod in found if (pod.get("status") or {}).get("phase") == finished]
     left = [pod for pod in found if loop and pod not in done and not _is_awaited(pod, loop)]
     if done or left:
