@@ -16,7 +16,7 @@ from tests.benchmarks import contenders
 from tests.benchmarks.bed import Bed
 from tests.benchmarks.contenders import Contender
 from tests.benchmarks.measure import RunError, Sample, Series
-from tests.benchmarks.rendering import Manifests, render, write
+from tests.benchmarks.rendering import Manifests, render, ungated, write
 from tests.benchmarks.tables import Table, seconds
 from tests.cluster import Cluster
 from tests.integration.plays import REPO, Played
@@ -116,7 +116,9 @@ def scale(effort: Effort) -> Table:
     """enable_gpu by number of nodes."""
     columns = (
         "nodes",
+        "floor s",
         "first run s",
+        "times the floor",
         "requests",
         "per node",
         "writes per node",
@@ -130,15 +132,19 @@ def scale(effort: Effort) -> Table:
     )
     rows = []
     notes = [
-        f"The first run was made once at each size, the second run {max(2, effort.rounds)} times (median)."
+        f"The first run was made once at each size, the second run {max(2, effort.rounds)} times (median).",
+        "The floor: kubectl applies the same objects without gates, and waits until all pods run.",
     ]
     for size in effort.sizes:
+        lowest = _floor_at(size)
         first, second = _at_size(size, effort)
         asked, again = first.requests, second.requests
         rows.append(
             [
                 str(size),
+                seconds(lowest.seconds),
                 seconds(first.seconds),
+                f"{first.seconds / lowest.seconds:.1f}",
                 str(asked.total),
                 f"{asked.total / size:.2f}",
                 f"{asked.writes / size:.2f}",
@@ -228,6 +234,13 @@ def _names(size: int) -> list[str]:
 def _runs(effort: Effort) -> str:
     first, second = effort.rounds, effort.rounds * effort.seconds_per_round
     return f"{first} first runs and {second} second runs of each, in turns."
+
+
+def _floor_at(size: int) -> Sample:
+    with _bed(size) as bed:
+        states = ungated(render(NVIDIA, bed.cluster.kubeconfig))
+        manifests = write(states, bed.folder / "manifests")
+        return bed.measure(contenders.until_pods_run(bed, NVIDIA.name, manifests).command)
 
 
 def _at_size(size: int, effort: Effort) -> tuple[Sample, Series]:

@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+    RECIPE_LABEL,
+)
 from tests.benchmarks.bed import Bed, write_playbook
 from tests.benchmarks.rendering import Manifests
 
@@ -62,6 +66,14 @@ def kubectl(bed: Bed, manifests: Manifests) -> Contender:
     """kubectl, everything in one call."""
     command = [bed.kubectl, f"--cache-dir={bed.folder / 'kubectl'}", "apply", "--server-side"]
     return Contender("kubectl apply --server-side", [*command, "-f", str(manifests.together)])
+
+
+def until_pods_run(bed: Bed, recipe: str, manifests: Manifests) -> Contender:
+    """kubectl, everything in one call, then until every DaemonSet has all its pods."""
+    selector = f"{RECIPE_LABEL}={recipe}"
+    apply = shlex.join(kubectl(bed, manifests).command)
+    wait = shlex.join([bed.kubectl, "rollout", "status", "daemonset", "-n", recipe, "-l", selector])
+    return Contender("kubectl until pods run", ["sh", "-c", f"{apply} && {wait}"])
 
 
 def cache(bed: Bed, nodes: Sequence[str]) -> Contender:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import DOMAIN
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
@@ -56,6 +57,30 @@ def render(recipe_folder: Path, kubeconfig: Path) -> dict[str, list[Obj]]:
         for name, items in rendered.items()
         if items
     }
+
+
+def ungated(states: dict[str, list[Obj]]) -> dict[str, list[Obj]]:
+    """The same objects, whose pods wait for no label of ours: they start wherever the hardware is.
+    All are rolled out, as kubectl waits for no others."""
+
+    def stripped(value: Any) -> Any:
+        if isinstance(value, dict):
+            kept = {name: entry for name, entry in value.items() if name != "updateStrategy"}
+            return {name: stripped(entry) for name, entry in kept.items()}
+        if isinstance(value, list):
+            return [stripped(entry) for entry in value if not _is_ours(entry)]
+        return value
+
+    return {name: [stripped(obj) for obj in objects] for name, objects in states.items()}
+
+
+def _is_ours(entry: Any) -> bool:
+    """Whether an entry is an expression about a label of ours."""
+    return (
+        isinstance(entry, dict)
+        and "operator" in entry
+        and str(entry.get("key")).startswith(f"{DOMAIN}/")
+    )
 
 
 def write(states: dict[str, list[Obj]], folder: Path) -> Manifests:
