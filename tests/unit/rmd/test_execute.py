@@ -33,7 +33,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_resu
     WriteSettings,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import Workload
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     FakeServer,
     fake,

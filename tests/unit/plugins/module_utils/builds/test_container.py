@@ -16,7 +16,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds import
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.arguments import (
     DRIVER_CONTAINER,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     FakeServer,
     serving,

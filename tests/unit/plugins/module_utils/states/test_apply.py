@@ -17,9 +17,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._errors import
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.arguments import (
     STATE_APPLY,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.guard import Guard
 from ansible_collections.hardware.enablement.plugins.module_utils._states import apply
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils._states.guard import Guard
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     Asked,
     FakeServer,

@@ -18,11 +18,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.arg
     SPECIAL_RESOURCE,
     STATE_APPLY,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states import (
     apply,
     special_resource,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.context import RunContext
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     FakeServer,
     fake,
