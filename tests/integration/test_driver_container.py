@@ -91,7 +91,7 @@ class TestNothingEnabled:
         played = kmod.play(registry_ca=wrong_ca)
         assert played.code != 0
         assert (
-            "its certificate cannot be verified: unable to get local issuer certificate; give the CA"
+            "the registry's certificate cannot be verified: unable to get local issuer certificate; give the CA"
             in check_output(played)
         )
 
@@ -220,7 +220,7 @@ class TestKept:
     ) -> None:
         found = groups(kmod.look_up(tmp_path, registry_ca=wrong_ca))
         assert {row["source"] for row in found.values()} == {"kept"}
-        assert "its certificate cannot be verified" in found[OLD]["problem"]
+        assert "the registry's certificate cannot be verified" in found[OLD]["problem"]
         kmod.registry.behave(Behaviour(lifetime=-120))
         try:
             found = groups(kmod.look_up(tmp_path))

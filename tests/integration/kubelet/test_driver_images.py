@@ -276,7 +276,7 @@ def test_an_air_gap(site: Site) -> None:
 
         stranger = Authority(site.config.parent, "stranger").certificate_file.read_text()
         played = site.play(**settings, registries=[{"host": mirror, "ca": stranger}])
-        assert f"{mirror}): its certificate cannot be verified" in played.output
+        assert f"{mirror}): the registry's certificate cannot be verified" in played.output
         assert source not in site.record()[site.built]["image"]
 
         site.play(**settings, registries=[{"host": mirror, "ca": site.registry.ca}])
