@@ -93,7 +93,7 @@ def test_a_role_alone_fails_with_its_state(cluster: Cluster, runner: Runner) -> 
     clear_faults(cluster.kubeconfig)
 
 
-def test_a_tag_plays_one_state(cluster: Cluster, runner: Runner) -> None:
+def test_a_tag_applies_one_state(cluster: Cluster, runner: Runner) -> None:
     options = {"driver_version": "2.0", "plugin_version": "2.0"}
     played = runner.play(
         "enable", "--tags", "device_plugin", **RECIPE, hardware_enablement_options=options
@@ -102,6 +102,20 @@ def test_a_tag_plays_one_state(cluster: Cluster, runner: Runner) -> None:
     found = daemonsets(cluster)
     assert found.pop("plugin") == "plugin:2.0"
     assert all(image.startswith("driver:1.0") for image in found.values())
+
+
+def test_a_skipped_tag_leaves_one_state_as_it_is(cluster: Cluster, runner: Runner) -> None:
+    options = {"driver_version": "2.0", "plugin_version": "2.5"}
+    runner.play(
+        "enable", "--skip-tags", "device_plugin", **RECIPE, hardware_enablement_options=options
+    ).check()
+    found = daemonsets(cluster)
+    assert found.pop("plugin") == "plugin:2.0"
+    assert all(image.startswith("driver:2.0") for image in found.values())
+
+
+def test_a_tag_that_means_no_state_changes_nothing(cluster: Cluster, runner: Runner) -> None:
+    runner.play("enable", "--tags", "nothing", **RECIPE).unchanged()
 
 
 @pytest.mark.parametrize(
