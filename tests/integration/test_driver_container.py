@@ -83,7 +83,9 @@ class TestNothingEnabled:
         assert played.code != 0
         where = kmod.registry.address
         image = f"{where}/drivers/prebuilt:{OLD}"
-        sentence = f"Cannot look up {image} ({where}): no connection (Connection refused); check host"
+        sentence = (
+            f"Cannot look up {image} ({where}): no connection (Connection refused); check host"
+        )
         assert sentence in check_output(played)
         assert "then run again (and 2 more kernels)" in played.output
 

@@ -114,7 +114,7 @@ def test_a_skipped_tag_leaves_one_state_as_it_is(cluster: Cluster, runner: Runne
     assert all(image.startswith("driver:2.0") for image in found.values())
 
 
-def test_a_tag_that_means_no_state_changes_nothing(cluster: Cluster, runner: Runner) -> None:
+def test_a_tag_that_means_no_state_changes_nothing(runner: Runner) -> None:
     runner.play("enable", "--tags", "nothing", **RECIPE).unchanged()
 
 
