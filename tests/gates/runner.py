@@ -20,6 +20,7 @@ from tests.gates.place import REPO, Place
 
 HEARTBEAT_S = 60
 TAIL_LINES = 80
+REASON_CHARACTERS = 160
 
 
 class StepError(Exception):
@@ -60,7 +61,8 @@ class Step:
 
 @dataclass
 class Outcome:
-    """Counts of one step; a step without a test report counts as one test."""
+    """Counts of one step; a step without a test report counts as one test. `failures`: a line for
+    each failed test, its name and what it said."""
 
     step: Step
     passed: int = 0
@@ -68,6 +70,7 @@ class Outcome:
     skipped: int = 0
     seconds: float = 0.0
     remark: str = ""
+    failures: list[str] = field(default_factory=list)
 
 
 def run(steps: Sequence[Step], place: Place, *, slots: int, verbose: bool = False) -> bool:
@@ -173,10 +176,19 @@ def _count(junit: Path | None, outcome: Outcome) -> bool:
         total += int(suite.get("tests", 0))
         bad += int(suite.get("failures", 0)) + int(suite.get("errors", 0))
         skipped += int(suite.get("skipped", 0))
+        outcome.failures += _failures(suite)
     outcome.passed += total - bad - skipped
     outcome.failed += bad
     outcome.skipped += skipped
     return True
+
+
+def _failures(suite: ET.Element) -> Iterator[str]:
+    for case in suite.iter("testcase"):
+        for kind in ("failure", "error"):
+            if (found := case.find(kind)) is not None:
+                reason = " ".join(found.get("message", "").split())[:REASON_CHARACTERS]
+                yield f"{case.get('classname')}::{case.get('name')}: {reason}"
 
 
 def _tell(outcome: Outcome, log: Path | None) -> None:
@@ -200,6 +212,9 @@ def _report(outcomes: Sequence[Outcome], seconds: float) -> None:
             f"{outcome.step.name:<22} {outcome.seconds:>8.1f} {counts}  {outcome.remark}".rstrip()
         )
     print(f"{'all':<22} {seconds:>8.1f}\n")
+    # After the table: who sees only the end of a long output sees which tests failed.
+    for failure in (failure for outcome in outcomes for failure in outcome.failures):
+        print(f"failed: {failure}")
     passed, failed, skipped = (
         sum(getattr(o, name) for o in outcomes) for name in ("passed", "failed", "skipped")
     )

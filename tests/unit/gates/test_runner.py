@@ -17,7 +17,10 @@ from tests.gates.place import Place
 from tests.gates.runner import Command, Step, run
 from tests.gates.steps import GROUPS, SLOW, STEPS
 
-REPORT = '<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1"/></testsuites>'
+REPORT = """<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1">
+<testcase classname="tests.test_loop" name="test_waits"><failure message="assert 1\n == 2"/></testcase>
+<testcase classname="tests.test_loop" name="test_ends"><error message="no cluster"/></testcase>
+</testsuite></testsuites>"""
 
 
 @pytest.fixture
@@ -49,7 +52,10 @@ def test_a_report_counts_test_by_test(
         f"import pathlib; pathlib.Path({str(report)!r}).write_text({REPORT!r}); raise SystemExit(1)"
     )
     assert not run([step("tests", code, report)], place, slots=2)
-    assert capsys.readouterr().out.splitlines()[-1] == "2 passed, 2 failed, 1 skipped"
+    *_, waits, ends, last = capsys.readouterr().out.splitlines()
+    assert last == "2 passed, 2 failed, 1 skipped"
+    assert waits == "failed: tests.test_loop::test_waits: assert 1 == 2"
+    assert ends == "failed: tests.test_loop::test_ends: no cluster"
 
 
 def test_a_report_that_is_missing_is_a_failure(place: Place, tmp_path: Path) -> None:
