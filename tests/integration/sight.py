@@ -126,7 +126,7 @@ def seconds(timestamp: str) -> float:
     return datetime.fromisoformat(timestamp.replace("Z", "+00:00")).timestamp()
 
 
-def eventually(condition: Callable[[], Any], patience: float = 30) -> None:
+def eventually(condition: Callable[[], Any], patience: float = 120) -> None:
     """Wait until something holds."""
     deadline = time.monotonic() + patience
     while not condition():

@@ -260,7 +260,7 @@ def test_disable_refuses_while_a_pod_holds_a_gpu(cluster: Cluster, runner: Runne
     # The second time that it has become ready is the same Event once more.
     assert ("nvidia-gpu", "HardwareReady", 2) in sight.phase_events(cluster)
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
-    cluster.kubectl("wait", "--for=condition=Ready", "pod/user", "--timeout=30s")
+    cluster.kubectl("wait", "--for=condition=Ready", "pod/user", "--timeout=120s")
     mark = cluster.mark()
     played = runner.play("disable", hardware_enablement_recipe="nvidia-gpu")
     assert played.code != 0

@@ -7,7 +7,6 @@ on each other."""
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from tests.cluster import Cluster
 from tests.cluster.api import Api
 from tests.integration import sight
 from tests.integration.conftest import grant
+from tests.integration.operators import Operator
 from tests.integration.plays import Runner
 
 pytestmark = pytest.mark.recipes
@@ -63,30 +63,25 @@ DEFINITION = {
 }
 
 
-class Authority(threading.Thread):
+class Authority(Operator):
     """The program in the authority's pod: as soon as that is available it brings its kind, and
     signs."""
 
     def __init__(self, cluster: Cluster) -> None:
-        super().__init__(daemon=True)
+        super().__init__()
         self._cluster = cluster
         self._api = Api(cluster.kubeconfig)
-        self.over = threading.Event()
 
-    def run(self) -> None:
-        while not self.over.wait(0.3):
-            deployments = self._api.get("/apis/apps/v1/deployments")["items"]
-            if not any(
-                item["metadata"]["name"] == "authority" and available(item) for item in deployments
-            ):
-                continue
-            self._cluster.kubectl("apply", "-f", "-", stdin=json.dumps(DEFINITION))
-            self._cluster.kubectl(
-                "wait", "--for=condition=Established", f"crd/certificates.{GROUP}"
-            )
-            for item in self._api.get(CERTIFICATES)["items"]:
-                if not item.get("status"):
-                    self._sign(item["metadata"]["name"])
+    def reconcile(self) -> None:
+        deployments = self._api.get("/apis/apps/v1/deployments")["items"]
+        if not any(
+            item["metadata"]["name"] == "authority" and available(item) for item in deployments
+        ):
+            return
+        self._cluster.kubectl("apply", "-f", "-", stdin=json.dumps(DEFINITION))
+        for item in self._api.get(CERTIFICATES)["items"]:
+            if not item.get("status"):
+                self._sign(item["metadata"]["name"])
 
     def _sign(self, name: str) -> None:
         patch = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
@@ -134,11 +129,8 @@ def _authority(cluster: Cluster, runner: Runner) -> Iterator[None]:
     }
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(role))
     grant(cluster, runner.user, "certificates")
-    thread = Authority(cluster)
-    thread.start()
-    yield
-    thread.over.set()
-    thread.join()
+    with Authority(cluster).running():
+        yield
 
 
 def test_check_predicts_what_a_run_then_does(runner: Runner) -> None:

@@ -76,7 +76,7 @@ def holder(*, init: bool = False, play: str = "run") -> Obj:
 def hold(cluster: Cluster, pod: Obj) -> None:
     """Make it, and wait until it has its node."""
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
-    cluster.kubectl("wait", "--for=condition=PodScheduled", "pod/user", "--timeout=30s")
+    cluster.kubectl("wait", "--for=condition=PodScheduled", "pod/user", "--timeout=120s")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ computed for it."""
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.cluster.api import Api
 from tests.integration import sight
+from tests.integration.operators import Operator
 from tests.integration.plays import Runner
 
 pytestmark = pytest.mark.recipes
@@ -40,25 +40,23 @@ AMD: Obj = {
 NIC: Obj = {"hardware_enablement_recipe": "nic-like"}
 
 
-class Operator(threading.Thread):
+class NicOperator(Operator):
     """The program in the pod of nic-like's operator: it does on each node what the NicPolicy says."""
 
     def __init__(self, cluster: Cluster, nodes: list[str]) -> None:
-        super().__init__(daemon=True)
+        super().__init__()
         self._cluster = cluster
         self._api = Api(cluster.kubeconfig)
         self._nodes = nodes
-        self.over = threading.Event()
 
-    def run(self) -> None:
-        while not self.over.wait(0.3):
-            served = self._api.get("/apis")["groups"]
-            if any(group["name"] == "nic.example.org" for group in served):
-                for policy in self._api.get(f"{NICS}/nicpolicies")["items"]:
-                    if not policy.get("status"):
-                        self._reconcile(policy)
+    def reconcile(self) -> None:
+        served = self._api.get("/apis")["groups"]
+        if any(group["name"] == "nic.example.org" for group in served):
+            for policy in self._api.get(f"{NICS}/nicpolicies")["items"]:
+                if not policy.get("status"):
+                    self._carry_out(policy)
 
-    def _reconcile(self, policy: Obj) -> None:
+    def _carry_out(self, policy: Obj) -> None:
         for node in self._nodes:
             new = {
                 "apiVersion": policy["apiVersion"],
@@ -155,11 +153,8 @@ def cluster() -> Iterator[Cluster]:
         started.kubectl(
             "annotate", "node", "amd-new-2", "sim.hardware-enablement.io/preinstalled=driver"
         )
-        operator = Operator(started, ["nic-1", "nic-crio-1"])
-        operator.start()
-        yield started
-        operator.over.set()
-        operator.join()
+        with NicOperator(started, ["nic-1", "nic-crio-1"]).running():
+            yield started
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ each other."""
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +79,8 @@ def configs(cluster: Cluster) -> list[dict[str, Any]]:
 
 def test_a_required_config_map_is_proven_once_and_for_all(cluster: Cluster, runner: Runner) -> None:
     apply(cluster, *configs(cluster))
-    began = time.monotonic()
-    played = runner.play("enable", **RECIPE).check()
     # The agents take 5 s, and their clocks run on: what they stand on stays proven meanwhile.
-    assert time.monotonic() - began < 60, played.output
+    runner.play("enable", **RECIPE).check()
     for node in GPU_NODES:
         assert (
             sight.nodes(cluster)[node]["metadata"]["labels"]["hardware-enablement.io/proven"]
@@ -100,7 +97,7 @@ def test_a_change_of_a_watched_object_is_seen_at_once(cluster: Cluster, runner: 
         lambda: "agent on gpu-old-1: FieldDiffers" in (runner.folder / "enable.log").read_text()
     )
     apply(cluster, wrong)
-    assert running.wait(timeout=20) == 0, (runner.folder / "enable.log").read_text()
+    assert running.wait(timeout=120) == 0, (runner.folder / "enable.log").read_text()
 
 
 def test_a_job_that_gives_up_ends_the_run_with_its_last_line(
@@ -126,7 +123,7 @@ def test_a_kind_that_is_not_served_or_may_not_be_listed_is_one_sentence(
     )
     apply(cluster, CRD)
     cluster.kubectl(
-        "wait", "crd/things.toy.example", "--for=condition=Established", "--timeout=20s"
+        "wait", "crd/things.toy.example", "--for=condition=Established", "--timeout=120s"
     )
     played = runner.play("enable", **RECIPE, **options)
     assert played.code != 0
@@ -149,5 +146,5 @@ def test_what_becomes_readable_during_a_run_is_read(cluster: Cluster, runner: Ru
     cluster.kubectl(
         "create", "clusterrolebinding", "things", "--clusterrole=things", f"--user={runner.user}"
     )
-    assert running.wait(timeout=20) == 0, (runner.folder / "enable.log").read_text()
+    assert running.wait(timeout=120) == 0, (runner.folder / "enable.log").read_text()
     runner.play("enable", **options).unchanged()

@@ -311,9 +311,9 @@ def test_jobs_complete(bed: Bed) -> None:
     }
     bed.apply({"apiVersion": "batch/v1", "kind": "Job", **job})
     bed.cluster.kubectl(
-        "-n", NAMESPACE, "wait", "job/job", "--for=condition=Complete", "--timeout=20s"
+        "-n", NAMESPACE, "wait", "job/job", "--for=condition=Complete", "--timeout=120s"
     )
-    bed.cluster.kubectl("-n", NAMESPACE, "delete", "job", "job", "--timeout=20s")
+    bed.cluster.kubectl("-n", NAMESPACE, "delete", "job", "job", "--timeout=120s")
 
 
 def test_all_devices_in_use(all_up: Bed) -> None:

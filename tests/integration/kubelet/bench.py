@@ -75,7 +75,7 @@ class Bench:
         self.apply(
             {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name}, "spec": body}
         )
-        self.kubectl("rollout", "status", f"daemonset/{name}", "--timeout=60s")
+        self.kubectl("rollout", "status", f"daemonset/{name}", "--timeout=120s")
 
     def pods_of(self, app: str) -> list[Obj]:
         """The pods of a DaemonSet."""
@@ -91,4 +91,4 @@ class Bench:
 
     def wait_ready(self, pod: str) -> None:
         """Wait until the pod is ready."""
-        self.kubectl("wait", f"pod/{pod}", "--for=condition=Ready", "--timeout=60s")
+        self.kubectl("wait", f"pod/{pod}", "--for=condition=Ready", "--timeout=120s")

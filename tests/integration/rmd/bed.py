@@ -69,7 +69,7 @@ class RmdBed:
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
         self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
         self.cluster.kubectl(
-            "wait", "--for=condition=Ready", f"pod/agent-{node}", "-n", NAMESPACE, "--timeout=30s"
+            "wait", "--for=condition=Ready", f"pod/agent-{node}", "-n", NAMESPACE, "--timeout=120s"
         )
 
 

@@ -41,7 +41,7 @@ def counted(bed: ObjectsBed, runner: Runner) -> tuple[Counter[str], Counter[str]
 def test_four_hundred_workloads_in_one_run(bed: ObjectsBed, runner: Runner) -> None:
     bed.cluster.kubectl("apply", "--server-side", "-f", str(REPO / "manifests" / "rmd-crds.yaml"))
     bed.cluster.kubectl(
-        "wait", "--for=condition=Established", "crd", "rmdworkloads.intel.com", "--timeout=30s"
+        "wait", "--for=condition=Established", "crd", "rmdworkloads.intel.com", "--timeout=120s"
     )
     for number in range(4):
         spec = {"coreIds": [str(number)], "cache": {"max": 1, "min": 1}, "nodes": sorted(bed.fleet)}

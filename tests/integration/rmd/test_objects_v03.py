@@ -33,7 +33,7 @@ def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         cluster.kubectl("label", "node", ONE, TWO, "rdt=true")
         cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rmd-crds.yaml"))
         cluster.kubectl(
-            "wait", "--for=condition=Established", "crd", "rmdconfigs.intel.com", "--timeout=30s"
+            "wait", "--for=condition=Established", "crd", "rmdconfigs.intel.com", "--timeout=120s"
         )
         made.create(
             {
@@ -111,7 +111,7 @@ def test_a_run_that_is_killed_is_repaired_by_the_next(
     # The answer to the POST after the DELETE does not come before the run is dead.
     bed.fleet[TWO].faults.inject(Injection("POST", times=1, hang=60))
     killed = runner.start("rmd_workloads")
-    bed.fleet[TWO].wait_for(lambda seen: seen.method == "POST", timeout=60, since=mark)
+    bed.fleet[TWO].wait_for(lambda seen: seen.method == "POST", timeout=120, since=mark)
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait()
     bed.fleet[TWO].restart()
@@ -164,9 +164,9 @@ def test_two_runs_do_not_mix(bed: ObjectsBed, runner: Runner, reconcile: Module)
     mark = bed.fleet[ONE].mark()
     bed.fleet[ONE].faults.inject(Injection("POST", times=1, hang=8))
     first = runner.start("rmd_workloads")
-    bed.fleet[ONE].wait_for(lambda seen: seen.method == "POST", timeout=60, since=mark)
+    bed.fleet[ONE].wait_for(lambda seen: seen.method == "POST", timeout=120, since=mark)
     # It looks again when the first one is done, and finds nothing to do.
     reconcile.unchanged()
-    assert first.wait(timeout=60) == 0
+    assert first.wait(timeout=120) == 0
     posts = [entry for entry in bed.fleet[ONE].requests(mark) if entry.method == "POST"]
     assert len(posts) == 1

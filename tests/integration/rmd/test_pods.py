@@ -62,7 +62,7 @@ def start(bed: ObjectsBed, pod: dict[str, Any], **cpus: str) -> str:
     returns its uid."""
     name = pod["metadata"]["name"]
     bed.create(pod)
-    bed.cluster.kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=30s")
+    bed.cluster.kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=120s")
     uid = str(bed.get("pod", name)["metadata"]["uid"])
     tell(bed, uid, **cpus)
     return uid

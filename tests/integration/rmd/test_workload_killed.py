@@ -36,7 +36,7 @@ def killed(bed: WorkloadBed, **wanted: Any) -> None:
         out=str(bed.runner.folder / "killed.json"),
         ansible_python_interpreter=sys.executable,
     )
-    hanging = server.wait_for(lambda seen: seen.method == "POST", timeout=30, since=mark)
+    hanging = server.wait_for(lambda seen: seen.method == "POST", timeout=120, since=mark)
     workers = below(process.pid)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
