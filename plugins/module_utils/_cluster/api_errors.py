@@ -32,10 +32,9 @@ class LockHeld(EnablementError):
 class ApiError(EnablementError):
     """The API server refused a request.
 
-    status: HTTP status, 0 where there was no answer. reason: the Status object's reason
-    ("Forbidden"). causes: "field: message" lines. verb and target: the request ("apply", "DaemonSet
-    gpu/driver"). fate: what became of the request. asked_s: how long the API server asks to wait.
-    attempts: how often the request was sent.
+    status: HTTP status, 0 where there was no answer. causes: "field: message" lines. fate: what
+    became of the request. asked_s: how long the API server asks to wait. attempts: how often the
+    request was sent.
     """
 
     def __init__(
@@ -46,18 +45,12 @@ class ApiError(EnablementError):
         why: str = "",
         todo: str = "",
         status: int = 0,
-        reason: str = "",
         causes: Sequence[str] = (),
-        verb: str = "",
-        target: str = "",
         fate: Fate = Fate.REFUSED,
         asked_s: float = 0.0,
     ) -> None:
         self.status = status
-        self.reason = reason
         self.causes = list(causes)
-        self.verb = verb
-        self.target = target
         self.fate = fate
         self.asked_s = asked_s
         self.attempts = 1

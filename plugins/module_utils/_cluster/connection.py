@@ -163,8 +163,6 @@ def _refused_stream(reason: str, host: str, target: str) -> ApiError:
             where=host,
             why=why,
             todo=todo,
-            verb="forward",
-            target=target,
         )
     body = b""
     with contextlib.suppress(SyntaxError, ValueError):

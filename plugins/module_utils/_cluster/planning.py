@@ -203,8 +203,6 @@ class _Planner:
                 where=self._client.host,
                 why="it is being deleted",
                 todo="wait until it is gone, then run again",
-                verb="apply",
-                target=str(key),
             )
         return Change(
             key,

@@ -98,10 +98,7 @@ def error_from_status(
         why=_cut(" ".join(why.split())),
         todo=_advice(status, why),
         status=status,
-        reason=reason,
         causes=causes,
-        verb=verb,
-        target=target,
         fate=_fate(kind, causes, asked_s if status == 429 else 0.0),
         asked_s=asked_s,
     )
@@ -117,8 +114,6 @@ def unreadable(
         why=f"what answered is no API server ({answer}){f': {wrong}' if wrong else ''}",
         todo="see that host, port and proxy lead to the API server and that it is healthy, then run again",
         status=answer.status,
-        verb=verb,
-        target=target,
         fate=Fate.UNCLEAR,
     )
 

@@ -201,8 +201,6 @@ class ApiTransport:
             where=self.host,
             why=why,
             todo=todo,
-            verb=call.verb,
-            target=call.target,
             fate=_fate(error),
         )
 

@@ -34,7 +34,7 @@ from .special_resource import write_report
 from .validation import table
 from .validation.answers import Answers
 from .validation.label_writer import LabelWriter
-from .validation.loop import Loop
+from .validation.loop import Loop, ProofScope, WriteAccess
 from .validation.node_marks import READY
 from .validation.phases import Phase, StatePlan
 from .validation.progress import Progress
@@ -255,25 +255,29 @@ def _loop(
         return pod
 
     loop = Loop(
-        client=desired.client,
-        plans=plans,
-        members=desired.strays,
-        settings=WalkSettings(
-            recipe=recipe.name,
-            namespace=desired.prepared.namespace,
-            failure_grace=float(params["failure_grace"]),
-            timeout=float(params["timeout"]) if params.get("timeout") is not None else None,
+        desired.client,
+        ProofScope(
+            plans=plans,
+            members=desired.strays,
+            settings=WalkSettings(
+                recipe=recipe.name,
+                namespace=desired.prepared.namespace,
+                failure_grace=float(params["failure_grace"]),
+                timeout=float(params["timeout"]) if params.get("timeout") is not None else None,
+            ),
+            grouping=desired.discovery.grouping,
+            complete={plan.name for plan in plans} >= {plan.name for plan in desired.plans},
+        ),
+        WriteAccess(
+            allowed=not context.check_mode if write is None else write,
+            guard=guard.keep,
+            before_write=guard.before_write,
+            withdraw=_withdraw(desired, params),
         ),
         answers=Answers(desired.client, make_pod),
         writer=writer,
         progress=Progress(context, recipe.name),
-        guard=guard.keep,
-        before_write=guard.before_write,
         clock=context.clock,
-        write=not context.check_mode if write is None else write,
-        withdraw=_withdraw(desired, params),
-        complete={plan.name for plan in plans} >= {plan.name for plan in desired.plans},
-        grouping=desired.discovery.grouping,
     )
     return loop
 

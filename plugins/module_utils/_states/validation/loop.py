@@ -48,51 +48,70 @@ class _Refusal:
     again_at: float
 
 
+@dataclass(frozen=True)
+class ProofScope:
+    """What is proven, and where.
+
+    members: which nodes are the recipe's. grouping: by what they are told apart. complete: plans are
+    all states of the recipe.
+    """
+
+    plans: Sequence[StatePlan]
+    members: Strays
+    settings: WalkSettings
+    grouping: Grouping
+    complete: bool
+
+
+@dataclass(frozen=True)
+class WriteAccess:
+    """What a run may do to the cluster.
+
+    allowed: start pods and set marks; without it the run only looks. guard: keeps the run's lock
+    where it is held, before_write takes it. withdraw: whether the gates of a node that is broken go.
+    """
+
+    allowed: bool
+    guard: Callable[[], None]
+    before_write: Callable[[], None]
+    withdraw: Callable[[str], bool]
+
+
 class Loop:
     """One validation run.
 
-    members: which nodes are the recipe's. withdraw: whether the gates of a node that is broken go.
-    complete: plans are all states of the recipe. grouping: by what nodes are told apart. guard:
-    keeps the run's lock where it is held, before_write takes it. write: start pods and set marks;
-    without it the run only looks. make_due: makes changes to the cluster that waited for the
-    results so far, and says whether there were any.
+    make_due: makes changes to the cluster that waited for the results so far, and says whether there
+    were any; none do unless it is set.
     """
 
     def __init__(
         self,
         client: Client,
-        plans: Sequence[StatePlan],
-        members: Strays,
-        settings: WalkSettings,
+        scope: ProofScope,
+        access: WriteAccess,
         answers: Answers,
         writer: LabelWriter,
         progress: Progress,
-        guard: Callable[[], None],
-        before_write: Callable[[], None],
         clock: Callable[[], float],
-        write: bool,
-        withdraw: Callable[[str], bool],
-        complete: bool,
-        grouping: Grouping,
-        make_due: Callable[[Walker], bool] = lambda _walker: False,
     ) -> None:
         self.client = client
-        self.plans = plans
-        self.settings = settings
+        self.scope = scope
+        self.access = access
         self.answers = answers
         self.writer = writer
         self.progress = progress
-        self.guard = guard
-        self.before_write = before_write
         self.clock = clock
-        self.write = write
-        self.withdraw = withdraw
-        self.complete = complete
-        self.make_due = make_due
+        self.make_due: Callable[[Walker], bool] = lambda _walker: False
         self.snapshot = ClusterSnapshot()
-        self.grouping = grouping
+        plans, settings = scope.plans, scope.settings
         self.mirror = ClusterMirror(
-            client, self.snapshot, plans, members, settings.recipe, settings.namespace, grouping
+            client,
+            self.snapshot,
+            plans,
+            scope.members,
+            settings.recipe,
+            settings.namespace,
+            scope.grouping,
         )
         self.walker = Walker(plans, settings, self.snapshot, clock())
         self._due: dict[str, float] = {}
@@ -153,12 +172,12 @@ class Loop:
                 # What is final may still be asked about, such as a last log line, but not for ever.
                 if settled >= SETTLED_ROUNDS or (not dirty and (settled or not wait)):
                     break
-                if self.write:
-                    self.guard()
-                self.progress.show(self.plans, self.results, self.clock(), self.left)
+                if self.access.allowed:
+                    self.access.guard()
+                self.progress.show(self.scope.plans, self.results, self.clock(), self.left)
                 dirty |= self.mirror.take_events(hub, 0.0 if dirty else TICK_S)
                 dirty |= self._overdue() | {CLUSTER}
-            self.progress.close(self.plans, self.results, self.clock(), self.left)
+            self.progress.close(self.scope.plans, self.results, self.clock(), self.left)
             self._write_marks(final=lambda _name: True, last=True)
         finally:
             hub.close()
@@ -201,13 +220,20 @@ class Loop:
             return walk
         results = {plan.name: self.results[(name, plan.name)] for plan in self._node_plans}
         first = self._first_summaries.setdefault(name, before.summary)
-        withdraw = any(result.phase in BROKEN for result in results.values()) and self.withdraw(
-            name
-        )
+        withdraw = any(
+            result.phase in BROKEN for result in results.values()
+        ) and self.access.withdraw(name)
         after = node_marks.wanted(
-            before, self._node_plans, results, node, timestamp(now), withdraw, first, self.complete
+            before,
+            self._node_plans,
+            results,
+            node,
+            timestamp(now),
+            withdraw,
+            first,
+            self.scope.complete,
         )
-        after.facts = self.grouping.facts_of(node)
+        after.facts = self.scope.grouping.facts_of(node)
         self.writer.want(name, before, after)
         return walk
 
@@ -237,11 +263,15 @@ class Loop:
 
     def _answer(self, queries: Mapping[Query, set[str]]) -> set[str]:
         """Do what is asked; returns who asked, since they have to be looked at again."""
-        allowed = {query: who for query, who in queries.items() if self.write or not _writes(query)}
+        allowed = {
+            query: who
+            for query, who in queries.items()
+            if self.access.allowed or not _writes(query)
+        }
         if not allowed:
             return set()
         if any(_writes(query) for query in allowed):
-            self.before_write()
+            self.access.before_write()
         self.snapshot.answers.update(self.answers.fetch(list(allowed), self.clock))
         return set().union(*allowed.values()) & {CLUSTER, *self.snapshot.nodes}
 

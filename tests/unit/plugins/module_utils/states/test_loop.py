@@ -28,6 +28,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.loop import (
     Loop,
+    ProofScope,
+    WriteAccess,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
@@ -95,10 +97,20 @@ class Bed:
         ticks = itertools.count(world.NOW)
         context = RunContext(progress=self.lines.append, clock=lambda: next(ticks))
         self.loop = Loop(
-            client=self.client,
-            plans=self.plans,
-            members=Strays(SELECTOR),
-            settings=WalkSettings("demo", "demo", GRACE_S),
+            self.client,
+            ProofScope(
+                plans=self.plans,
+                members=Strays(SELECTOR),
+                settings=WalkSettings("demo", "demo", GRACE_S),
+                grouping=Grouping(),
+                complete=True,
+            ),
+            WriteAccess(
+                allowed=True,
+                guard=lambda: None,
+                before_write=lambda: self.held.append("pod"),
+                withdraw=lambda _node: withdraw,
+            ),
             answers=Answers(
                 self.client,
                 lambda start: world.validator(start.name, start.state, start.node, "Pending"),
@@ -107,13 +119,7 @@ class Bed:
                 self.client, self.plans, "demo", lambda: self.held.append("label"), dry=False
             ),
             progress=Progress(context, "demo"),
-            guard=lambda: None,
-            before_write=lambda: self.held.append("pod"),
             clock=context.clock,
-            write=True,
-            withdraw=lambda _node: withdraw,
-            complete=True,
-            grouping=Grouping(),
         )
         self.loop.mirror.take_nodes(nodes)
 
@@ -317,7 +323,7 @@ def test_no_label_is_written_and_no_pod_is_started_without_the_lock(fake: FakeSe
 
     for plan in (plan_of(OFFERS), plan_of(CHECK)):
         bed = Bed(fake, gpu_node("n1", READY), plans=[plan])
-        bed.loop.before_write = lost
+        bed.loop.access = replace(bed.loop.access, before_write=lost)
         bed.loop.writer = LabelWriter(bed.client, bed.plans, "demo", lost, dry=False)
         with pytest.raises(LockHeld):
             bed.run()

@@ -25,6 +25,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.loop import (
     Loop,
+    ProofScope,
+    WriteAccess,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
@@ -63,20 +65,24 @@ def loop_of(plans: Sequence[StatePlan], held: list[str]) -> Loop:
     when it locks."""
     client, context = cast(Client, Nothing()), RunContext(clock=lambda: NOW)
     return Loop(
-        client=client,
-        plans=plans,
-        members=Strays([{"example.com/card": None}]),
-        settings=WalkSettings("demo", "demo"),
+        client,
+        ProofScope(
+            plans=plans,
+            members=Strays([{"example.com/card": None}]),
+            settings=WalkSettings("demo", "demo"),
+            grouping=Grouping(),
+            complete=True,
+        ),
+        WriteAccess(
+            allowed=True,
+            guard=lambda: held.append("kept"),
+            before_write=lambda: held.append("taken"),
+            withdraw=lambda _node: False,
+        ),
         answers=cast(Answers, Started()),
         writer=LabelWriter(client, plans, "demo", lambda: held.append("label"), dry=True),
         progress=Progress(context, "demo"),
-        guard=lambda: held.append("kept"),
-        before_write=lambda: held.append("taken"),
         clock=context.clock,
-        write=True,
-        withdraw=lambda _node: False,
-        complete=True,
-        grouping=Grouping(),
     )
 
 
