@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.cluster.kubelet.model import NO_FLEET, Fleet
 from tests.cluster.programs import Programs
 
 SERVICE_RANGE = "10.96.0.0/16"
@@ -41,11 +42,17 @@ class Setup:
     folder: Path
     ports: Ports
     programs: Programs
+    fleet: Fleet = NO_FLEET
 
     @property
     def pki(self) -> Path:
         """Folder of the certificates."""
         return self.folder / "pki"
+
+    @property
+    def egress(self) -> Path:
+        """How the API server reaches real nodes."""
+        return self.folder / "egress.json"
 
     def kubeconfig(self, program: str) -> str:
         """kubeconfig file of one of the daemons."""
@@ -96,9 +103,9 @@ def apiserver(setup: Setup) -> list[str]:
         f"--kubelet-client-certificate={pki / 'kubelet-client.crt'}",
         f"--kubelet-client-key={pki / 'kubelet-client.key'}",
         # The simulation serves the kubelets' API on loopback, which is the internal address of all
-        # simulated nodes. Real nodes have internal addresses of their own; that their kubelets are
-        # on loopback, too, is InternalDNS.
-        "--kubelet-preferred-address-types=InternalDNS,InternalIP",
+        # simulated nodes. Real nodes have internal addresses of their own.
+        "--kubelet-preferred-address-types=InternalIP",
+        *([f"--egress-selector-config-file={setup.egress}"] if setup.fleet.workers else []),
         "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
         f"--service-account-key-file={pki / 'service-accounts.pub'}",
         f"--service-account-signing-key-file={pki / 'service-accounts.key'}",
@@ -211,6 +218,7 @@ def simulation(setup: Setup) -> list[str]:
         f"--folder={setup.folder}",
         f"--port={setup.ports.simulation}",
         *([] if "nfd-master" in setup.programs.programs else ["--label-nodes"]),
+        *(f"--real-node={setup.fleet.node_address(worker)}" for worker in setup.fleet.workers),
     ]
 
 

@@ -25,6 +25,7 @@ from tests.cluster.builds_api.stored import definitions
 from tests.cluster.commands import CONTROL_PLANE_NODE, NFD_NAMESPACE, Ports, Setup
 from tests.cluster.errors import ClusterError
 from tests.cluster.kubeconfig import write_kubeconfig
+from tests.cluster.kubelet.egress import selector
 from tests.cluster.kubelet.fleet import Parts, clear_fleet, reboot_node, start_fleet
 from tests.cluster.kubelet.model import NO_FLEET, PORTS_EACH, Fleet, plan_fleet
 from tests.cluster.kubelet.network import used_networks
@@ -173,7 +174,9 @@ def start_daemon(folder: Path, program: str) -> None:
         raise ClusterError(
             f"There is no cluster in {folder}: start one with `python -m tests.cluster up`."
         )
-    _Starter(Setup(folder, record.ports, record.flavour.programs(print))).start(program)
+    _Starter(Setup(folder, record.ports, record.flavour.programs(print), record.fleet)).start(
+        program
+    )
 
 
 def reboot(folder: Path, name: str, kernel: str, api: Api, say: Say) -> None:
@@ -183,7 +186,7 @@ def reboot(folder: Path, name: str, kernel: str, api: Api, say: Say) -> None:
         raise ClusterError(
             f"There is no cluster in {folder}: start one with `python -m tests.cluster up`."
         )
-    starter = _Starter(Setup(folder, record.ports, record.flavour.programs(say)))
+    starter = _Starter(Setup(folder, record.ports, record.flavour.programs(say), record.fleet))
     reboot_node(RealNode(folder, name), Parts.ensure(say), api, starter.wait, kernel)
 
 
@@ -198,7 +201,7 @@ def _start(
     name: str, folder: Path, flavour: Flavour, programs: Programs, parts: Parts | None
 ) -> None:
     record = _reserve(name, folder, flavour)
-    setup = Setup(folder, record.ports, programs)
+    setup = Setup(folder, record.ports, programs, record.fleet)
     starter = _Starter(setup)
     make_cluster_pki(setup.pki)
     _write_files(setup, name)
@@ -332,6 +335,8 @@ def _write_files(setup: Setup, name: str) -> None:
         )
     (folder / "nfd-master.yaml").write_text("{}\n")
     shutil.copy(HERE / "audit-policy.yaml", folder / "audit-policy.yaml")
+    if setup.fleet.workers:
+        setup.egress.write_text(json.dumps(selector(folder), indent=2))
 
 
 def _fill(api: Api, flavour: Flavour, setup: Setup) -> None:

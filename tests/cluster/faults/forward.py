@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import base64
-import socket
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from types import TracebackType
 
-_PIECE = 65536
+from tests.cluster.tunnels import TunnelHandler
 
 
 class ForwardProxy:
@@ -65,11 +64,9 @@ class _Server(ThreadingHTTPServer):
         self.account = account
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_CONNECT(self) -> None:
-        """A tunnel, until both sides have ended."""
+class _Handler(TunnelHandler):
+    def admits(self) -> bool:
+        """Whoever knows the password."""
         assert isinstance(self.server, _Server)
         given = self.headers.get("Proxy-Authorization", "").removeprefix("Basic ")
         if self.server.account and given != self.server.account:
@@ -77,28 +74,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Proxy-Authenticate", 'Basic realm="proxy"')
             self.send_header("Content-Length", "0")
             self.end_headers()
-            return
+            return False
         self.server.proxy.tunnels.append(self.path)
-        host, _colon, port = self.path.rpartition(":")
-        with socket.create_connection((host, int(port)), timeout=5) as upstream:
-            upstream.settimeout(None)
-            self.send_response(200)
-            self.end_headers()
-            back = threading.Thread(target=_pump, args=(upstream, self.connection), daemon=True)
-            back.start()
-            _pump(self.connection, upstream)
-            back.join()
-        self.close_connection = True
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """tunnels tells."""
-
-
-def _pump(source: socket.socket, target: socket.socket) -> None:
-    """Pass on what comes until the end, then end the other side, too."""
-    try:
-        while piece := source.recv(_PIECE):
-            target.sendall(piece)
-        target.shutdown(socket.SHUT_WR)
-    except OSError:
-        """One of them is gone: so is the tunnel."""
+        return True

@@ -191,9 +191,7 @@ def hosts(fleet: Fleet) -> str:
 def node_object(fleet: Fleet, worker: Worker) -> dict[str, Any]:
     """The Node before its kubelet registers.
 
-    As on a cloud, where somebody else knows the addresses: the kubelet itself would publish no name
-    under which the API server finds it on loopback. InternalDNS is what the API server is told to
-    prefer.
+    As on a cloud, where somebody else knows the addresses.
     """
     labels = {"kubernetes.io/hostname": worker.name, "kubernetes.io/os": "linux"}
     return {
@@ -204,7 +202,6 @@ def node_object(fleet: Fleet, worker: Worker) -> dict[str, Any]:
             "addresses": [
                 {"type": "InternalIP", "address": fleet.node_address(worker)},
                 {"type": "Hostname", "address": worker.name},
-                {"type": "InternalDNS", "address": "localhost"},
             ]
         },
     }

@@ -14,6 +14,8 @@ import signal
 import threading
 from pathlib import Path
 
+from tests.cluster.kubelet import egress
+
 from . import operands
 from .api import load_kubeconfig
 from .daemon import Simulation
@@ -36,6 +38,12 @@ def main() -> None:
     parser.add_argument(
         "--label-nodes", action="store_true", help="make node labels of NodeFeatures, as NFD does"
     )
+    parser.add_argument(
+        "--real-node",
+        action="append",
+        default=[],
+        help="address of a real node, by which the API server asks for its kubelet",
+    )
     args = parser.parse_args()
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -43,6 +51,8 @@ def main() -> None:
 
     state = args.folder / "simulation.json"
     last = json.loads(state.read_text()) if state.exists() else {}
+    if args.real_node:
+        egress.serve(args.folder, args.real_node)
     server = LogServer(args.folder, args.port or last.get("port", 0))
     cluster, label_nodes = load_kubeconfig(args.kubeconfig), args.label_nodes
     simulation = Simulation(
