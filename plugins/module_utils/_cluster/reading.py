@@ -19,6 +19,7 @@ from .decoding import (
     ApiResponse,
     DecodingError,
     lean,
+    read_json,
     read_kinds,
     read_log,
     read_object,
@@ -209,6 +210,13 @@ class ObjectReader:
         path = f"{base}/proxy/{path.lstrip('/')}"
         return self._once("get", path, target, read_text, {}, "proxy", POD_READ_S)
 
+    def node_configz(self, node: str) -> Obj:
+        """The configuration that the kubelet of a node runs, defaults included, by way of the API
+        server: {"kubeletconfig": KubeletConfiguration}."""
+        path = f"{self.kind('v1', 'Node').path(None, node)}/proxy/configz"
+        target = f"the kubelet's configuration of Node {node}"
+        return self._once("get", path, target, read_json, {}, "configz", POD_READ_S)
+
     def version(self) -> Obj:
         """The API server's version, as GET /version tells it."""
         return self.ask(
@@ -273,12 +281,12 @@ class ObjectReader:
         verb: str,
         path: str,
         target: str,
-        read: Callable[[ApiResponse], str],
+        read: Callable[[ApiResponse], T],
         query: dict[str, str],
         count_as: str,
         read_s: float,
-    ) -> str:
-        """Text from a pod or its kubelet. One that does not answer is a finding, not a reason to
+    ) -> T:
+        """What a pod or its kubelet answers. One that does not answer is a finding, not a reason to
         try again here."""
         call = ApiRequest(
             "GET",

@@ -45,6 +45,13 @@ NFD_INFO: Spec = {
     "resources": {"type": "list", "elements": "str", "default": []},
 }
 
+KUBELET_CONFIG_INFO: Spec = {
+    **CONNECTION,
+    "selector": {"type": "list", "elements": "dict"},
+    "pools": {"type": "list", "elements": "dict"},
+    "at_a_time": {"type": "int", "default": 16},
+}
+
 # How states are proven, and what is told of it.
 PROVING: Spec = {
     "failure_grace": {"type": "int", "default": 30},

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Optional
 
-from .cores import to_ranges
+from .._nodes.cpuset import to_ranges
 from .dialect import Dialect
 
 _LONGEST = 300

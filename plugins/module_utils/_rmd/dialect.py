@@ -17,7 +17,7 @@ from typing import Any, Optional
 
 from .._errors import InvalidInput
 from .._json import Obj
-from .cores import parse_cores, to_strings
+from .._nodes.cpuset import parse_cores, to_strings
 from .workloads import Cache, Mba, Pstate, RunningWorkload, Workload
 
 # Refused by both, before anything is looked up or set: it names no parameter.

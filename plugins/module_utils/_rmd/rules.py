@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
+from .._nodes.cpuset import to_ranges
 from .actions import Action, Delete, Keep, Replace, removed_by, wanted_by
 from .classify import ADVICE
-from .cores import to_ranges
 from .dialect import Dialect
 from .topology import Policies, Topology
 from .workloads import BESTEFFORT, GUARANTEED, SHARED, Cache, RunningWorkload, Workload

@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 from .._errors import InvalidInput
 from .._json import Obj
-from .cores import parse_cores, to_ranges
+from .._nodes.cpuset import parse_cores, to_ranges
 from .dialect import number
 from .workloads import BESTEFFORT, GUARANTEED, SHARED, Cache
 

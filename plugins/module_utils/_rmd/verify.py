@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Optional
 
-from .cores import parse_cores, to_ranges
+from .._nodes.cpuset import parse_cores, to_ranges
 from .workloads import BESTEFFORT, GUARANTEED, SHARED, RunningWorkload
 
 Obj = Mapping[str, Any]

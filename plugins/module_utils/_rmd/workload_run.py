@@ -11,9 +11,9 @@ from typing import Any, Optional
 from .._cluster.client import Client, connect
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
+from .._nodes.cpuset import parse_cores
 from .._runs.context import RunContext
 from .checking import check_nodes
-from .cores import parse_cores
 from .daemons import open_fleet, select_nodes
 from .execute import execute
 from .node_results import (

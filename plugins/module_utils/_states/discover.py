@@ -18,11 +18,11 @@ from .._json import Obj
 from .._nodes.absence import explain
 from .._nodes.discovery import Discovery, discover
 from .._nodes.grouping import Grouping
-from .._nodes.pools import machine_config_terms
+from .._nodes.pools import NodePool, machine_config_terms
 from .._nodes.selectors import label_selector
 from .._runs.context import RunContext
 from .empty import gather
-from .platform import cluster_facts, machine_config_pools
+from .platform import cluster_facts, machine_config_objects, node_selectors
 from .prepare import Prepared, prepare, tell_differences
 
 Selector = Sequence[Mapping[str, Optional[str]]]
@@ -65,16 +65,21 @@ def list_settled_nodes(
 def grouping_of(client: Client, prepared: Prepared) -> Grouping:
     """By what the recipe's nodes are told apart, MachineConfigPools looked up; raises InvalidInput
     for an unknown one."""
-    if not any(pool.machine_config_pool for pool in prepared.pools):
-        return prepared.grouping
-    selectors = machine_config_pools(client)
-    pools = tuple(
+    return replace(prepared.grouping, pools=with_terms(client, prepared.pools))
+
+
+def with_terms(client: Client, pools: tuple[NodePool, ...]) -> tuple[NodePool, ...]:
+    """Pools whose nodes are known, MachineConfigPools looked up; raises InvalidInput for an unknown
+    one."""
+    if not any(pool.machine_config_pool for pool in pools):
+        return pools
+    selectors = node_selectors(machine_config_objects(client, "MachineConfigPool"))
+    return tuple(
         replace(pool, terms=machine_config_terms(pool.machine_config_pool, selectors))
         if pool.machine_config_pool
         else pool
-        for pool in prepared.pools
+        for pool in pools
     )
-    return replace(prepared.grouping, pools=pools)
 
 
 def discovery_of(

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._cluster.client import Client
@@ -14,6 +14,7 @@ from .._json import Obj
 
 # Where OpenShift keeps the credentials of its own registries; a name, no secret.
 _PULL_SECRET = "openshift-config/pull-secret"
+_MACHINE_CONFIG = "machineconfiguration.openshift.io/v1"
 _PROXY = {"http": "httpProxy", "https": "httpsProxy", "no": "noProxy"}
 
 
@@ -62,12 +63,16 @@ def cluster_facts(client: Client) -> Obj:
     }
 
 
-def machine_config_pools(client: Client) -> dict[str, Any]:
-    """MachineConfigPool -> its nodeSelector; none where the cluster has no such kind."""
-    api_version, kind = "machineconfiguration.openshift.io/v1", "MachineConfigPool"
-    if not client.serves(api_version, kind):
-        return {}
-    pools = client.list(client.kind(api_version, kind)).items
+def machine_config_objects(client: Client, kind: str) -> list[Obj]:
+    """The objects of a kind of the Machine Config Operator; none where the cluster has no such
+    kind."""
+    if not client.serves(_MACHINE_CONFIG, kind):
+        return []
+    return client.list(client.kind(_MACHINE_CONFIG, kind)).items
+
+
+def node_selectors(pools: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """MachineConfigPool -> its nodeSelector."""
     return {
         pool["metadata"]["name"]: (pool.get("spec") or {}).get("nodeSelector") for pool in pools
     }

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._errors import EnablementError
-from ..cores import parse_cores, to_ranges
+from ..._nodes.cpuset import parse_cores, to_ranges
 
 _STATUSES = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
 

@@ -20,7 +20,7 @@ from typing import Any, Optional
 
 from ..._errors import InvalidInput
 from ..._json import Obj
-from ..cores import parse_cores, to_ranges
+from ..._nodes.cpuset import parse_cores, to_ranges
 from ..topology import Policies, Topology
 from ..workloads import GUARANTEED, Cache, RunningWorkload
 from .operator_names import L3_CACHE_WAYS

@@ -16,7 +16,7 @@ from typing import Any, Literal, Optional
 
 from ..._errors import EnablementError, InvalidInput
 from ..._json import Obj
-from ..cores import to_strings
+from ..._nodes.cpuset import to_strings
 from ..workloads import Mba, Pstate, RmdSettings
 from .agent_report import exclusive_cores
 from .operator_names import L3_CACHE_WAYS, WORKLOAD

@@ -12,9 +12,9 @@ from ..._cluster.diff import Diff, make_diff
 from ..._cluster.objects import key_of
 from ..._errors import EnablementError
 from ..._json import Obj
+from ..._nodes.cpuset import to_ranges
 from ..._runs.context import RunContext
 from ..actions import Delete, Post, Replace, changes
-from ..cores import to_ranges
 from ..workloads import Workload
 from .automatic import Automatic
 from .operator_names import L3_CACHE_WAYS

@@ -15,8 +15,8 @@ from typing import Any, Optional
 
 from ..._errors import InvalidInput
 from ..._json import Obj
+from ..._nodes.cpuset import parse_cores
 from ..._nodes.selectors import matches
-from ..cores import parse_cores
 from ..workloads import Cache, Mba, Pstate, Workload
 from .operator_names import FINALIZER, HOME_NAMESPACE
 

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any, Optional
 
 from ..._json import Obj
-from ..cores import to_strings
+from ..._nodes.cpuset import to_strings
 from ..workloads import RunningWorkload
 from .conditions import condition
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.cores import (
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.cpuset import (
     parse_cores,
     to_ranges,
     to_strings,

@@ -1,0 +1,58 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the kubelets of each pool run, and whether they agree. The core of kubelet_config_info."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .._cluster.client import connect
+from .._errors import InvalidInput
+from .._json import Obj
+from .._nodes.facts import NodeFacts
+from .._nodes.pools import NodePool, check_membership, parse_pools
+from .._runs.context import RunContext
+from .._states.discover import list_nodes, with_terms
+from .kubelet_pools import pool_report
+from .kubelet_reading import ask_kubelets, pools_of_platform, read_declarations
+
+_ALL: Sequence[Mapping[str, str | None]] = ({},)
+
+
+def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
+    """kubelet_config_info: one request to each kubelet. Reads only."""
+    at_a_time = int(params["at_a_time"])
+    if at_a_time < 1:
+        raise InvalidInput(
+            "the kubelets cannot be asked", why=f"at_a_time is {at_a_time}", todo="give 1 or more"
+        )
+    asked_for = parse_pools(params.get("pools"))
+    client = connect(params)
+    nodes = [
+        NodeFacts.from_object(node) for node in list_nodes(client, params.get("selector") or _ALL)
+    ]
+    pools = with_terms(client, asked_for)
+    check_membership(pools, nodes)
+    pools = pools or pools_of_platform(client, nodes)
+    declarations = read_declarations(client, nodes)
+    running, problems = ask_kubelets(client, nodes, at_a_time)
+    members = nodes_by_pool(pools, nodes)
+    return {
+        "changed": False,
+        "nodes": running,
+        "unknown": [{"node": node, "problem": problems[node]} for node in sorted(problems)],
+        "pools": [
+            pool_report(name, members[name], running, declarations) for name in sorted(members)
+        ],
+    }
+
+
+def nodes_by_pool(pools: Sequence[NodePool], nodes: Sequence[NodeFacts]) -> dict[str, list[str]]:
+    """Pool -> names of its nodes, for pools that have any; "" for nodes outside of all."""
+    found: dict[str, list[str]] = {}
+    for node in nodes:
+        name = next((pool.name for pool in pools if pool.has(node.labels)), "")
+        found.setdefault(name, []).append(node.name)
+    return found

@@ -1,0 +1,147 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the configuration of kubelets is: in the kubelets, and in the objects that OpenShift and
+HyperShift make it from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .._cluster.api_errors import ApiError, Forbidden, Unauthorized
+from .._cluster.client import Client
+from .._errors import EnablementError, InvalidInput
+from .._json import Obj
+from .._nodes.expressions import any_holds, parse_selector
+from .._nodes.facts import NodeFacts
+from .._nodes.pools import NODE_POOL_LABEL, NodePool, machine_config_terms
+from .._states.platform import machine_config_objects, node_selectors
+from .kubelet_pools import Declaration
+from .kubelet_settings import declared_settings, running_settings
+
+try:
+    import yaml
+except ImportError:
+    yaml = None  # type: ignore[assignment]
+
+# HyperShift keeps what a NodePool configures in ConfigMaps of the hosted cluster
+# (hypershift-operator/controllers/nodepool, KubeletConfigConfigMapLabel).
+_HOSTED_NAMESPACE = "openshift-config-managed"
+_HOSTED_LABEL = "hypershift.openshift.io/kubeletconfig-config"
+_HOSTED_KEY = "config"
+
+
+def ask_kubelets(
+    client: Client, nodes: Sequence[NodeFacts], at_a_time: int
+) -> tuple[dict[str, Obj], dict[str, str]]:
+    """(node -> settings, node -> why they are not known). Raises ApiError where the right to ask is
+    missing.
+
+    A node that is not ready is not asked: its kubelet would be waited for.
+    """
+    ready = [node.name for node in nodes if node.ready]
+    problems = {
+        node.name: f"the node is not ready: {node.ready_message}"
+        for node in nodes
+        if not node.ready
+    }
+    answers = client.parallel(
+        [lambda name=name: client.node_configz(name) for name in ready],  # type: ignore[misc]
+        workers=at_a_time,
+    )
+    running: dict[str, Obj] = {}
+    for name, answer in zip(ready, answers, strict=True):
+        if isinstance(answer, (Forbidden, Unauthorized)):
+            raise answer
+        try:
+            running[name] = _settings_of(name, answer)
+        except EnablementError as error:
+            problems[name] = str(error)
+    return running, problems
+
+
+def _settings_of(node: str, answer: Obj | ApiError) -> Obj:
+    if isinstance(answer, ApiError):
+        raise answer
+    return running_settings(answer.get("kubeletconfig"), f"node {node}")
+
+
+def pools_of_platform(client: Client, nodes: Sequence[NodeFacts]) -> tuple[NodePool, ...]:
+    """The pools that the platform has: MachineConfigPools, or HyperShift's NodePools; none
+    elsewhere."""
+    selectors = node_selectors(machine_config_objects(client, "MachineConfigPool"))
+    if selectors:
+        return tuple(
+            NodePool(name, machine_config_terms(name, selectors)) for name in sorted(selectors)
+        )
+    hosted = {node.labels[NODE_POOL_LABEL] for node in nodes if NODE_POOL_LABEL in node.labels}
+    return tuple(
+        NodePool(name, (parse_selector({"matchLabels": {NODE_POOL_LABEL: name}}),))
+        for name in sorted(hosted)
+    )
+
+
+def read_declarations(client: Client, nodes: Sequence[NodeFacts]) -> list[Declaration]:
+    """What KubeletConfigs of OpenShift and ConfigMaps of HyperShift ask of these nodes' kubelets.
+
+    Raises InvalidInput for one that is not understood.
+    """
+    configs = machine_config_objects(client, "KubeletConfig")
+    pools = machine_config_objects(client, "MachineConfigPool") if configs else []
+    found = [_of_openshift(config, pools, nodes) for config in configs]
+    if any(NODE_POOL_LABEL in node.labels for node in nodes):
+        hosted = client.list(
+            client.kind("v1", "ConfigMap"), namespace=_HOSTED_NAMESPACE, labels=_HOSTED_LABEL
+        ).items
+        found += [_of_hypershift(config, nodes) for config in hosted]
+    return [declaration for declaration in found if declaration.settings]
+
+
+def _of_openshift(config: Obj, pools: Sequence[Obj], nodes: Sequence[NodeFacts]) -> Declaration:
+    source = f"KubeletConfig {config['metadata']['name']}"
+    spec = config.get("spec") or {}
+    chosen = _selected(spec.get("machineConfigPoolSelector"), pools, source)
+    selectors = node_selectors(pools)
+    terms = [machine_config_terms(name, selectors) for name in chosen]
+    covered = {node.name for node in nodes if any(any_holds(term, node.labels) for term in terms)}
+    return Declaration(source, covered, declared_settings(spec.get("kubeletConfig") or {}, source))
+
+
+def _selected(selector: Any, pools: Sequence[Obj], source: str) -> list[str]:
+    """Names of the MachineConfigPools that a selector on their labels selects; without one, none
+    (machine-config-operator, getPoolsForKubeletConfig)."""
+    if not selector:
+        return []
+    try:
+        term = parse_selector(selector)
+    except ValueError as error:
+        raise InvalidInput(
+            "a kubelet's configuration is not understood", where=source, why=str(error)
+        ) from None
+    return [
+        pool["metadata"]["name"]
+        for pool in pools
+        if any_holds((term,), pool["metadata"].get("labels") or {})
+    ]
+
+
+def _of_hypershift(config: Obj, nodes: Sequence[NodeFacts]) -> Declaration:
+    metadata = config["metadata"]
+    source = f"ConfigMap {metadata['namespace']}/{metadata['name']}"
+    pool = (metadata.get("labels") or {}).get(NODE_POOL_LABEL)
+    covered = {node.name for node in nodes if pool and node.labels.get(NODE_POOL_LABEL) == pool}
+    return Declaration(source, covered, _hosted_settings(config, source))
+
+
+def _hosted_settings(config: Obj, source: str) -> Obj:
+    """Of a KubeletConfig, or a bare KubeletConfiguration, as text."""
+    try:
+        found = yaml.safe_load((config.get("data") or {}).get(_HOSTED_KEY) or "{}")
+    except yaml.YAMLError:
+        raise InvalidInput(
+            "a kubelet's configuration is not understood", where=source, why="it is no YAML"
+        ) from None
+    if isinstance(found, Mapping) and found.get("kind") == "KubeletConfig":
+        found = (found.get("spec") or {}).get("kubeletConfig") or {}
+    return declared_settings(found, source)
