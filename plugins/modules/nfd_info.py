@@ -191,6 +191,13 @@ cluster:
   description: The platform, C(kubernetes) or C(openshift), and what templates may know of it.
   type: dict
   returned: always
+image_states:
+  description:
+    - The states of the recipe whose images are looked up or built, as the options have it. Where there is none, all
+      images are only named, and nothing is left to M(hardware.enablement.driver_container).
+  type: list
+  elements: str
+  returned: always
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -20,6 +20,7 @@ from .._nodes.discovery import Discovery, discover
 from .._nodes.grouping import Grouping
 from .._nodes.pools import NodePool, machine_config_terms
 from .._nodes.selectors import label_selector
+from .._recipes.lookups import is_looked_up
 from .._runs.context import RunContext
 from .empty import gather
 from .platform import cluster_facts, machine_config_objects, node_selectors
@@ -152,11 +153,14 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         )
     client = connect(params)
     differences: tuple[str, ...] = ()
+    image_states: list[str] = []
     grouping = None
     if params.get("recipe"):
         prepared = prepare(params, context, client)
         tell_differences(prepared, context)
         differences = prepared.differences
+        states = prepared.recipe.states.values()
+        image_states = [state.name for state in states if is_looked_up(state)]
         grouping = grouping_of(client, prepared)
         selector: Selector = prepared.selector
         resources: Sequence[str] = prepared.recipe.resources
@@ -176,4 +180,5 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         **discovery.to_dict(),
         "cluster": cluster_facts(client),
         "differences": list(differences),
+        "image_states": image_states,
     }
