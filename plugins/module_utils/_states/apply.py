@@ -146,7 +146,12 @@ class _Application:
                 planned, changes=execute(self.client, staged.now, guard=self._before_write)
             )
             later = LaterChanges(
-                self.client, staged, self._plan_stage, self._before_write, self.context.clock
+                self.client,
+                staged,
+                self._plan_stage,
+                self._hold,
+                self._before_write,
+                self.context.clock,
             )
         self.context.tell_changes(planned.differing)
         if self.proven:
@@ -210,6 +215,12 @@ class _Application:
         if self._begun:
             self.guard.before_write()
         else:
+            self._begin()
+
+    def _hold(self) -> None:
+        """Take the lock, unless this run has it: whether it still has is looked at before each batch
+        of writes."""
+        if not self._begun:
             self._begin()
 
     def _begin(self) -> Planned:

@@ -66,6 +66,10 @@ def plans_of(bench: Bench) -> list[StatePlan]:
     )
 
 
+def nothing() -> None:
+    """A lock that nobody else wants."""
+
+
 def refuse(_stage: Stage) -> Sequence[Change]:
     """The API server's answer, after a part was made."""
     error = EnablementError("Report x was refused", why="a webhook says so")
@@ -86,7 +90,7 @@ def test_a_refusal_is_the_result_of_a_state_that_proves_nothing() -> None:
 
     walker.results[(NODE, "hook")] = Result("hook", Phase.READY)
     staged = Staged((), (Stage("report", group, ("hook",), ()),))
-    later = LaterChanges(cast(Client, None), staged, refuse, lambda: None, lambda: NOW)
+    later = LaterChanges(cast(Client, None), staged, refuse, nothing, nothing, lambda: NOW)
     later.announce(walker)
     assert later.make_due(walker)
 
@@ -105,10 +109,16 @@ def test_a_change_is_planned_again_under_the_lock() -> None:
 
     staged = Staged((), (Stage("server", "", (), ()),))
     later = LaterChanges(
-        cast(Client, None), staged, plan, lambda: order.append("lock"), lambda: NOW
+        cast(Client, None),
+        staged,
+        plan,
+        lambda: order.append("lock"),
+        lambda: order.append("look"),
+        lambda: NOW,
     )
     assert order == []
     later.make_due(Walker([], WalkSettings("toy", "toy"), ClusterSnapshot(), NOW))
+    # Nothing is to be written, so that nobody asks whether the lock is still held.
     assert order == ["lock", "plan"]
 
 
@@ -128,7 +138,7 @@ def test_what_has_no_answer_now_is_tried_again_and_not_refused() -> None:
 
     walker = Walker([], WalkSettings("toy", "toy"), ClusterSnapshot(), NOW)
     staged = Staged((), (Stage("server", "", (), ()),))
-    later = LaterChanges(cast(Client, None), staged, plan, lambda: None, lambda: now)
+    later = LaterChanges(cast(Client, None), staged, plan, nothing, nothing, lambda: now)
     reasons = []
     for after in (0.0, 0.5, 2.0, 4.0):
         now = NOW + after
@@ -143,7 +153,9 @@ def test_a_state_with_something_else_to_come_goes_on_waiting() -> None:
     staged = Staged(
         (), (Stage("plugin", "", (), ()), Stage("plugin", "", ("host",), (), everywhere=True))
     )
-    later = LaterChanges(cast(Client, None), staged, lambda _stage: (), lambda: None, lambda: NOW)
+    later = LaterChanges(
+        cast(Client, None), staged, lambda _stage: (), nothing, nothing, lambda: NOW
+    )
     later.announce(walker)
     reasons = [walker.unapplied["plugin", ""].reason]
     for proven in (False, True):
@@ -160,7 +172,7 @@ def test_nothing_waits_for_a_group_of_which_no_node_is_left() -> None:
     walker.snapshot.groups["n1"] = "left-over"
     stages = [Stage("server", group, ("hook",), ()) for group in ("left-over", "deserted", "")]
     later = LaterChanges(
-        cast(Client, None), Staged((), tuple(stages)), refuse, lambda: None, lambda: NOW
+        cast(Client, None), Staged((), tuple(stages)), refuse, nothing, nothing, lambda: NOW
     )
     later.drop_departed(walker)
     assert [stage.group for stage in later.left] == ["left-over", ""]
