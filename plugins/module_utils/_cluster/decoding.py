@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from .._json import Obj
 from .kinds import Kind
-from .object_shapes import METADATA, misfit, named, named_part, shape_of
+from .object_shapes import METADATA, kept_of, misfit, named, named_part, shape_of
 
 JSON = "application/json"
 
@@ -108,7 +108,7 @@ def lean(obj: Obj) -> Obj:
     """An object with nothing but what is read of its kind (object_shapes.py), who set its fields
     left out: of a Node or Pod that is a small part."""
     metadata = {name: below for name, below in METADATA.items() if name != "managedFields"}
-    shape = shape_of(obj["apiVersion"], obj["kind"])
+    shape = kept_of(obj["apiVersion"], obj["kind"])
     return dict(named_part(obj, {"apiVersion": str, "kind": str, "metadata": metadata, **shape}))
 
 

@@ -110,6 +110,15 @@ _POD_SPEC = {
     "affinity": {"nodeAffinity": _NODE_AFFINITY},
     "volumes": [{"name": str, "hostPath": {"path": str}}],
 }
+_POD_STATUS = {
+    "phase": str,
+    "reason": str,
+    "message": str,
+    "podIP": str,
+    "conditions": _CONDITIONS,
+    "containerStatuses": _CONTAINER_STATUSES,
+    "initContainerStatuses": _CONTAINER_STATUSES,
+}
 _COUNTS = (
     "observedGeneration",
     "replicas",
@@ -157,15 +166,7 @@ _SHAPES: dict[str, dict[str, dict[str, Any]]] = {
         },
         "Pod": {
             "spec!": _POD_SPEC,
-            "status": {
-                "phase": str,
-                "reason": str,
-                "message": str,
-                "podIP": str,
-                "conditions": _CONDITIONS,
-                "containerStatuses": _CONTAINER_STATUSES,
-                "initContainerStatuses": _CONTAINER_STATUSES,
-            },
+            "status": _POD_STATUS,
         },
         "Event": {"reason": str, "message": str, "lastTimestamp": _MOMENT, "eventTime": _MOMENT},
         "ConfigMap": {"data": _TEXTS},
@@ -197,9 +198,23 @@ _SHAPES: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 
+# Of each of thousands: what a pod is made of, its workload says once for all.
+_KEPT: dict[tuple[str, str], dict[str, Any]] = {
+    ("v1", "Pod"): {
+        "spec": {field: _POD_SPEC[field] for field in ("nodeName", "affinity")},
+        "status": _POD_STATUS,
+    }
+}
+
+
 def shape_of(api_version: str, kind: str) -> dict[str, Any]:
     """What is taken for granted of a kind besides its metadata."""
     return _SHAPES.get(api_version, {}).get(kind, ANY)
+
+
+def kept_of(api_version: str, kind: str) -> dict[str, Any]:
+    """What is kept of a kind besides its metadata where there may be thousands of it."""
+    return _KEPT.get((api_version, kind)) or shape_of(api_version, kind)
 
 
 def named_part(value: Any, shape: Any) -> Any:

@@ -155,7 +155,7 @@ def test_a_lean_subscription_tells_nothing_but_what_is_read(fake: Any) -> None:
         found += hub.next(5.0)
     hub.close()
     assert all("managedFields" not in told.object["metadata"] for told in found)
-    assert [told.object["spec"] for told in found] == [{"nodeName": "node", "containers": []}] * 2
+    assert [told.object["spec"] for told in found] == [{"nodeName": "node"}] * 2
     assert found[0].object["metadata"]["name"] is found[1].object["metadata"]["name"]
 
 
