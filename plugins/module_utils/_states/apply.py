@@ -149,7 +149,7 @@ class _Application:
                 self.client,
                 staged,
                 self._plan_stage,
-                self._hold,
+                self._take_lock,
                 self._before_write,
                 self.context.clock,
             )
@@ -217,7 +217,7 @@ class _Application:
         else:
             self._begin()
 
-    def _hold(self) -> None:
+    def _take_lock(self) -> None:
         """Take the lock, unless this run has it: whether it still has is looked at before each batch
         of writes."""
         if not self._begun:

@@ -26,10 +26,10 @@ _HELD_BACK = Verdict(
 class LaterChanges:
     """The stages of one run, and what became of them.
 
-    plan_again: what a stage takes by now, planned against the cluster as it is. hold: takes the
-    lock, unless this run has it. guard: looks before each batch of writes whether it is still this
-    run's. clock: seconds since the epoch. done: the changes that were made. refused: the states that could not be made,
-    and why; partly: some of their changes were.
+    plan_again: what a stage takes by now, planned against the cluster as it is. take_lock: unless
+    this run has it. guard: looks before each batch of writes whether it is still this run's. clock:
+    seconds since the epoch. done: the changes that were made. refused: the states that could not be
+    made, and why; partly: some of their changes were.
     """
 
     def __init__(
@@ -37,14 +37,14 @@ class LaterChanges:
         client: Client,
         staged: Staged,
         plan_again: Callable[[Stage], Sequence[Change]],
-        hold: Callable[[], None],
+        take_lock: Callable[[], None],
         guard: Callable[[], None],
         clock: Callable[[], float],
     ) -> None:
         self._client = client
         self._left = list(staged.later)
         self._plan_again = plan_again
-        self._hold = hold
+        self._take_lock = take_lock
         self._guard = guard
         self._clock = clock
         self._not_before: dict[tuple[str, str], float] = {}
@@ -94,7 +94,7 @@ class LaterChanges:
 
     def _make(self, stage: Stage, walker: Walker) -> None:
         try:
-            self._hold()
+            self._take_lock()
             changes = stage.changes if stage.deletes else self._plan_again(stage)
             self.done += execute(self._client, changes, guard=self._guard)
         except (UnknownKind, Unreachable) as error:
