@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from tests.cluster import Cluster
+from tests.cluster.api import ApiError
 
 Obj = dict[str, Any]
 
@@ -114,6 +115,17 @@ def record(cluster: Cluster) -> Obj:
     """The status of the SpecialResource."""
     path = f"/apis/{DOMAIN}/v1/specialresources/nvidia-gpu"
     return dict(cluster.api.get(path)["status"])
+
+
+def phase(cluster: Cluster, name: str) -> str:
+    """The phase in the record of that name; "" where there is none."""
+    try:
+        record = cluster.api.get(f"/apis/{DOMAIN}/v1/specialresources/{name}")
+    except ApiError as error:
+        if error.status == 404:
+            return ""
+        raise
+    return str(record.get("status", {}).get("phase", "unknown"))
 
 
 def problems(cluster: Cluster) -> dict[tuple[str, str], Obj]:

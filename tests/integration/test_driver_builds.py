@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Builds by Jobs: what they come to, when they are not repeated, and what a killed run leaves. The
-pods that build are simulated, so it is the test that pushes. The tests build on each other; only
-the image for ODD has to be built."""
+pods that build are simulated, so it is the test that pushes. Only the image
+for ODD has to be built."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def kmod(cluster: Cluster, runner: Runner, bed: Bed) -> Kmod:
     return make_kmod(cluster, runner, bed)
 
 
-@pytest.fixture
+@contextmanager
 def slow(kmod: Kmod) -> Iterator[None]:
     """Builds take a minute, or until the faults are cleared."""
     set_fault(kmod.cluster.kubeconfig, BUILDER, "other", "slow", seconds=60)
@@ -47,7 +47,7 @@ def slow(kmod: Kmod) -> Iterator[None]:
     clear_faults(kmod.cluster.kubeconfig)
 
 
-@pytest.fixture
+@contextmanager
 def failing(kmod: Kmod) -> Iterator[None]:
     """Builds fail."""
     set_fault(kmod.cluster.kubeconfig, BUILDER, "other", "fail", exit_code=2, message=LAST_LINE)
@@ -108,7 +108,7 @@ def finish(kmod: Kmod, run: subprocess.Popen[str]) -> str:
     return f"{kmod.registry.address}/drivers/simple-kmod@{digest}"
 
 
-def test_a_job_that_completes_without_a_push_is_no_success(kmod: Kmod, tmp_path: Path) -> None:
+def a_job_that_completes_without_a_push_is_no_success(kmod: Kmod, tmp_path: Path) -> None:
     mark = kmod.cluster.mark()
     row = odd(kmod.build(tmp_path))
     target = row["problem"].partition(" ")[0]
@@ -123,10 +123,7 @@ def test_a_job_that_completes_without_a_push_is_no_success(kmod: Kmod, tmp_path:
     eventually(lambda: kmod.builds() == [])
 
 
-@pytest.mark.usefixtures("failing")
-def test_a_build_that_fails_is_not_repeated_until_somebody_says_so(
-    kmod: Kmod, tmp_path: Path
-) -> None:
+def a_build_that_fails_is_not_repeated_until_somebody_says_so(kmod: Kmod, tmp_path: Path) -> None:
     mark = kmod.cluster.mark()
     row = odd(kmod.build(tmp_path, rebuild=True))
     assert (
@@ -150,8 +147,7 @@ def test_a_build_that_fails_is_not_repeated_until_somebody_says_so(
     assert begun(kmod, mark) == 1
 
 
-@pytest.mark.usefixtures("failing")
-def test_other_inputs_are_built_once(kmod: Kmod, tmp_path: Path) -> None:
+def other_inputs_are_built_once(kmod: Kmod, tmp_path: Path) -> None:
     recipe = tmp_path / "simple-kmod"
     shutil.copytree(REPO / "recipes" / "simple-kmod", recipe)
     containerfile = recipe / "build" / "Containerfile.j2"
@@ -175,8 +171,7 @@ def test_other_inputs_are_built_once(kmod: Kmod, tmp_path: Path) -> None:
     assert len(set(hashes)) == 3
 
 
-@pytest.mark.usefixtures("slow")
-def test_a_run_goes_on_with_the_build_of_one_that_was_killed(kmod: Kmod) -> None:
+def a_run_goes_on_with_the_build_of_one_that_was_killed(kmod: Kmod) -> None:
     mark = kmod.cluster.mark()
     kill_in_the_middle(kmod)
     with running(kmod, "goes on with the build that an earlier run began") as run:
@@ -188,7 +183,7 @@ def test_a_run_goes_on_with_the_build_of_one_that_was_killed(kmod: Kmod) -> None
     kmod.play().unchanged()
 
 
-def test_what_a_build_did_not_push_takes_nothing_away(kmod: Kmod) -> None:
+def what_a_build_did_not_push_takes_nothing_away(kmod: Kmod) -> None:
     before = kmod.record(), kmod.drivers(), kmod.summaries()
     kmod.images.push("base/kmod", "1", labels={"made": "third"})
     played = kmod.play().check()
@@ -203,8 +198,7 @@ def test_what_a_build_did_not_push_takes_nothing_away(kmod: Kmod) -> None:
     eventually(lambda: kmod.builds() == [])
 
 
-@pytest.mark.usefixtures("slow")
-def test_a_new_base_image_gives_a_new_image_and_restarts_nothing(kmod: Kmod) -> None:
+def a_new_base_image_gives_a_new_image_and_restarts_nothing(kmod: Kmod) -> None:
     before, driver = kmod.drivers(), kmod.driver_pod("odd-1")
     # The build without a push is not yet to be tried again.
     with running(kmod, "building", rebuild=True) as run:
@@ -215,8 +209,7 @@ def test_a_new_base_image_gives_a_new_image_and_restarts_nothing(kmod: Kmod) -> 
     assert "~ 1 nodes run the driver version before, until it is restarted: odd-1" in said(kmod)
 
 
-@pytest.mark.usefixtures("slow")
-def test_the_build_of_a_killed_run_that_ended_meanwhile_is_found_and_cleared_away(
+def the_build_of_a_killed_run_that_ended_meanwhile_is_found_and_cleared_away(
     kmod: Kmod,
 ) -> None:
     kmod.images.push("base/kmod", "1", labels={"made": "fourth"})
@@ -251,7 +244,7 @@ def quota(kmod: Kmod, **hard: str) -> Iterator[None]:
     kmod.cluster.kubectl("delete", "resourcequota", "tight", "-n", NAMESPACE)
 
 
-def test_a_build_that_may_not_be_made_holds_up_no_other(kmod: Kmod, tmp_path: Path) -> None:
+def a_build_that_may_not_be_made_holds_up_no_other(kmod: Kmod, tmp_path: Path) -> None:
     options = kmod.options(
         repository=f"{kmod.registry.address}/drivers/other", prebuilt_repository=""
     )
@@ -266,10 +259,32 @@ def test_a_build_that_may_not_be_made_holds_up_no_other(kmod: Kmod, tmp_path: Pa
     assert {row["source"] for row in found["groups"]} == {"kept"}
 
 
-def test_a_build_whose_pod_may_not_be_made_says_so_and_ends(kmod: Kmod, tmp_path: Path) -> None:
+def a_build_whose_pod_may_not_be_made_says_so_and_ends(kmod: Kmod, tmp_path: Path) -> None:
     options = kmod.options(repository=f"{kmod.registry.address}/drivers/more")
     with quota(kmod, pods="0"):
         row = odd(kmod.build(tmp_path, recipe_options=options))
     assert "the build cannot start: FailedCreate: Error creating: pods" in row["problem"]
     assert "exceeded quota: tight" in row["problem"]
     eventually(lambda: kmod.builds() == [])
+
+
+def test_builds_by_jobs_from_a_missing_push_to_tight_quotas(
+    kmod: Kmod, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """One story: each step goes on from the one before."""
+    a_job_that_completes_without_a_push_is_no_success(kmod, tmp_path_factory.mktemp("pushed"))
+    with failing(kmod):
+        a_build_that_fails_is_not_repeated_until_somebody_says_so(
+            kmod, tmp_path_factory.mktemp("failed")
+        )
+    with failing(kmod):
+        other_inputs_are_built_once(kmod, tmp_path_factory.mktemp("others"))
+    with slow(kmod):
+        a_run_goes_on_with_the_build_of_one_that_was_killed(kmod)
+    what_a_build_did_not_push_takes_nothing_away(kmod)
+    with slow(kmod):
+        a_new_base_image_gives_a_new_image_and_restarts_nothing(kmod)
+    with slow(kmod):
+        the_build_of_a_killed_run_that_ended_meanwhile_is_found_and_cleared_away(kmod)
+    a_build_that_may_not_be_made_holds_up_no_other(kmod, tmp_path_factory.mktemp("jobs"))
+    a_build_whose_pod_may_not_be_made_says_so_and_ends(kmod, tmp_path_factory.mktemp("pods"))

@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """nvidia-gpu with driver_lookup and driver_build: two kernels have an image, the third one has none
-until somebody publishes or builds it. The tests build on each other. For what a bad registry comes
-to see test_driver_container.py."""
+until somebody publishes or builds it. For what a bad registry comes to see
+test_driver_container.py."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -66,7 +67,7 @@ def gpus(cluster: Cluster, runner: Runner, bed: Bed) -> Gpus:
     return made
 
 
-@pytest.fixture
+@contextmanager
 def slow(gpus: Gpus) -> Iterator[None]:
     """Builds take a minute, or until the faults are cleared."""
     set_fault(gpus.cluster.kubeconfig, BUILDER, "other", "slow", seconds=60)
@@ -74,7 +75,7 @@ def slow(gpus: Gpus) -> Iterator[None]:
     clear_faults(gpus.cluster.kubeconfig)
 
 
-def test_the_possible_kernels_go_all_the_way_and_the_impossible_one_is_explained(
+def the_possible_kernels_go_all_the_way_and_the_impossible_one_is_explained(
     gpus: Gpus,
 ) -> None:
     played = gpus.play()
@@ -120,14 +121,14 @@ def test_the_possible_kernels_go_all_the_way_and_the_impossible_one_is_explained
     ]
 
 
-def test_the_status_says_the_same(gpus: Gpus) -> None:
+def the_status_says_the_same(gpus: Gpus) -> None:
     played = gpus.runner.play("status", hardware_enablement_recipe="nvidia-gpu")
     assert played.code != 0
     assert gpus.record()[THIRD]["problem"] in check_output(played)
     assert "third-1, driver_container failed" in played.output
 
 
-def test_the_second_run_only_reads(gpus: Gpus) -> None:
+def the_second_run_only_reads(gpus: Gpus) -> None:
     before, mark, pushed = gpus.cluster.dump(), gpus.cluster.mark(), gpus.registry.mark()
     played = gpus.play()
     assert (played.changed, gpus.runner.writes(mark)) == (0, []), played.output
@@ -135,8 +136,7 @@ def test_the_second_run_only_reads(gpus: Gpus) -> None:
     assert gpus.cluster.dump() == before
 
 
-@pytest.mark.parametrize("label", ["version", KERNEL_LABEL])
-def test_another_kernels_image_is_refused_by_the_vendors_label_and_by_ours(
+def another_kernels_image_is_refused_by_the_vendors_label_and_by_ours(
     gpus: Gpus, label: str
 ) -> None:
     before = gpus.gpus(), gpus.drivers()
@@ -151,7 +151,7 @@ def test_another_kernels_image_is_refused_by_the_vendors_label_and_by_ours(
     assert (gpus.gpus(), gpus.drivers()) == before
 
 
-def test_an_image_that_is_published_later_heals_it(gpus: Gpus) -> None:
+def an_image_that_is_published_later_heals_it(gpus: Gpus) -> None:
     others = {kernel: image for kernel, image in gpus.drivers().items() if kernel != THIRD}
     uids = sight.uids(gpus.cluster)
     digest = gpus.publish(THIRD)
@@ -169,8 +169,7 @@ def test_an_image_that_is_published_later_heals_it(gpus: Gpus) -> None:
     assert gpus.runner.writes(mark) == []
 
 
-@pytest.mark.usefixtures("slow")
-def test_what_nobody_publishes_is_built_from_the_vendors_sources(gpus: Gpus) -> None:
+def what_nobody_publishes_is_built_from_the_vendors_sources(gpus: Gpus) -> None:
     gpus.cluster.add_nodes(1, profile="gpu-h100", kernel=FOURTH, os="ubuntu:24.04", prefix="fourth")
     repository = f"{gpus.registry.address}/own/driver"
     options = gpus.options(driver_build=True, driver_build_repository=repository)
@@ -205,7 +204,7 @@ def test_what_nobody_publishes_is_built_from_the_vendors_sources(gpus: Gpus) -> 
     gpus.play(options=options).unchanged()
 
 
-def test_without_look_ups_the_images_are_merely_named_and_nothing_old_is_shown(gpus: Gpus) -> None:
+def without_look_ups_the_images_are_merely_named_and_nothing_old_is_shown(gpus: Gpus) -> None:
     gpus.cluster.remove_nodes("fourth-1")
     gpus.play(options=gpus.options(driver_lookup=False)).check()
     assert gpus.drivers()[OLD] == f"{gpus.registry.address}/nvidia/driver:595-{OLD}-ubuntu24.04"
@@ -214,6 +213,19 @@ def test_without_look_ups_the_images_are_merely_named_and_nothing_old_is_shown(g
     mark = gpus.cluster.mark()
     gpus.play(options=gpus.options(driver_lookup=False)).unchanged()
     assert gpus.runner.writes(mark) == []
+
+
+def test_images_from_one_that_nobody_published_to_none_that_is_looked_up(gpus: Gpus) -> None:
+    """One story: each step goes on from the one before."""
+    the_possible_kernels_go_all_the_way_and_the_impossible_one_is_explained(gpus)
+    the_status_says_the_same(gpus)
+    the_second_run_only_reads(gpus)
+    for label in ("version", KERNEL_LABEL):
+        another_kernels_image_is_refused_by_the_vendors_label_and_by_ours(gpus, label)
+    an_image_that_is_published_later_heals_it(gpus)
+    with slow(gpus):
+        what_nobody_publishes_is_built_from_the_vendors_sources(gpus)
+    without_look_ups_the_images_are_merely_named_and_nothing_old_is_shown(gpus)
 
 
 def test_options_that_cannot_be_are_refused_before_anything_is_sent(gpus: Gpus) -> None:

@@ -4,8 +4,7 @@
 """simple-kmod on OpenShift: images built by BuildConfigs, pushed to a real registry, and found by
 their ImageStreams.
 
-The builds are simulated (tests/cluster/builds_api), what they push is real. The tests go on from
-one another.
+The builds are simulated (tests/cluster/builds_api), what they push is real.
 """
 
 from __future__ import annotations
@@ -268,7 +267,7 @@ def site(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Iter
     Registry.remove(folder)
 
 
-def test_what_a_build_misses_is_said_before_anything_is_made_for_it(site: Site) -> None:
+def what_a_build_misses_is_said_before_anything_is_made_for_it(site: Site) -> None:
     played = site.play(hardware_enablement_push_secret="nope")
     assert played.code != 0
     assert f"Secret {NAMESPACE}/nope does not exist" in played.output
@@ -280,7 +279,7 @@ def test_what_a_build_misses_is_said_before_anything_is_made_for_it(site: Site) 
     assert site.listed("builds,buildconfigs,configmaps") == []
 
 
-def test_a_run_that_is_killed_leaves_its_builds_to_the_next_one(site: Site) -> None:
+def a_run_that_is_killed_leaves_its_builds_to_the_next_one(site: Site) -> None:
     site.behave(seconds=8)
     mark = site.cluster.mark()
     process = site.runner.start("enable", "-vvv", **site.variables({}))
@@ -321,7 +320,7 @@ def test_a_run_that_is_killed_leaves_its_builds_to_the_next_one(site: Site) -> N
     assert len(site.instantiated(mark)) == len(set(site.instantiated(mark))) == 2
 
 
-def test_what_was_built_is_in_the_registry_and_nothing_else_stays(site: Site) -> None:
+def what_was_built_is_in_the_registry_and_nothing_else_stays(site: Site) -> None:
     assert site.summaries() == {"old-1": "ready", "new-1": "ready"}
     for kernel, entry in site.record().items():
         name, _at, digest = entry["image"].partition("@")
@@ -333,14 +332,14 @@ def test_what_was_built_is_in_the_registry_and_nothing_else_stays(site: Site) ->
     assert site.secrets_in(site.cluster.kubectl("get", "sr", "-o", "json")) == []
 
 
-def test_the_second_run_writes_nothing(site: Site) -> None:
+def the_second_run_writes_nothing(site: Site) -> None:
     pushed, mark = site.registry.mark(), site.cluster.mark()
     site.play().unchanged()
     assert site.runner.writes(mark) == []
     assert {request.method for request in site.registry.requests(pushed)} <= {"GET", "HEAD"}
 
 
-def test_a_build_that_failed_says_why_and_one_that_was_cancelled_too(site: Site) -> None:
+def a_build_that_failed_says_why_and_one_that_was_cancelled_too(site: Site) -> None:
     add_node(site.cluster, "third", THIRD)
     add_node(site.cluster, "fourth", FOURTH)
     # What is left of a build that ended after its run was killed goes, too.
@@ -381,7 +380,7 @@ def test_a_build_that_failed_says_why_and_one_that_was_cancelled_too(site: Site)
     assert len(site.builds("Failed")) == 1
 
 
-def test_what_was_cancelled_is_built_again_and_what_failed_is_not(site: Site) -> None:
+def what_was_cancelled_is_built_again_and_what_failed_is_not(site: Site) -> None:
     site.behave(seconds=0.5)
     # Somebody has removed the BuildConfig and kept its Build, which has the name that the next one
     # would get.
@@ -402,7 +401,7 @@ def test_what_was_cancelled_is_built_again_and_what_failed_is_not(site: Site) ->
     assert site.record()[FOURTH]["failed"]
 
 
-def test_a_build_that_cannot_start_does_not_hold_up_the_run(site: Site) -> None:
+def a_build_that_cannot_start_does_not_hold_up_the_run(site: Site) -> None:
     site.behave(play="pending", message="no node has the memory that the build asks for")
     # What has failed is tried again where somebody says so.
     site.play(hardware_enablement_rebuild=True)
@@ -412,7 +411,7 @@ def test_a_build_that_cannot_start_does_not_hold_up_the_run(site: Site) -> None:
     assert site.builds("Pending") == []
 
 
-def test_the_internal_registry_is_asked_by_image_streams_and_the_toolkit_fits_the_release(
+def the_internal_registry_is_asked_by_image_streams_and_the_toolkit_fits_the_release(
     site: Site,
 ) -> None:
     # The cluster has been updated, and one node still runs the release before.
@@ -447,7 +446,7 @@ def test_the_internal_registry_is_asked_by_image_streams_and_the_toolkit_fits_th
     assert site.listed("buildconfigs,configmaps") == []
 
 
-def test_prebuilt_images_are_found_by_their_image_streams(site: Site) -> None:
+def prebuilt_images_are_found_by_their_image_streams(site: Site) -> None:
     site.cluster.kubectl("create", "namespace", "vendor")
     site.cluster.kubectl(
         "apply", "-f", "-", stdin=json.dumps(vendor("ImageStream", "kmod", "image.openshift.io/v1"))
@@ -494,7 +493,7 @@ def test_prebuilt_images_are_found_by_their_image_streams(site: Site) -> None:
     assert found[THIRD]["tried"][0] == f"registry.vendor.test/vendor/kmod:{THIRD} does not exist"
 
 
-def test_what_the_cluster_says_of_registries_counts(site: Site) -> None:
+def what_the_cluster_says_of_registries_counts(site: Site) -> None:
     """Neither mirror nor authority nor credentials are given: the cluster has them all."""
     host, cluster = site.registry.address, site.cluster
     never = {"mirrors": [f"{host}/base"], "mirrorSourcePolicy": "NeverContactSource"}
@@ -580,6 +579,20 @@ def test_what_the_cluster_says_of_registries_counts(site: Site) -> None:
     assert {entry["image"].partition("@")[0] for entry in site.record().values()} == {
         f"{host}/drivers/mirrored"
     }
+
+
+def test_builds_from_a_killed_run_to_the_clusters_own_registries(site: Site) -> None:
+    """One cluster's story: each step goes on from the one before."""
+    what_a_build_misses_is_said_before_anything_is_made_for_it(site)
+    a_run_that_is_killed_leaves_its_builds_to_the_next_one(site)
+    what_was_built_is_in_the_registry_and_nothing_else_stays(site)
+    the_second_run_writes_nothing(site)
+    a_build_that_failed_says_why_and_one_that_was_cancelled_too(site)
+    what_was_cancelled_is_built_again_and_what_failed_is_not(site)
+    a_build_that_cannot_start_does_not_hold_up_the_run(site)
+    the_internal_registry_is_asked_by_image_streams_and_the_toolkit_fits_the_release(site)
+    prebuilt_images_are_found_by_their_image_streams(site)
+    what_the_cluster_says_of_registries_counts(site)
 
 
 def vendor(kind: str, name: str, api_version: str) -> Obj:

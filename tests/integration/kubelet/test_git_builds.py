@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """nvidia-gpu's driver image built on a real node, from a git repository that is laid out as
-NVIDIA's; the GPU node that it is for is simulated. No secret is in what comes of it. The tests
-build on each other."""
+NVIDIA's; the GPU node that it is for is simulated. No secret is in what comes of it."""
 
 from __future__ import annotations
 
@@ -223,20 +222,20 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     Registry.remove(folder)
 
 
-def test_a_kernel_without_an_image_gets_one_from_the_repository(site: Site) -> None:
+def a_kernel_without_an_image_gets_one_from_the_repository(site: Site) -> None:
     site.play().check()
     assert site.summary() == "ready"
     assert site.driver() == "first"
 
 
-def test_the_second_run_builds_nothing(site: Site) -> None:
+def the_second_run_builds_nothing(site: Site) -> None:
     pushed, mark = site.registry.mark(), site.cluster.mark()
     site.play().unchanged()
     assert site.runner.writes(mark) == []
     assert {request.method for request in site.registry.requests(pushed)} <= {"GET", "HEAD"}
 
 
-def test_a_commit_on_the_branch_is_built_once(site: Site) -> None:
+def a_commit_on_the_branch_is_built_once(site: Site) -> None:
     before = site.entry()["image"]
     site.repository.commit("second")
     played = site.play().check()
@@ -248,7 +247,7 @@ def test_a_commit_on_the_branch_is_built_once(site: Site) -> None:
     assert site.runner.writes(mark) == []
 
 
-def test_sources_that_are_not_to_be_had_take_nothing_away(site: Site) -> None:
+def sources_that_are_not_to_be_had_take_nothing_away(site: Site) -> None:
     before = site.entry()
     nowhere = f"{site.address}/nowhere"
     played = site.play(driver_build_git=nowhere)
@@ -276,7 +275,7 @@ def test_sources_that_are_not_to_be_had_take_nothing_away(site: Site) -> None:
     assert site.summary() == "ready"
 
 
-def test_no_secret_is_in_jobs_logs_layers_or_what_was_said(site: Site) -> None:
+def no_secret_is_in_jobs_logs_layers_or_what_was_said(site: Site) -> None:
     account = site.registry.credentials
     secrets = [
         account.password,
@@ -302,3 +301,14 @@ def test_no_secret_is_in_jobs_logs_layers_or_what_was_said(site: Site) -> None:
         if secret.encode() in text
     ] == []
     assert not any(path.endswith(("auth/config.json", "/auth.json")) for path in files)
+
+
+def test_images_from_a_repository_from_the_first_commit_to_what_is_not_to_be_had(
+    site: Site,
+) -> None:
+    """One story: each step goes on from the one before."""
+    a_kernel_without_an_image_gets_one_from_the_repository(site)
+    the_second_run_builds_nothing(site)
+    a_commit_on_the_branch_is_built_once(site)
+    sources_that_are_not_to_be_had_take_nothing_away(site)
+    no_secret_is_in_jobs_logs_layers_or_what_was_said(site)

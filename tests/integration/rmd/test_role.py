@@ -4,8 +4,7 @@
 """RMD deployed on simulated nodes: found by the rule, refused beside the operator, proven over TLS,
 renewed, removed.
 
-The tests build on each other. What answers as RMD of a node shows the certificate that the run made
-for that node."""
+What answers as RMD of a node shows the certificate that the run made for that node."""
 
 from __future__ import annotations
 
@@ -172,7 +171,7 @@ def test_the_original_operator_is_found_named_and_refused(site: Site) -> None:
     site.cluster.kubectl("delete", "pod", "rmd-rdt-1", "--now")
 
 
-def test_a_first_look_writes_nothing(site: Site) -> None:
+def a_first_look_writes_nothing(site: Site) -> None:
     mark = site.cluster.mark()
     played = site.play("--check", "--diff").check()
     assert "create NodeFeatureRule intel-rmd" in played.output
@@ -181,7 +180,7 @@ def test_a_first_look_writes_nothing(site: Site) -> None:
     assert site.runner.writes(mark) == []
 
 
-def test_the_rule_finds_the_nodes_and_a_daemon_that_does_not_answer_is_no_success(
+def the_rule_finds_the_nodes_and_a_daemon_that_does_not_answer_is_no_success(
     site: Site,
 ) -> None:
     text = said(site.play())
@@ -190,7 +189,7 @@ def test_the_rule_finds_the_nodes_and_a_daemon_that_does_not_answer_is_no_succes
     assert set(site.certificates()) == set(NODES)
 
 
-def test_each_daemon_answers_over_tls_for_its_own_node(site: Site) -> None:
+def each_daemon_answers_over_tls_for_its_own_node(site: Site) -> None:
     with site.daemons(NODES) as fleet:
         site.play().check()
         assert {
@@ -208,7 +207,7 @@ def test_each_daemon_answers_over_tls_for_its_own_node(site: Site) -> None:
     assert labels == {**dict.fromkeys(NODES, "ready"), "arm-1": None}
 
 
-def test_a_certificate_of_another_node_is_refused(site: Site) -> None:
+def a_certificate_of_another_node_is_refused(site: Site) -> None:
     with site.daemons(NODES) as fleet:
         for node, other in (("rdt-1", "rdt-2"),):
             fleet[node].tls = site.tls(other, "")
@@ -219,7 +218,7 @@ def test_a_certificate_of_another_node_is_refused(site: Site) -> None:
     assert "certificate" in text
 
 
-def test_what_a_run_says_and_keeps_holds_no_key(site: Site) -> None:
+def what_a_run_says_and_keeps_holds_no_key(site: Site) -> None:
     keys = [
         text.partition("-----BEGIN CERTIFICATE-----")[0] for text in site.certificates().values()
     ]
@@ -232,7 +231,7 @@ def test_what_a_run_says_and_keeps_holds_no_key(site: Site) -> None:
     assert [line for line in lines if line in kept or line in played.output] == []
 
 
-def test_a_viewer_may_predict(site: Site) -> None:
+def a_viewer_may_predict(site: Site) -> None:
     viewer = Runner(site.cluster, "viewer", site.folder)
     same = viewer.play("rmd", "--check", rmd_image=IMAGE)
     assert "Secrets may not be read" in same.unchanged().output
@@ -242,7 +241,7 @@ def test_a_viewer_may_predict(site: Site) -> None:
     assert "update ConfigMap intel-rmd/intel-rmd" in other.check().output
 
 
-def test_a_node_that_joins_gets_its_certificate_and_nobody_starts_anew(site: Site) -> None:
+def a_node_that_joins_gets_its_certificate_and_nobody_starts_anew(site: Site) -> None:
     before, template = site.certificates(), site.template()
     site.cluster.add_nodes(1, profile="cpu-only", prefix="late")
     with site.daemons([*NODES, "late-1"] if "late-1" in before else NODES):
@@ -257,7 +256,7 @@ def test_a_node_that_joins_gets_its_certificate_and_nobody_starts_anew(site: Sit
     assert site.certificates() == before
 
 
-def test_renewal_starts_all_daemons_anew_once(site: Site) -> None:
+def renewal_starts_all_daemons_anew_once(site: Site) -> None:
     before, template, trust = (
         site.certificates(),
         site.template(),
@@ -282,7 +281,7 @@ def test_renewal_starts_all_daemons_anew_once(site: Site) -> None:
         site.play().unchanged()
 
 
-def test_a_node_where_rmd_would_not_work_says_why(site: Site) -> None:
+def a_node_where_rmd_would_not_work_says_why(site: Site) -> None:
     why = "RMD is not started on rdt-2: resctrl is not mounted at /sys/fs/resctrl; mount it"
     set_fault(site.cluster.kubeconfig, "rdt-2", "*", "crash", message=why)
     try:
@@ -296,7 +295,7 @@ def test_a_node_where_rmd_would_not_work_says_why(site: Site) -> None:
     )
 
 
-def test_the_clusters_rmdconfig_says_what_is_deployed(site: Site) -> None:
+def the_clusters_rmdconfig_says_what_is_deployed(site: Site) -> None:
     config = {
         "apiVersion": "intel.com/v1alpha1",
         "kind": "RmdConfig",
@@ -332,7 +331,7 @@ def test_the_clusters_rmdconfig_says_what_is_deployed(site: Site) -> None:
     site.cluster.kubectl("label", "nodes", "rdt-1", "arm-1", "rmd-")
 
 
-def test_certificates_of_ones_own(site: Site) -> None:
+def certificates_of_ones_own(site: Site) -> None:
     client = site.secret("intel-rmd-client")
     node = site.certificates()["rdt-1"].partition("-----BEGIN CERTIFICATE-----")
     variables: Obj = {
@@ -362,7 +361,7 @@ def test_certificates_of_ones_own(site: Site) -> None:
     assert volumes["certificates"]["secret"]["secretName"] == "ours"
 
 
-def test_a_secret_of_somebody_else_is_not_overwritten(site: Site) -> None:
+def a_secret_of_somebody_else_is_not_overwritten(site: Site) -> None:
     label = "app.kubernetes.io/component"
     site.cluster.kubectl("label", "secret", "intel-rmd-client", "-n", NAMESPACE, f"{label}-")
     before = site.secret("intel-rmd-client")
@@ -373,7 +372,7 @@ def test_a_secret_of_somebody_else_is_not_overwritten(site: Site) -> None:
     )
 
 
-def test_removed_without_a_trace(site: Site) -> None:
+def removed_without_a_trace(site: Site) -> None:
     workload = {
         "apiVersion": "intel.com/v1alpha1",
         "kind": "RmdWorkload",
@@ -400,3 +399,20 @@ def test_removed_without_a_trace(site: Site) -> None:
     ]
     assert ours == []
     site.runner.play("rmd_remove").unchanged()
+
+
+def test_from_the_first_look_to_nothing_left(site: Site) -> None:
+    """One story: each step goes on from the one before."""
+    a_first_look_writes_nothing(site)
+    the_rule_finds_the_nodes_and_a_daemon_that_does_not_answer_is_no_success(site)
+    each_daemon_answers_over_tls_for_its_own_node(site)
+    a_certificate_of_another_node_is_refused(site)
+    what_a_run_says_and_keeps_holds_no_key(site)
+    a_viewer_may_predict(site)
+    a_node_that_joins_gets_its_certificate_and_nobody_starts_anew(site)
+    renewal_starts_all_daemons_anew_once(site)
+    a_node_where_rmd_would_not_work_says_why(site)
+    the_clusters_rmdconfig_says_what_is_deployed(site)
+    certificates_of_ones_own(site)
+    a_secret_of_somebody_else_is_not_overwritten(site)
+    removed_without_a_trace(site)
