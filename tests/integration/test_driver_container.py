@@ -1,8 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Driver images are found, or it is said why not; what is known outlives a registry that is not.
-The tests build on each other: first nothing is enabled, then two kernels of three are."""
+"""Driver images are found, or it is said why not; what is known outlives a registry that is not."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from tests.cluster.registry.token_server import Behaviour
 from tests.cluster.simulation.faults import set_fault
 from tests.integration.driver_bed import BUILDER, INPUTS_LABEL, KERNEL_LABEL, SECRETS, check_output
 from tests.integration.kmod_bed import NAMESPACE, NEW, ODD, ODD_TAG, OLD, Kmod, make_kmod
-from tests.integration.plays import Runner
+from tests.integration.plays import Played, Runner
 from tests.integration.registry_bed import Bed
 
 pytestmark = pytest.mark.builds
@@ -52,6 +51,49 @@ def groups(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {row["kernel"]: row for row in found["groups"]}
 
 
+def set_prebuilt(kmod: Kmod) -> str:
+    """Of the prebuilt images there is only that for OLD; returns its digest."""
+    kmod.images.clear("drivers/prebuilt", {NEW, ODD_TAG})
+    return kmod.images.push("drivers/prebuilt", OLD, labels={KERNEL_LABEL: OLD})
+
+
+def first_run(kmod: Kmod, folder: Path) -> tuple[Played, dict[str, str]]:
+    """A run that finds a prebuilt image for OLD and one for NEW that was built before, and none for
+    ODD, which cannot be built; with the images by kernel."""
+    prebuilt = set_prebuilt(kmod)
+    would = groups(kmod.look_up(folder))[NEW]
+    assert would["source"] == "would be built"
+    tag = would["tried"][-1].removesuffix(" does not exist").rpartition(":")[2]
+    labels = {KERNEL_LABEL: NEW, INPUTS_LABEL: would["inputs"]}
+    before = kmod.images.push("drivers/simple-kmod", tag, labels=labels)
+    host = kmod.registry.address
+    return kmod.play(), {
+        OLD: f"{host}/drivers/prebuilt@{prebuilt}",
+        NEW: f"{host}/drivers/simple-kmod@{before}",
+    }
+
+
+@pytest.fixture
+def absent(kmod: Kmod) -> Kmod:
+    """The recipe is not enabled, and no image is there."""
+    if kmod.record():
+        kmod.runner.play("disable", hardware_enablement_recipe="simple-kmod").check()
+    for repository in ("drivers/prebuilt", "drivers/simple-kmod"):
+        kmod.images.clear(repository, kmod.images.tags(repository))
+    return kmod
+
+
+@pytest.fixture
+def enabled(request: pytest.FixtureRequest, kmod: Kmod, tmp_path: Path) -> Kmod:
+    """As first_run leaves it."""
+    if kmod.summaries() == READY and f"build failed: {NO_HEADERS}" in kmod.record()[ODD]["problem"]:
+        set_prebuilt(kmod)
+    else:
+        first_run(request.getfixturevalue("absent"), tmp_path)
+    return kmod
+
+
+@pytest.mark.usefixtures("absent")
 def test_check_mode_says_what_would_be_built_and_writes_nothing(kmod: Kmod) -> None:
     before, mark, pushed = kmod.cluster.dump(), kmod.cluster.mark(), kmod.registry.mark()
     played = kmod.play("--check").check()
@@ -69,13 +111,13 @@ class TestNothingEnabled:
     sentence."""
 
     @pytest.fixture(autouse=True)
-    def nothing(self, kmod: Kmod) -> Iterator[None]:
+    def nothing(self, absent: Kmod) -> Iterator[None]:
         """Neither record nor label nor DaemonSet nor build."""
         yield
-        assert kmod.record() == {}
-        assert set(kmod.summaries().values()) == {""}
-        assert kmod.drivers() == {}
-        assert kmod.builds() == []
+        assert absent.record() == {}
+        assert set(absent.summaries().values()) == {""}
+        assert absent.drivers() == {}
+        assert absent.builds() == []
 
     def test_the_registry_is_down(self, kmod: Kmod) -> None:
         with kmod.down():
@@ -139,29 +181,16 @@ class TestEnabled:
     """One kernel has a prebuilt image, one an image that was built before, one has none and none
     can be built."""
 
+    @pytest.mark.usefixtures("absent")
     def test_the_first_run(self, kmod: Kmod, tmp_path: Path) -> None:
-        for tag in (NEW, ODD_TAG):
-            kmod.images.delete("drivers/prebuilt", kmod.images.digest("drivers/prebuilt", tag))
-        prebuilt = kmod.images.push("drivers/prebuilt", OLD, labels={KERNEL_LABEL: OLD})
-        would = groups(kmod.look_up(tmp_path))[NEW]
-        assert would["source"] == "would be built"
-        tag = would["tried"][-1].removesuffix(" does not exist").rpartition(":")[2]
-        labels = {KERNEL_LABEL: NEW, INPUTS_LABEL: would["inputs"]}
-        before = kmod.images.push("drivers/simple-kmod", tag, labels=labels)
-
-        played = kmod.play()
-
+        played, images = first_run(kmod, tmp_path)
         assert played.code != 0
         assert (
             "3 of 4 nodes are ready; node odd-1, state driver_container failed: no image fits kernel"
             in check_output(played)
         )
         assert kmod.summaries() == READY
-        host = kmod.registry.address
-        assert kmod.drivers() == {
-            OLD: f"{host}/drivers/prebuilt@{prebuilt}",
-            NEW: f"{host}/drivers/simple-kmod@{before}",
-        }
+        assert kmod.drivers() == images
         record = kmod.record()
         assert {kernel: record[kernel]["image"] for kernel in (OLD, NEW)} == kmod.drivers()
         assert (record[ODD]["image"], record[ODD]["failed"] != "") == ("", True)
@@ -172,6 +201,7 @@ class TestEnabled:
         ):
             assert part in record[ODD]["problem"]
 
+    @pytest.mark.usefixtures("enabled")
     def test_the_second_run_only_reads(self, kmod: Kmod) -> None:
         before, mark, pushed = kmod.cluster.dump(), kmod.cluster.mark(), kmod.registry.mark()
         played = kmod.play()
@@ -179,7 +209,8 @@ class TestEnabled:
         assert {request.method for request in kmod.registry.requests(pushed)} <= {"GET", "HEAD"}
         assert kmod.cluster.dump() == before
 
-    def test_both_faces_say_the_same(self, kmod: Kmod, tmp_path: Path) -> None:
+    @pytest.mark.usefixtures("enabled")
+    def test_both_ways_say_the_same(self, kmod: Kmod, tmp_path: Path) -> None:
         here = kmod.look_up(tmp_path, how="local")
         assert {kernel: row["source"] for kernel, row in groups(here).items()} == {
             OLD: "prebuilt",
@@ -193,11 +224,16 @@ class TestKept:
     """What is known and runs outlives whatever the registry says, or does not say."""
 
     @pytest.fixture(autouse=True)
-    def everything(self, kmod: Kmod) -> Iterator[None]:
+    def everything(self, enabled: Kmod) -> Iterator[None]:
         """Record, labels and DaemonSets are as they were."""
-        before = kmod.record(), kmod.summaries(), kmod.drivers(), kmod.builds()
+        before = enabled.record(), enabled.summaries(), enabled.drivers(), enabled.builds()
         yield
-        assert (kmod.record(), kmod.summaries(), kmod.drivers(), kmod.builds()) == before
+        assert before == (
+            enabled.record(),
+            enabled.summaries(),
+            enabled.drivers(),
+            enabled.builds(),
+        )
 
     def test_the_registry_is_down(self, kmod: Kmod) -> None:
         with kmod.down():
@@ -238,6 +274,7 @@ class TestKept:
         assert "3 of 4 nodes are ready" in played.output
 
 
+@pytest.mark.usefixtures("enabled")
 def test_tags_that_were_moved_take_nothing_away(kmod: Kmod) -> None:
     before = kmod.record(), kmod.summaries(), kmod.drivers()
     arm = kmod.images.push("drivers/prebuilt", "arm", arch="arm64")
@@ -254,6 +291,7 @@ def test_tags_that_were_moved_take_nothing_away(kmod: Kmod) -> None:
     assert "build failed" not in record[ODD]["problem"]
 
 
+@pytest.mark.usefixtures("enabled")
 def test_no_secret_is_anywhere(kmod: Kmod, tmp_path: Path) -> None:
     played = kmod.play("-vvv", "--diff", rebuild=True)
     assert f"the build failed: {NO_HEADERS}" in check_output(played)
@@ -265,6 +303,7 @@ def test_no_secret_is_anywhere(kmod: Kmod, tmp_path: Path) -> None:
     assert '"kind": "Job"' in objects
 
 
+@pytest.mark.usefixtures("enabled")
 def test_disable_needs_no_options_and_leaves_no_build(kmod: Kmod) -> None:
     assert kmod.builds()
     kmod.runner.play("disable", hardware_enablement_recipe="simple-kmod").check()

@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -126,6 +126,19 @@ class Images:
     def digest(self, repository: str, tag: str) -> str:
         """What a tag points at."""
         return _digest(self.get(repository, f"manifests/{tag}"))
+
+    def tags(self, repository: str) -> set[str]:
+        """The repository's tags; none where it does not exist."""
+        try:
+            return set(json.loads(self.get(repository, "tags/list"))["tags"] or ())
+        except ClusterError:
+            return set()
+
+    def clear(self, repository: str, tags: Collection[str]) -> None:
+        """Remove the images of those of the tags that are there."""
+        there = self.tags(repository) & set(tags)
+        for digest in {self.digest(repository, tag) for tag in there}:
+            self.delete(repository, digest)
 
     def delete(self, repository: str, digest: str) -> None:
         """Remove a manifest and all tags that point at it."""
