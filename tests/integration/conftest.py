@@ -6,7 +6,9 @@ one for each file."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,34 @@ from tests.cluster.pki import Authority
 from tests.integration.plays import REPO, Runner
 from tests.integration.registry_bed import Bed, make_bed
 from tests.scenes.four_nodes import set_scene
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--shuffle SEED`, as the gates give it."""
+    parser.addoption("--shuffle", metavar="SEED", help="order of the tests in each file")
+
+
+# First: what shares a parametrized fixture is brought together after that.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle the tests of each file. The files stay where they are, as some levels begin with the
+    longest, and two tests come in the same order however many others are chosen."""
+    if seed := config.getoption("shuffle"):
+        items[:] = [
+            item
+            for _file, tests in groupby(items, key=lambda item: item.path)
+            for item in sorted(
+                tests, key=lambda item: hashlib.sha256(f"{seed} {item.nodeid}".encode()).digest()
+            )
+        ]
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say how to repeat the order."""
+    if seed := config.getoption("shuffle"):
+        terminalreporter.write_line(f"tests in the order of --shuffle={seed}")
 
 
 def grant(cluster: Cluster, user: str, role: str) -> None:

@@ -4,8 +4,8 @@
 """What goes wrong is reported in time and in words, costs no gate that was proven, no pod and no
 other node.
 
-The tests build on each other: five faults on five nodes before anything was proven, then again on a
-cluster that was ready. A sixth node is sound throughout."""
+Faults on some nodes before anything was proven, then on more of a cluster that was ready; one node is
+sound throughout. Each is one run that all tests about it share, with what the cluster showed then."""
 
 from __future__ import annotations
 
@@ -148,164 +148,193 @@ def run_with_faults(runner: Runner) -> Played:
     return runner.play("enable_gpu", hardware_enablement_failure_grace=GRACE_S)
 
 
-def check_report(cluster: Cluster, played: Played, case: Case) -> None:
-    """One sentence with node, object, reason and last log line, in the output and in the record."""
-    problem = sight.problems(cluster)[(case.node, case.state)]
-    for word in case.words:
-        assert word in problem["message"], problem
-    assert len(problem["message"]) < 320
-    assert "\n" not in problem["message"]
-    assert "{" not in problem["message"].replace("{nvidia.com", "")
-    line = next(
-        line for line in played.output.splitlines() if f"! node {case.node}, {case.state} " in line
-    )
-    assert line.endswith(problem["message"])
+@dataclass(frozen=True)
+class Seen:
+    """A run, and what the cluster showed after it."""
+
+    played: Played
+    writes: list[str]
+    record: dict[str, Any]
+    problems: dict[tuple[str, str], dict[str, Any]]
+    nodes: dict[str, dict[str, Any]]
+    gates: dict[str, dict[str, str]]
+    proofs: dict[str, dict[str, Any]]
+    uids: dict[tuple[str, str], str]
+    events: list[tuple[str, str, int]]
 
 
-def make_ready(cluster: Cluster, runner: Runner) -> None:
-    """After the faults are gone a run makes everything ready, and a further one changes nothing."""
-    clear_faults(cluster.kubeconfig)
-    runner.play("enable_gpu").check()
-    assert {sight.gates(cluster, node)[""] for node in GPU_NODES} == {"ready"}
+def look(cluster: Cluster, runner: Runner, **variables: Any) -> Seen:
+    """One run. It would be ended in the middle if it waited until a state's own time is over: the
+    recipe gives each of these states at least ten minutes, and a play has five."""
     mark = cluster.mark()
-    again = runner.play("enable_gpu").check()
-    assert (again.changed, runner.writes(mark)) == (0, []), again.output
+    played = runner.play("enable_gpu", **variables)
+    return Seen(
+        played,
+        runner.writes(mark),
+        sight.record(cluster),
+        sight.problems(cluster),
+        sight.nodes(cluster),
+        {node: sight.gates(cluster, node) for node in GPU_NODES},
+        {node: sight.proofs(cluster, node) for node in GPU_NODES},
+        sight.uids(cluster),
+        sight.phase_events(cluster),
+    )
+
+
+def mend(cluster: Cluster, runner: Runner) -> tuple[Seen, Seen]:
+    """What a run makes of it after the faults are gone, and a further one."""
+    clear_faults(cluster.kubeconfig)
+    return look(cluster, runner), look(cluster, runner)
 
 
 @pytest.fixture(scope="module")
-def first(scene: Cluster, runner: Runner) -> Played:
+def first(scene: Cluster, runner: Runner) -> Seen:
     """A first run with faults."""
     for case in NEVER_PROVEN:
         case.set(scene)
-    return run_with_faults(runner)
+    return look(scene, runner, hardware_enablement_failure_grace=GRACE_S)
 
 
 @pytest.fixture(scope="module")
-def before(scene: Cluster) -> dict[tuple[str, str], str]:
-    """The pods of the cluster that became ready after that."""
-    return sight.uids(scene)
+def mended(scene: Cluster, runner: Runner, first: Seen) -> tuple[Seen, Seen]:
+    """The cluster became ready after that."""
+    assert first.problems
+    return mend(scene, runner)
 
 
 @pytest.fixture(scope="module")
-def second(scene: Cluster, runner: Runner, before: dict[tuple[str, str], str]) -> Played:
+def second(scene: Cluster, runner: Runner, mended: tuple[Seen, Seen]) -> Seen:
     """A run with faults after everything was ready."""
-    assert before
+    check_ready(*mended)
     for case in PROVEN:
         case.set(scene)
     # A pod that runs needs neither an image nor a place, and a proof that holds is not run again.
     sight.delete_pod(scene, IMAGE.node, IMAGE.state)
     sight.delete_pod(scene, PLACE.node, PLACE.state)
     scene.reboot(CUDA.node, KERNEL)
-    return run_with_faults(runner)
+    return look(scene, runner, hardware_enablement_failure_grace=GRACE_S)
+
+
+def check_report(seen: Seen, case: Case) -> None:
+    """One sentence with node, object, reason and last log line, in the output and in the record."""
+    problem = seen.problems[(case.node, case.state)]
+    for word in case.words:
+        assert word in problem["message"], problem
+    assert len(problem["message"]) < 320
+    assert "\n" not in problem["message"]
+    assert "{" not in problem["message"].replace("{nvidia.com", "")
+    line = next(
+        line
+        for line in seen.played.output.splitlines()
+        if f"! node {case.node}, {case.state} " in line
+    )
+    assert line.endswith(problem["message"])
+
+
+def check_ready(run: Seen, again: Seen) -> None:
+    """A run made everything ready, and a further one changed nothing."""
+    run.played.check()
+    assert {gates[""] for gates in run.gates.values()} == {"ready"}
+    again.played.unchanged()
+    assert again.writes == []
 
 
 class TestNeverProven:
     """Faults in a first run: no gate where nothing was proven."""
 
     @pytest.mark.parametrize("case", NEVER_PROVEN, ids=lambda case: case.node)
-    def test_each_is_reported_in_words(self, cluster: Cluster, first: Played, case: Case) -> None:
-        check_report(cluster, first, case)
+    def test_each_is_reported_in_words(self, first: Seen, case: Case) -> None:
+        check_report(first, case)
 
     @pytest.mark.parametrize("case", NEVER_PROVEN, ids=lambda case: case.node)
-    @pytest.mark.usefixtures("first")
-    def test_no_gate_and_no_dependant(self, cluster: Cluster, case: Case) -> None:
-        gates = sight.gates(cluster, case.node)
+    def test_no_gate_and_no_dependant(self, first: Seen, case: Case) -> None:
+        gates = dict(first.gates[case.node])
         assert gates.pop("") == f"{case.state}.failed"
         assert case.state not in gates
         assert "device_plugin" not in gates
         assert not {"device_plugin", "monitoring", "feature_discovery"} & {
-            state for node, state in sight.pods(cluster) if node == case.node
+            state for node, state in first.uids if node == case.node
         }
 
-    def test_the_run_fails_and_other_nodes_are_ready(self, cluster: Cluster, first: Played) -> None:
-        assert first.code != 0
-        assert "4 of 8 nodes are ready" in first.output
-        assert "Traceback" not in first.output
-        assert [sight.gates(cluster, node)[""] for node in (SOUND, DEAD)] == ["ready", "ready"]
+    def test_the_run_fails_and_other_nodes_are_ready(self, first: Seen) -> None:
+        assert first.played.code != 0
+        assert "4 of 8 nodes are ready" in first.played.output
+        assert "Traceback" not in first.played.output
+        assert [first.gates[node][""] for node in (SOUND, DEAD)] == ["ready", "ready"]
 
-    @pytest.mark.usefixtures("first")
-    def test_after_the_cause_is_mended_a_run_makes_ready(
-        self, cluster: Cluster, runner: Runner
-    ) -> None:
-        make_ready(cluster, runner)
+    def test_after_the_cause_is_mended_a_run_makes_ready(self, mended: tuple[Seen, Seen]) -> None:
+        check_ready(*mended)
 
 
 class TestProven:
     """The same faults on nodes that were ready: the gate says so, and nobody loses a pod."""
 
     @pytest.mark.parametrize("case", PROVEN, ids=lambda case: case.node)
-    def test_each_is_reported_in_words(self, cluster: Cluster, second: Played, case: Case) -> None:
-        check_report(cluster, second, case)
+    def test_each_is_reported_in_words(self, second: Seen, case: Case) -> None:
+        check_report(second, case)
 
     @pytest.mark.parametrize("case", PROVEN, ids=lambda case: case.node)
-    @pytest.mark.usefixtures("second")
-    def test_the_gate_stays_and_tells_the_truth(self, cluster: Cluster, case: Case) -> None:
-        gates = sight.gates(cluster, case.node)
+    def test_the_gate_stays_and_tells_the_truth(self, second: Seen, case: Case) -> None:
+        gates = second.gates[case.node]
         assert gates[case.state] == "degraded"
         assert gates[""] == f"{case.state}.degraded"
-        assert case.state not in sight.proofs(cluster, case.node)
+        assert case.state not in second.proofs[case.node]
 
     @pytest.mark.parametrize(
         "case", [CRASH, PLUGIN, HOOK_CRASH, PLUGIN_CRASH], ids=lambda case: case.node
     )
     def test_what_stands_on_it_is_blocked_by_it_and_called_so(
-        self, cluster: Cluster, second: Played, case: Case
+        self, second: Seen, case: Case
     ) -> None:
-        assert sight.gates(cluster, case.node)["device_plugin_validation"] == "degraded"
+        assert second.gates[case.node]["device_plugin_validation"] == "degraded"
         # Nothing was wrong with it, so it is not proven again when its cause has been mended.
-        assert "device_plugin_validation" in sight.proofs(cluster, case.node)
-        rows = {row["name"]: row for row in sight.record(cluster)["states"]}
+        assert "device_plugin_validation" in second.proofs[case.node]
+        rows = {row["name"]: row for row in second.record["states"]}
         assert rows["device_plugin_validation"]["phase"] == "blocked"
         assert rows["device_plugin_validation"]["ready"] == 1, "only the sound node"
-        assert "behind it: " in second.output
+        assert "behind it: " in second.played.output
 
-    @pytest.mark.usefixtures("second")
     def test_all_other_pods_are_the_ones_from_before(
-        self, cluster: Cluster, before: dict[tuple[str, str], str]
+        self, mended: tuple[Seen, Seen], second: Seen
     ) -> None:
-        after = sight.uids(cluster)
+        before = mended[1].uids
         replaced = {(IMAGE.node, IMAGE.state), (PLACE.node, PLACE.state)}
         assert {place: uid for place, uid in before.items() if place not in replaced} == {
-            place: uid for place, uid in after.items() if place in before and place not in replaced
+            place: uid
+            for place, uid in second.uids.items()
+            if place in before and place not in replaced
         }
 
-    def test_the_run_ends_as_soon_as_what_is_left_is_blocked_or_final(self, second: Played) -> None:
-        assert second.code != 0
+    def test_the_run_ends_as_soon_as_what_is_left_is_blocked_or_final(self, second: Seen) -> None:
+        assert second.played.code != 0
 
-    def test_other_nodes_stay_ready(self, cluster: Cluster, second: Played) -> None:
-        assert "1 of 8 nodes are ready" in second.output
-        assert set(sight.gates(cluster, SOUND).values()) == {"ready"}
+    def test_other_nodes_stay_ready(self, second: Seen) -> None:
+        assert "1 of 8 nodes are ready" in second.played.output
+        assert set(second.gates[SOUND].values()) == {"ready"}
 
-    @pytest.mark.usefixtures("second")
-    def test_capacity_stays_where_the_plugin_died(self, cluster: Cluster) -> None:
-        status = sight.nodes(cluster)[DEAD]["status"]
+    def test_capacity_stays_where_the_plugin_died(self, second: Seen) -> None:
+        status = second.nodes[DEAD]["status"]
         assert (status["capacity"]["nvidia.com/gpu"], status["allocatable"]["nvidia.com/gpu"]) == (
             "8",
             "0",
         )
 
-    def test_the_record_is_degraded(self, cluster: Cluster, second: Played) -> None:
-        assert second.code != 0
-        conditions = {item["type"]: item for item in sight.record(cluster)["conditions"]}
+    def test_the_record_is_degraded(self, second: Seen) -> None:
+        conditions = {item["type"]: item for item in second.record["conditions"]}
         assert (conditions["Degraded"]["status"], conditions["Degraded"]["reason"]) == (
             "True",
             "Regressed",
         )
         assert conditions["Ready"]["status"] == "False"
-        assert sight.record(cluster)["causes"][0]["state"] in {case.state for case in PROVEN}
+        assert second.record["causes"][0]["state"] in {case.state for case in PROVEN}
 
-    @pytest.mark.usefixtures("second")
-    @pytest.mark.parametrize("case", PROVEN, ids=lambda case: str(case.node))
-    def test_one_event_on_its_node_says_so(self, cluster: Cluster, case: Case) -> None:
-        found = [
-            event
-            for event in sight.phase_events(cluster)
-            if event[:2] == (case.node, "HardwareDegraded")
-        ]
+    @pytest.mark.parametrize("case", PROVEN, ids=lambda case: case.node)
+    def test_one_event_on_its_node_says_so(self, second: Seen, case: Case) -> None:
+        found = [event for event in second.events if event[:2] == (case.node, "HardwareDegraded")]
         assert found == [(case.node, "HardwareDegraded", 1)]
 
-    @pytest.mark.usefixtures("second")
     def test_after_the_cause_is_mended_a_run_makes_ready(
-        self, cluster: Cluster, runner: Runner
+        self, cluster: Cluster, runner: Runner, second: Seen
     ) -> None:
-        make_ready(cluster, runner)
+        assert second.problems
+        check_ready(*mend(cluster, runner))
