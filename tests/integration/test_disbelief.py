@@ -2,9 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The engine is not believed: without its gates the operands fail by themselves, and without proofs
-there are no gates.
-
-The tests build on each other."""
+there are no gates."""
 
 from __future__ import annotations
 
@@ -67,9 +65,8 @@ def phase_of(cluster: Cluster, node: str) -> str:
     )
 
 
-def test_without_validation_there_is_no_gate_and_no_dependant(
-    cluster: Cluster, runner: Runner
-) -> None:
+def without_validation(cluster: Cluster, runner: Runner) -> None:
+    """There is no gate and no dependant."""
     set_fault(cluster.kubeconfig, CRASHING, "driver", "crash")
     set_fault(cluster.kubeconfig, SLOW, "driver", "slow", seconds=300)
     runner.play("enable_gpu", "--skip-tags", "validation").check()
@@ -78,9 +75,8 @@ def test_without_validation_there_is_no_gate_and_no_dependant(
     assert {state for _node, state in sight.pods(cluster)} == {"driver"}
 
 
-def test_without_gates_dependants_start_everywhere_and_serve_only_where_the_driver_does(
-    cluster: Cluster,
-) -> None:
+def with_gates_taken_away(cluster: Cluster) -> None:
+    """Dependants start everywhere and serve only where the driver does."""
     path = f"/apis/apps/v1/namespaces/{sight.NAMESPACE}/daemonsets"
     daemonsets = [without_gates(item) for item in cluster.api.get(path)["items"]]
     cluster.kubectl(
@@ -100,7 +96,8 @@ def test_without_gates_dependants_start_everywhere_and_serve_only_where_the_driv
     assert sight.nodes(cluster)[SOUND]["status"]["allocatable"]["nvidia.com/gpu"] == "8"
 
 
-def test_validators_fail_where_the_driver_is_missing_and_say_so(cluster: Cluster) -> None:
+def with_validators_by_hand(cluster: Cluster) -> None:
+    """They fail where the driver is missing and say so."""
     for node in (CRASHING, SLOW, SOUND):
         cluster.kubectl("apply", "-f", "-", stdin=json.dumps(validator(node)))
     sight.eventually(
@@ -116,10 +113,27 @@ def test_validators_fail_where_the_driver_is_missing_and_say_so(cluster: Cluster
         )
 
 
-def test_validations_that_never_run_make_no_gate(
+@pytest.fixture
+def unproven(cluster: Cluster, runner: Runner) -> None:
+    """Nothing was enabled, or is any more."""
+    clear_faults(cluster.kubeconfig)
+    if any(sight.marks(cluster).values()):
+        runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
+
+
+@pytest.mark.usefixtures("unproven")
+def test_without_the_engine_the_operands_fail_by_themselves(
+    cluster: Cluster, runner: Runner
+) -> None:
+    without_validation(cluster, runner)
+    with_gates_taken_away(cluster)
+    with_validators_by_hand(cluster)
+
+
+@pytest.mark.usefixtures("unproven")
+def test_validations_that_never_run_make_no_gate_until_they_do(
     cluster: Cluster, runner: Runner, tmp_path: Path
 ) -> None:
-    clear_faults(cluster.kubeconfig)
     recipe = tmp_path / "nvidia-gpu"
     shutil.copytree(REPO / "recipes" / "nvidia-gpu", recipe)
     pod = recipe / "validation" / "cuda.yaml.j2"
@@ -145,7 +159,6 @@ def test_validations_that_never_run_make_no_gate(
         assert "driver_validation" not in sight.proofs(cluster, node)
     assert sight.record(cluster)["phase"] != "ready"
 
-
-def test_with_the_true_recipe_everything_becomes_ready(cluster: Cluster, runner: Runner) -> None:
+    # With the true recipe everything becomes ready.
     runner.play("enable_gpu").check()
     assert {sight.gates(cluster, node)[""] for node in (CRASHING, SLOW, SOUND)} == {"ready"}
