@@ -2,16 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Roles used alone, tags, options as command lines and surveys give them, and what is refused
-before the first write.
-
-The tests build on each other."""
+before the first write."""
 
 from __future__ import annotations
 
 import base64
 import json
 import shutil
+from collections.abc import Iterator
 from copy import copy
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,11 @@ RECIPE = {
     "hardware_enablement_recipe": "two-states",
     "hardware_enablement_recipe_dir": str(Path(__file__).parents[1] / "recipes"),
 }
-GATE = "hardware-enablement.io/two-states.driver"
+READY = "hardware-enablement.io/two-states"
+GATE = f"{READY}.driver"
 GPU_NODES = {"gpu-old-1", "gpu-old-2", "gpu-new-1"}
+# Each time another one than before.
+VERSIONS = (f"2.{number}" for number in count())
 
 
 def daemonsets(cluster: Cluster) -> dict[str, str]:
@@ -58,25 +61,46 @@ def lock_holder(cluster: Cluster) -> str:
     return cluster.kubectl(*lease)
 
 
-def gated(cluster: Cluster) -> set[str]:
-    """The nodes that carry the driver's gate."""
+def gated(cluster: Cluster, label: str = GATE) -> set[str]:
+    """The nodes that carry the driver's gate, or another label."""
     return {
         name.partition("/")[2]
-        for name in cluster.kubectl("get", "nodes", "-l", GATE, "-o", "name").split()
+        for name in cluster.kubectl("get", "nodes", "-l", label, "-o", "name").split()
     }
 
 
-def test_a_role_alone_waits_for_its_own_states(cluster: Cluster, runner: Runner) -> None:
-    # A plugin that can never come up is nobody's business here.
+@pytest.fixture
+def enabled(cluster: Cluster, runner: Runner) -> None:
+    """two-states is ready in its namespace; a test that finds it so does not pay for a run."""
+    if not daemonsets(cluster) or gated(cluster, f"{READY}=ready") != GPU_NODES:
+        runner.play("enable", **RECIPE, hardware_enablement_namespace="two-states").check()
+
+
+@pytest.fixture
+def disabled(cluster: Cluster, runner: Runner) -> None:
+    """Nothing of two-states is there."""
+    made = ("-A", "-l", "hardware-enablement.io/recipe=two-states", "-o", "name")
+    if cluster.kubectl("get", "daemonsets", *made):
+        runner.play("disable", **RECIPE).check()
+
+
+@pytest.fixture
+def plugin_that_never_comes_up(cluster: Cluster) -> Iterator[None]:
+    """On no node its image can be pulled."""
     set_fault(cluster.kubeconfig, "*", "device-plugin", "image-pull")
+    yield
+    clear_faults(cluster.kubeconfig)
+
+
+@pytest.mark.usefixtures("disabled", "plugin_that_never_comes_up")
+def test_a_role_alone_waits_for_its_own_states_and_fails_with_them(
+    cluster: Cluster, runner: Runner
+) -> None:
+    # The plugin is nobody's business here.
     runner.play(PLAYBOOKS / "roles_alone.yml", **RECIPE).check()
     assert gated(cluster) == GPU_NODES
     assert lock_holder(cluster) == ""
     assert {name.rpartition("-")[0].partition("-")[0] for name in daemonsets(cluster)} == {"driver"}
-    clear_faults(cluster.kubeconfig)
-
-
-def test_a_role_alone_fails_with_its_state(cluster: Cluster, runner: Runner) -> None:
     set_fault(cluster.kubeconfig, "gpu-new-1", "driver", "crash", message="no such device")
     cluster.kubectl("delete", "pods", "-n", "two-states", "--all", "--wait=false")
     # With something to write, so that it takes the lock.
@@ -90,85 +114,79 @@ def test_a_role_alone_fails_with_its_state(cluster: Cluster, runner: Runner) -> 
     assert played.code != 0
     assert "node gpu-new-1, state driver" in played.output
     assert lock_holder(cluster) == ""
-    clear_faults(cluster.kubeconfig)
 
 
-def test_a_tag_applies_one_state(cluster: Cluster, runner: Runner) -> None:
-    options = {"driver_version": "2.0", "plugin_version": "2.0"}
+@pytest.mark.usefixtures("disabled", "plugin_that_never_comes_up")
+def test_what_is_required_is_waited_for_although_the_state_itself_is_not(
+    cluster: Cluster, runner: Runner
+) -> None:
+    runner.play(PLAYBOOKS / "required_first.yml", **RECIPE).check()
+    assert gated(cluster) == GPU_NODES
+    assert "plugin" in daemonsets(cluster)
+
+
+@pytest.mark.usefixtures("enabled")
+def test_a_tag_applies_one_state_and_a_skipped_one_leaves_it_as_it_is(
+    cluster: Cluster, runner: Runner
+) -> None:
+    before, first, second = daemonsets(cluster), next(VERSIONS), next(VERSIONS)
+    options = {"driver_version": first, "plugin_version": first}
     played = runner.play(
         "enable", "--tags", "device_plugin", **RECIPE, hardware_enablement_options=options
     ).check()
     assert played.changed > 0
-    found = daemonsets(cluster)
-    assert found.pop("plugin") == "plugin:2.0"
-    assert all(image.startswith("driver:1.0") for image in found.values())
-
-
-def test_a_skipped_tag_leaves_one_state_as_it_is(cluster: Cluster, runner: Runner) -> None:
-    options = {"driver_version": "2.0", "plugin_version": "2.5"}
+    assert daemonsets(cluster) == before | {"plugin": f"plugin:{first}"}
+    options = {"driver_version": second, "plugin_version": second}
     runner.play(
         "enable", "--skip-tags", "device_plugin", **RECIPE, hardware_enablement_options=options
     ).check()
     found = daemonsets(cluster)
-    assert found.pop("plugin") == "plugin:2.0"
-    assert all(image.startswith("driver:2.0") for image in found.values())
+    assert found.pop("plugin") == f"plugin:{first}"
+    assert all(image.startswith(f"driver:{second}") for image in found.values())
 
 
 def test_a_tag_that_means_no_state_changes_nothing(runner: Runner) -> None:
     runner.play("enable", "--tags", "nothing", **RECIPE).unchanged()
 
 
+@pytest.mark.usefixtures("enabled")
 @pytest.mark.parametrize(
-    "answers",
+    ("options", "others"),
     [
-        {"hardware_enablement_options": '{"plugin_version": "3.0", "plugin_enabled": true}'},
+        ('{{"plugin_version": "{}", "plugin_enabled": true}}', {}),
         # What a survey sends: everything is text, and a question without an answer is an empty one.
-        {
-            "hardware_enablement_options": "plugin_version=3.1 plugin_enabled=yes",
-            "hardware_enablement_namespace": "",
-            "hardware_enablement_images": "",
-            "hardware_enablement_timeout": "",
-            "hardware_enablement_failure_grace": "10",
-            "hardware_enablement_allow_empty": "no",
-            "hardware_enablement_kubeconfig": "",
-            "hardware_enablement_context": "",
-        },
+        (
+            "plugin_version={} plugin_enabled=yes",
+            {
+                "hardware_enablement_options": "",
+                "hardware_enablement_namespace": "",
+                "hardware_enablement_images": "",
+                "hardware_enablement_timeout": "",
+                "hardware_enablement_failure_grace": "10",
+                "hardware_enablement_allow_empty": "no",
+                "hardware_enablement_kubeconfig": "",
+                "hardware_enablement_context": "",
+            },
+        ),
     ],
     ids=["json", "survey"],
 )
-def test_answers_as_text(cluster: Cluster, runner: Runner, answers: dict[str, Any]) -> None:
-    runner.play("enable", **RECIPE, **answers).check()
-    assert daemonsets(cluster)["plugin"] in ("plugin:3.0", "plugin:3.1")
+def test_answers_as_text_which_are_kept_where_none_are_given_later(
+    cluster: Cluster, runner: Runner, options: str, others: dict[str, str]
+) -> None:
+    version = next(VERSIONS)
+    answers = {**RECIPE, **others, "hardware_enablement_options": options.format(version)}
+    runner.play("enable", **answers).check()
     assert gated(cluster) == GPU_NODES
-    runner.play("enable", **RECIPE, **answers).unchanged()
+    runner.play("enable", **answers).unchanged()
+    runner.play("enable", **RECIPE, **others).unchanged()
+    assert daemonsets(cluster)["plugin"] == f"plugin:{version}"
 
 
+@pytest.mark.usefixtures("enabled")
 def test_status_takes_options_as_text_too(runner: Runner) -> None:
     options = '{"plugin_version": "3.1"}'
     runner.play("status", **RECIPE, hardware_enablement_options=options).check()
-
-
-@pytest.mark.parametrize(
-    "answers", [{}, {"hardware_enablement_options": ""}], ids=["not given", "empty"]
-)
-def test_options_that_are_not_given_are_those_of_the_record(
-    cluster: Cluster, runner: Runner, answers: dict[str, str]
-) -> None:
-    runner.play("enable", **RECIPE, **answers).unchanged()
-    assert daemonsets(cluster)["plugin"] == "plugin:3.1"
-
-
-def test_what_given_options_change_about_the_record_is_said_first(
-    cluster: Cluster, runner: Runner
-) -> None:
-    options = {"driver_version": "2.0"}
-    played = runner.play("enable", "--check", **RECIPE, hardware_enablement_options=options).check()
-    changes = 'driver_version: "1.0" -> "2.0"; plugin_version: "3.1" -> "1.0", its default'
-    said = f"two-states differs from its record: {changes}"
-    assert played.output.count(said) == 1
-    assert played.output.index(said) < played.output.index("TASK [hardware.enablement.state : ")
-    runner.play("enable", **RECIPE, hardware_enablement_options={}).check()
-    assert daemonsets(cluster)["plugin"] == "plugin:1.0"
 
 
 def test_a_namespace_that_is_not_given_is_the_records(cluster: Cluster, runner: Runner) -> None:
@@ -210,6 +228,7 @@ def test_variables_are_checked_before_the_first_request(
     assert asked(runner, mark, "/") == []
 
 
+@pytest.mark.usefixtures("enabled")
 def test_a_run_says_which_cluster_it_speaks_to_and_refuses_another_one(
     cluster: Cluster, runner: Runner
 ) -> None:
@@ -223,6 +242,7 @@ def test_a_run_says_which_cluster_it_speaks_to_and_refuses_another_one(
     assert uid in text
 
 
+@pytest.mark.usefixtures("enabled")
 def test_host_and_token_as_variables_win_over_the_environment(
     cluster: Cluster, runner: Runner
 ) -> None:
@@ -249,6 +269,7 @@ def test_host_and_token_as_variables_win_over_the_environment(
     assert cluster.audit(user="system:serviceaccount:default:robot", since=mark)
 
 
+@pytest.mark.usefixtures("enabled")
 def test_missing_rights_are_named_together_before_the_first_write(
     cluster: Cluster, runner: Runner
 ) -> None:
@@ -256,7 +277,7 @@ def test_missing_rights_are_named_together_before_the_first_write(
     grant(cluster, "limited", "hardware-enablement-viewer")
     text = refused(limited, **RECIPE, hardware_enablement_options={"plugin_version": "4.0"})
     for words in (
-        "patch daemonsets.apps in elsewhere",
+        "patch daemonsets.apps in two-states",
         "patch nodes",
         "patch specialresources/status.hardware",
     ):
@@ -264,9 +285,9 @@ def test_missing_rights_are_named_together_before_the_first_write(
     assert "manifests/rbac.yaml" in text
 
 
-def test_an_unchanged_run_asks_for_no_rights_and_a_changed_one_once_for_each(
-    cluster: Cluster, runner: Runner
-) -> None:
+def test_what_changed_options_ask_rights_for_and_say(cluster: Cluster, runner: Runner) -> None:
+    recipe = {**RECIPE, "hardware_enablement_namespace": "two-states"}
+    runner.play("enable", **recipe, hardware_enablement_options={}).check()
     mark = cluster.mark()
     runner.play("enable", **RECIPE).unchanged()
     assert asked(runner, mark, REVIEWS) == []
@@ -275,7 +296,17 @@ def test_an_unchanged_run_asks_for_no_rights_and_a_changed_one_once_for_each(
     # The lock's three verbs, the record and its status, nodes, and the one DaemonSet that differs.
     assert len(asked(runner, mark, REVIEWS)) == 7
 
+    options = {"driver_version": "2.0"}
+    played = runner.play("enable", "--check", **RECIPE, hardware_enablement_options=options).check()
+    changes = 'driver_version: "1.0" -> "2.0"; plugin_version: "4.0" -> "1.0", its default'
+    said = f"two-states differs from its record: {changes}"
+    assert played.output.count(said) == 1
+    assert played.output.index(said) < played.output.index("TASK [hardware.enablement.state : ")
+    runner.play("enable", **RECIPE, hardware_enablement_options={}).check()
+    assert daemonsets(cluster)["plugin"] == "plugin:1.0"
 
+
+@pytest.mark.usefixtures("enabled")
 def test_a_rival_by_kind_alone_is_refused(cluster: Cluster, runner: Runner) -> None:
     names = {"plural": "clusterpolicies", "singular": "clusterpolicy", "kind": "ClusterPolicy"}
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
@@ -297,22 +328,12 @@ def test_a_rival_by_kind_alone_is_refused(cluster: Cluster, runner: Runner) -> N
     text = refused(runner, "enable_gpu")
     assert "does what nvidia-gpu is to do (ClusterPolicy cluster-policy)" in text
     cluster.kubectl("delete", "clusterpolicy", "cluster-policy")
-    # What is left to refuse is the recipe of the tests before, which serves the same resource.
+    # What is left to refuse is two-states, which serves the same resource.
     assert "nvidia.com/gpu would be served twice, by two-states and by nvidia-gpu" in refused(
         runner, "enable_gpu"
     )
     runner.play("disable", **RECIPE).check()
     runner.play("enable_gpu", "--check").check()
-
-
-def test_what_is_required_is_waited_for_although_the_state_itself_is_not(
-    cluster: Cluster, runner: Runner
-) -> None:
-    set_fault(cluster.kubeconfig, "*", "device-plugin", "image-pull")
-    runner.play(PLAYBOOKS / "required_first.yml", **RECIPE).check()
-    assert gated(cluster) == GPU_NODES
-    assert "plugin" in daemonsets(cluster)
-    clear_faults(cluster.kubeconfig)
 
 
 @pytest.fixture
@@ -343,7 +364,7 @@ def test_what_a_recipe_has_to_give_back_comes_before_anything_is_removed(
     cluster: Cluster, giving_back: Runner, tmp_path: Path
 ) -> None:
     recipe = RECIPE | {"hardware_enablement_recipe_dir": str(tmp_path)}
-    giving_back.play("enable", **recipe).check()
+    giving_back.play("enable", **recipe, hardware_enablement_namespace="two-states").check()
     assert "3 DaemonSets, a card is stuck" in refused(giving_back, "disable", **recipe, stuck=True)
     giving_back.play("disable", **recipe, stuck=False).check()
     assert daemonsets(cluster) == {}
