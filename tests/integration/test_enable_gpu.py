@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,34 +19,16 @@ from tests.integration.conftest import grant
 from tests.integration.plays import Played, Runner
 
 GATES = ("driver", "runtime_hook", "driver_validation", "device_plugin", "device_plugin_validation")
-DOMAIN = "hardware-enablement.io"
 GPU_NODES = ("gpu-old-1", "gpu-old-2", "gpu-new-1")
 BROKEN = Path(__file__).parents[1] / "recipes" / "broken"
 
 
-def nodes(cluster: Cluster) -> dict[str, dict[str, Any]]:
-    """The nodes by name."""
-    items = json.loads(cluster.kubectl("get", "nodes", "-o", "json"))["items"]
-    return {item["metadata"]["name"]: item for item in items}
-
-
-def ours(node: dict[str, Any]) -> dict[str, str]:
-    """What a node carries of ours."""
-    metadata = node["metadata"]
-    carried = {**metadata.get("labels", {}), **metadata.get("annotations", {})}
-    return {name: value for name, value in carried.items() if name.startswith(f"{DOMAIN}/")}
-
-
-def pods(cluster: Cluster, state: str) -> dict[str, str]:
-    """The DaemonSet's name by node, for a state's pods."""
-    label = f"{DOMAIN}/state={state}"
-    items = json.loads(
-        cluster.kubectl("get", "pods", "-n", "nvidia-gpu", "-l", label, "-o", "json")
-    )
+def driver_of(cluster: Cluster) -> dict[str, str]:
+    """The DaemonSet of the driver by node."""
     return {
-        pod["spec"]["nodeName"]: pod["metadata"]["ownerReferences"][0]["name"]
-        for pod in items["items"]
-        if pod["spec"].get("nodeName")
+        node: pod["metadata"]["ownerReferences"][0]["name"]
+        for (node, state), pod in sight.pods(cluster).items()
+        if state == "driver"
     }
 
 
@@ -59,85 +40,66 @@ def answer(cluster: Cluster, *question: str) -> str:
         return "no"
 
 
-def status_of(cluster: Cluster) -> dict[str, Any]:
-    """The status of the record."""
-    found = json.loads(cluster.kubectl("get", "hwe", "nvidia-gpu", "-o", "json"))
-    return dict(found["status"])
-
-
-@dataclass(frozen=True)
-class FirstRun:
-    """What two users were told of an empty cluster, whether that changed it, and what the cluster
-    showed after the first run."""
-
-    foreseen: Played
-    foreseen_by_viewer: Played
-    writes: list[str]
-    left_alone: bool
-    began: float
-    status: dict[str, Any]
-    events: list[tuple[str, str, int]]
-
-
 @pytest.fixture(scope="module")
-def first(cluster: Cluster, runner: Runner, tmp_path_factory: pytest.TempPathFactory) -> FirstRun:
-    """From nothing to enabled."""
+def foreseen(
+    cluster: Cluster, runner: Runner, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Played, Played]:
+    """What is said of an empty cluster to the runner, and to a user who may only read; which
+    changes nothing."""
     grant(cluster, "viewer", "hardware-enablement-viewer")
     viewer = Runner(cluster, "viewer", tmp_path_factory.mktemp("viewer"))
     before, mark = cluster.dump(), cluster.mark()
-    foreseen = runner.play("enable_gpu", "--check", "--diff")
-    by_viewer = viewer.play("enable_gpu", "--check")
-    writes, left_alone, began = runner.writes(mark), cluster.dump() == before, time.time()
+    told = runner.play("enable_gpu", "--check", "--diff"), viewer.play("enable_gpu", "--check")
+    assert (runner.writes(mark), cluster.dump()) == ([], before)
+    return told
+
+
+@pytest.fixture(scope="module")
+def first(cluster: Cluster, runner: Runner, foreseen: tuple[Played, Played]) -> dict[str, Any]:
+    """The record after the first run, which is one Event on it."""
+    assert foreseen
+    began = int(time.time())
     runner.play("enable_gpu").check()
-    return FirstRun(
-        foreseen,
-        by_viewer,
-        writes,
-        left_alone,
-        began,
-        status_of(cluster),
-        sight.phase_events(cluster),
-    )
+    status = sight.record(cluster)
+    assert began <= sight.seconds(status["lastChecked"]) <= time.time()
+    assert sight.phase_events(cluster) == [("nvidia-gpu", "HardwareReady", 1)]
+    return status
 
 
 @pytest.fixture
-def enabled(cluster: Cluster, runner: Runner, first: FirstRun) -> None:
+def enabled(cluster: Cluster, runner: Runner, first: dict[str, Any]) -> None:
     """All GPU nodes are ready; a test that finds them so does not pay for a run."""
-    assert first.status
-    if {ours(nodes(cluster)[name]).get(f"{DOMAIN}/nvidia-gpu") for name in GPU_NODES} != {"ready"}:
+    assert first
+    if {sight.marks(cluster)[node].get("nvidia-gpu") for node in GPU_NODES} != {"ready"}:
         runner.play("enable_gpu").check()
 
 
-def test_check_on_an_empty_cluster_predicts_and_writes_nothing(first: FirstRun) -> None:
-    played = first.foreseen.check()
+def test_check_on_an_empty_cluster_predicts(foreseen: tuple[Played, Played]) -> None:
+    played, by_viewer = (told.check() for told in foreseen)
     assert "\nwould create 19 objects:\n" in played.output
     assert "\n  + create DaemonSet nvidia-gpu/nvidia-driver-6-8-0-60-generic-" in played.output
     # Bodies of new objects are for -v.
     assert len(played.output.splitlines()) < 120
     assert played.changed > 0
-    assert (first.writes, first.left_alone) == ([], True)
-
-
-def test_check_as_a_user_who_may_only_read(first: FirstRun) -> None:
-    assert first.foreseen_by_viewer.check().changed > 0
+    assert by_viewer.changed > 0
 
 
 @pytest.mark.usefixtures("enabled")
 def test_a_run_makes_every_gpu_node_ready(cluster: Cluster) -> None:
-    for name, node in nodes(cluster).items():
+    for name, carried in sight.marks(cluster).items():
         if name in GPU_NODES:
-            carried = ours(node)
-            assert carried[f"{DOMAIN}/nvidia-gpu"] == "ready"
-            assert {carried[f"{DOMAIN}/nvidia-gpu.{gate}"] for gate in GATES} == {"ready"}
+            node = sight.nodes(cluster)[name]
+            assert carried["nvidia-gpu"] == "ready"
+            assert {carried[f"nvidia-gpu.{gate}"] for gate in GATES} == {"ready"}
             assert node["status"]["allocatable"]["nvidia.com/gpu"] == "8"
             assert "nvidia.com/gpu.product" in node["metadata"]["labels"]
         else:
-            assert ours(node) == {}
+            assert carried == {}
 
 
 @pytest.mark.usefixtures("enabled")
 def test_each_node_runs_the_driver_of_its_kernel(cluster: Cluster) -> None:
-    by_node = pods(cluster, "driver")
+    by_node = driver_of(cluster)
     assert set(by_node) == set(GPU_NODES)
     assert by_node["gpu-old-1"] == by_node["gpu-old-2"] != by_node["gpu-new-1"]
 
@@ -146,7 +108,7 @@ def test_each_node_runs_the_driver_of_its_kernel(cluster: Cluster) -> None:
 def test_the_record_says_so(cluster: Cluster) -> None:
     row = cluster.kubectl("get", "sr", "nvidia-gpu", "--no-headers").split()
     assert row[:4] == ["nvidia-gpu", "ready", "3/3", "2"]
-    conditions = status_of(cluster)["conditions"]
+    conditions = sight.record(cluster)["conditions"]
     assert {entry["type"]: entry["status"] for entry in conditions} == {
         "Ready": "True",
         "Progressing": "False",
@@ -154,13 +116,10 @@ def test_the_record_says_so(cluster: Cluster) -> None:
     }
 
 
-def test_what_did_it_and_when_is_in_the_record(first: FirstRun) -> None:
-    status = first.status
-    assert status["versions"].keys() == {"collection", "recipe", "driver"}
-    assert status["versions"]["driver"] == "595"
-    # The API writes whole seconds.
-    assert int(first.began) <= sight.seconds(status["lastChecked"]) <= time.time()
-    assert (status["causes"], status["phaseSince"]) == ([], status["lastChecked"])
+def test_what_did_it_and_when_is_in_the_record(first: dict[str, Any]) -> None:
+    assert first["versions"].keys() == {"collection", "recipe", "driver"}
+    assert first["versions"]["driver"] == "595"
+    assert (first["causes"], first["phaseSince"]) == ([], first["lastChecked"])
 
 
 @pytest.mark.usefixtures("enabled")
@@ -172,10 +131,6 @@ def test_the_record_is_readable(cluster: Cluster) -> None:
     assert "Name of the state." in explained
     events = cluster.kubectl("describe", "hwe", "nvidia-gpu").split("Events:")[1]
     assert "all 3 nodes are ready" in events
-
-
-def test_the_first_run_is_one_event_on_the_record(first: FirstRun) -> None:
-    assert first.events == [("nvidia-gpu", "HardwareReady", 1)]
 
 
 @pytest.mark.usefixtures("enabled")
@@ -203,7 +158,7 @@ def test_an_old_look_is_noted_anew_without_a_lock_or_a_change(
     runner.play("enable_gpu").unchanged()
     (write,) = runner.writes(mark)
     assert "specialresources/nvidia-gpu/status" in write
-    status = status_of(cluster)
+    status = sight.record(cluster)
     assert began <= sight.seconds(status["lastChecked"]) <= time.time()
     assert (status["phase"], status["kernelCount"]) == ("ready", 2)
 
@@ -252,14 +207,14 @@ def test_a_third_kernel_gets_its_driver_and_the_one_that_is_gone_goes(
 ) -> None:
     cluster.reboot("gpu-new-1", "6.8.0-99-generic")
     cluster.relabel("gpu-new-1")
-    old = pods(cluster, "driver")["gpu-old-1"]
+    old = driver_of(cluster)["gpu-old-1"]
     runner.play("enable_gpu").check()
     names = cluster.kubectl(
-        "get", "ds", "-n", "nvidia-gpu", "-l", f"{DOMAIN}/state=driver", "-o", "name"
+        "get", "ds", "-n", "nvidia-gpu", "-l", f"{sight.STATE_LABEL}=driver", "-o", "name"
     ).split()
     assert len(names) == 2
-    assert pods(cluster, "driver")["gpu-old-1"] == old
-    assert "6-8-0-99" in pods(cluster, "driver")["gpu-new-1"]
+    assert driver_of(cluster)["gpu-old-1"] == old
+    assert "6-8-0-99" in driver_of(cluster)["gpu-new-1"]
 
 
 @pytest.mark.usefixtures("enabled")
@@ -336,7 +291,7 @@ def test_disable_leaves_nothing_and_the_rights_of_a_recipe_are_enough_for_all_of
         "stays: Namespace hardware-enablement, kept for the next run; to remove it: kubectl delete ",
     ):
         assert f"[localhost] {line}" in played.output
-    assert [name for name, node in nodes(cluster).items() if ours(node)] == []
+    assert [name for name, carried in sight.marks(cluster).items() if carried] == []
     left = [
         key for key in cluster.dump() if "nvidia" in key.lower() or "specialresource" in key.lower()
     ]
