@@ -2,9 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is not ours is not touched, what cannot be told is not judged, what users run is not
-restarted.
-
-The tests build on each other."""
+restarted."""
 
 from __future__ import annotations
 
@@ -95,6 +93,14 @@ def all_ready(cluster: Cluster) -> bool:
     return all(set(sight.gates(cluster, node).values()) == {"ready"} for node in GPU_NODES)
 
 
+@pytest.fixture
+def enabled(cluster: Cluster, runner: Runner) -> None:
+    """Everything is ready; a test that finds it so does not pay for a run."""
+    if not all_ready(cluster):
+        runner.play("enable_gpu").check()
+        assert all_ready(cluster)
+
+
 def changes_nothing(cluster: Cluster, runner: Runner, **variables: Any) -> None:
     """A further run writes nothing."""
     mark = cluster.mark()
@@ -102,9 +108,27 @@ def changes_nothing(cluster: Cluster, runner: Runner, **variables: Any) -> None:
     assert (again.changed, runner.writes(mark)) == (0, []), again.output
 
 
-def test_a_foreign_device_plugin_is_found_before_the_first_write(
+def theirs(cluster: Cluster) -> tuple[dict[str, str], dict[str, str]]:
+    """Data and labels of the ConfigMap of somebody else."""
+    path = f"/api/v1/namespaces/{sight.NAMESPACE}/configmaps/nvidia-device-plugin"
+    found = cluster.api.get(path)
+    return found["data"], found["metadata"]["labels"]
+
+
+def namespace_labels(cluster: Cluster) -> dict[str, str]:
+    """The labels of the recipe's namespace."""
+    labels: dict[str, str] = cluster.api.get(f"/api/v1/namespaces/{sight.NAMESPACE}")["metadata"][
+        "labels"
+    ]
+    return labels
+
+
+def test_what_is_not_ours_is_refused_or_adopted_and_given_back_as_it_was(
     cluster: Cluster, runner: Runner
 ) -> None:
+    if any(sight.marks(cluster).values()):
+        runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
+        sight.eventually(lambda: gpus(cluster, NODE) == "0")
     cluster.kubectl("annotate", "node", NODE, f"{PREINSTALLED}=driver,toolkit")
     apply(cluster, foreign_plugin())
     sight.eventually(lambda: gpus(cluster, NODE) == "8")
@@ -119,28 +143,13 @@ def test_a_foreign_device_plugin_is_found_before_the_first_write(
     cluster.kubectl("annotate", "node", NODE, f"{PREINSTALLED}-")
     sight.eventually(lambda: gpus(cluster, NODE) == "0")
 
-
-def namespace_labels(cluster: Cluster) -> dict[str, str]:
-    """The labels of the recipe's namespace."""
-    labels: dict[str, str] = cluster.api.get(f"/api/v1/namespaces/{sight.NAMESPACE}")["metadata"][
-        "labels"
-    ]
-    return labels
-
-
-def test_an_object_that_is_not_ours_is_refused_and_left_alone(
-    cluster: Cluster, runner: Runner
-) -> None:
-    metadata = {
-        "name": "nvidia-device-plugin",
-        "namespace": sight.NAMESPACE,
-        "labels": {"owner": "somebody"},
-    }
+    data, labels = {"theirs": "kept"}, {"owner": "somebody"}
+    metadata = {"name": "nvidia-device-plugin", "namespace": sight.NAMESPACE, "labels": labels}
     restricted = {"name": sight.NAMESPACE, "labels": {ENFORCE: "restricted", "team": "theirs"}}
     apply(
         cluster,
         {"apiVersion": "v1", "kind": "Namespace", "metadata": restricted},
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"theirs": "kept"}},
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data},
     )
     before = namespace_labels(cluster)
     played = runner.play("enable_gpu", "--tags", "device_plugin")
@@ -150,29 +159,31 @@ def test_an_object_that_is_not_ours_is_refused_and_left_alone(
         runner.play("enable_gpu", "--tags", "driver_container")
     )
     assert namespace_labels(cluster) == before
-    found = json.loads(
-        cluster.kubectl(
-            "get", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "-o", "json"
-        )
-    )
-    assert found["data"] == {"theirs": "kept"}
-    assert found["metadata"]["labels"] == {"owner": "somebody"}
+    assert theirs(cluster) == (data, labels)
 
-
-def test_with_adopt_it_is_taken_over(cluster: Cluster, runner: Runner) -> None:
     runner.play("enable_gpu", hardware_enablement_adopt=True).check()
-    found = json.loads(
-        cluster.kubectl(
-            "get", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "-o", "json"
-        )
-    )
-    assert found["metadata"]["labels"][sight.STATE_LABEL] == "device_plugin"
-    assert "config.yaml" in found["data"]
+    adopted, ours = theirs(cluster)
+    assert ours[sight.STATE_LABEL] == "device_plugin"
+    assert "config.yaml" in adopted
     assert namespace_labels(cluster)[ENFORCE] == "privileged"
     assert all_ready(cluster)
     changes_nothing(cluster, runner)
 
+    cluster.kubectl("label", "namespace", sight.NAMESPACE, "since=then")
+    runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
+    name = {"kubernetes.io/metadata.name": sight.NAMESPACE}
+    assert namespace_labels(cluster) == {
+        **name,
+        ENFORCE: "restricted",
+        "team": "theirs",
+        "since": "then",
+    }
+    assert theirs(cluster) == (data, labels)
+    runner.play("disable", hardware_enablement_recipe="nvidia-gpu").unchanged()
+    cluster.kubectl("delete", "namespace", sight.NAMESPACE)
 
+
+@pytest.mark.usefixtures("enabled")
 def test_a_foreign_device_plugin_that_comes_later_is_refused_too(
     cluster: Cluster, runner: Runner
 ) -> None:
@@ -198,6 +209,7 @@ def test_a_foreign_device_plugin_that_comes_later_is_refused_too(
     )
 
 
+@pytest.mark.usefixtures("enabled")
 def test_a_node_that_is_not_ready_is_unknown_and_nothing_is_written_to_nodes(
     cluster: Cluster, runner: Runner
 ) -> None:
@@ -217,6 +229,7 @@ def test_a_node_that_is_not_ready_is_unknown_and_nothing_is_written_to_nodes(
     sight.eventually(lambda: all(sight.is_ready(pod) for pod in sight.pods(cluster).values()))
 
 
+@pytest.mark.usefixtures("enabled")
 def test_devices_that_are_all_in_use_are_told_from_broken_ones(
     cluster: Cluster, runner: Runner
 ) -> None:
@@ -239,7 +252,10 @@ def test_devices_that_are_all_in_use_are_told_from_broken_ones(
     assert all_ready(cluster)
 
 
-def test_a_changed_driver_waits_for_its_restart(cluster: Cluster, runner: Runner) -> None:
+@pytest.mark.usefixtures("enabled")
+def test_a_changed_driver_waits_for_its_restart_and_is_proven_then(
+    cluster: Cluster, runner: Runner
+) -> None:
     before = sight.uids(cluster)
     played = runner.play("enable_gpu", hardware_enablement_options=OPEN_MODULES).check()
     assert "3 nodes run the driver version before, until it is restarted" in played.output
@@ -251,18 +267,17 @@ def test_a_changed_driver_waits_for_its_restart(cluster: Cluster, runner: Runner
     again.unchanged()
     assert "3 nodes run the driver version before" in again.output
 
-
-def test_a_restarted_driver_is_proven(cluster: Cluster, runner: Runner) -> None:
-    before = sight.proofs(cluster, NODE)["driver"]
+    proof = sight.proofs(cluster, NODE)["driver"]
     for node in GPU_NODES:
         sight.delete_pod(cluster, node, "driver")
     runner.play("enable_gpu", hardware_enablement_options=OPEN_MODULES).check()
     assert all_ready(cluster)
     changes_nothing(cluster, runner, hardware_enablement_options=OPEN_MODULES)
-    assert sight.proofs(cluster, NODE)["driver"]["hash"] != before["hash"]
+    assert sight.proofs(cluster, NODE)["driver"]["hash"] != proof["hash"]
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("enabled")
 def test_an_api_server_that_stops_answering_changes_no_label(
     cluster: Cluster, runner: Runner
 ) -> None:
@@ -273,7 +288,7 @@ def test_an_api_server_that_stops_answering_changes_no_label(
     # After a reboot everything on the node has to be proven again: the run has written and holds
     # the lock.
     cluster.reboot(NODE, KERNEL)
-    run = runner.start("enable_gpu", hardware_enablement_options=OPEN_MODULES)
+    run = runner.start("enable_gpu")
     try:
         sight.eventually(
             lambda: sight.gates(cluster, NODE)["driver"] == "stale" or run.poll() is not None
@@ -295,27 +310,5 @@ def test_an_api_server_that_stops_answering_changes_no_label(
     clear_faults(cluster.kubeconfig)
     # What the run could not give back would be held for up to a minute.
     cluster.kubectl("delete", "lease", "nvidia-gpu", "-n", "hardware-enablement")
-    runner.play("enable_gpu", hardware_enablement_options=OPEN_MODULES).check()
+    runner.play("enable_gpu").check()
     assert all_ready(cluster)
-
-
-def test_disable_gives_back_what_was_adopted_as_it_was(cluster: Cluster, runner: Runner) -> None:
-    cluster.kubectl("label", "namespace", sight.NAMESPACE, "since=then")
-    runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
-    name = {"kubernetes.io/metadata.name": sight.NAMESPACE}
-    assert namespace_labels(cluster) == {
-        **name,
-        ENFORCE: "restricted",
-        "team": "theirs",
-        "since": "then",
-    }
-    found = json.loads(
-        cluster.kubectl(
-            "get", "configmap", "-n", sight.NAMESPACE, "nvidia-device-plugin", "-o", "json"
-        )
-    )
-    assert (found["data"], found["metadata"]["labels"]) == (
-        {"theirs": "kept"},
-        {"owner": "somebody"},
-    )
-    runner.play("disable", hardware_enablement_recipe="nvidia-gpu").unchanged()
