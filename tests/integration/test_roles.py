@@ -189,12 +189,6 @@ def test_status_takes_options_as_text_too(runner: Runner) -> None:
     runner.play("status", **RECIPE, hardware_enablement_options=options).check()
 
 
-def test_a_namespace_that_is_not_given_is_the_records(cluster: Cluster, runner: Runner) -> None:
-    runner.play("enable", **RECIPE, hardware_enablement_namespace="elsewhere").check()
-    runner.play("enable", **RECIPE).unchanged()
-    assert cluster.kubectl("get", "daemonsets", "-n", "elsewhere", "-o", "name")
-
-
 def refused(runner: Runner, playbook: str = "enable", **variables: Any) -> str:
     """The sentence of a run that was refused, which has written nothing."""
     mark = runner.cluster.mark()
@@ -349,7 +343,7 @@ def giving_back(runner: Runner, tmp_path: Path) -> Runner:
     tasks.mkdir(parents=True)
     (tasks / "main.yml").write_text(
         """
-- kubernetes.core.k8s_info: {api_version: apps/v1, kind: DaemonSet, namespace: two-states}
+- kubernetes.core.k8s_info: {api_version: apps/v1, kind: DaemonSet, namespace: elsewhere}
   register: found
 - ansible.builtin.fail: {msg: "{{ found.resources | length }} DaemonSets, a card is stuck"}
   when: stuck | bool or not found.resources
@@ -360,11 +354,13 @@ def giving_back(runner: Runner, tmp_path: Path) -> Runner:
     return other
 
 
-def test_what_a_recipe_has_to_give_back_comes_before_anything_is_removed(
+def test_what_a_recipe_has_to_give_back_comes_first_and_a_namespace_not_given_is_the_records(
     cluster: Cluster, giving_back: Runner, tmp_path: Path
 ) -> None:
     recipe = RECIPE | {"hardware_enablement_recipe_dir": str(tmp_path)}
-    giving_back.play("enable", **recipe, hardware_enablement_namespace="two-states").check()
+    giving_back.play("enable", **recipe, hardware_enablement_namespace="elsewhere").check()
+    giving_back.play("enable", **recipe).unchanged()
+    assert daemonsets(cluster) == {}
     assert "3 DaemonSets, a card is stuck" in refused(giving_back, "disable", **recipe, stuck=True)
     giving_back.play("disable", **recipe, stuck=False).check()
-    assert daemonsets(cluster) == {}
+    assert cluster.kubectl("get", "daemonsets", "-n", "elsewhere", "-o", "name") == ""
