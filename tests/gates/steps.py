@@ -7,6 +7,7 @@ commands."""
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 from typing import TYPE_CHECKING
 
@@ -101,7 +102,7 @@ SLOW = ("kubelet", "faults", "recipes", "builds", "rmd", "scale")
 
 
 def _integration(place: Place) -> Iterator[Command]:
-    # A file has its own cluster, and its tests build on each other; most of the time they wait.
+    # A file has its own cluster; most of the time its tests wait.
     marked = " and ".join(f"not {name}" for name in SLOW)
     yield _pytest(place, "integration", "-n", "2", "--dist", "loadfile", "-m", marked)
 
@@ -123,8 +124,9 @@ def _scale(place: Place) -> Iterator[Command]:
 
 def _pytest(place: Place, name: str, *chosen: str) -> Command:
     report = place.build / "reports" / f"{name}.xml"
-    imports = ["-o", f"pythonpath={place.tested} ."]
-    pytest = ["pytest", "-q", *imports, *chosen, "tests/integration", f"--junit-xml={report}"]
+    # No test builds on another one: each time in another order.
+    options = ["-o", f"pythonpath={place.tested} .", f"--shuffle={secrets.randbelow(10**6)}"]
+    pytest = ["pytest", "-q", *options, *chosen, "tests/integration", f"--junit-xml={report}"]
     argv, env = measuring.measured(place, name, pytest)
     return Command(argv, env=env, junit=report)
 
