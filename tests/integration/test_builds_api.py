@@ -37,7 +37,10 @@ def config(name: str, **spec: Any) -> Obj:
     return {
         "apiVersion": "build.openshift.io/v1",
         "kind": "BuildConfig",
-        "metadata": {"name": name, "annotations": {"play.hardware-enablement.test/seconds": "0"}},
+        "metadata": {
+            "name": name,
+            "annotations": {"simulation.hardware-enablement.test/seconds": "0"},
+        },
         "spec": {
             "source": {"dockerfile": "FROM scratch\n"},
             "strategy": {"dockerStrategy": {}},

@@ -24,7 +24,7 @@ RECIPE = {"hardware_enablement_recipe": NAME}
 NFD = "feature.node.kubernetes.io/"
 MARK = f"{sight.DOMAIN}/{NAME}"
 GPU_NODES = ("gpu-old-1", "gpu-old-2", NODE)
-PLAY = "play.hardware-enablement.test/play"
+BEHAVIOUR = "simulation.hardware-enablement.test/behaviour"
 
 
 def daemonsets(cluster: Cluster) -> set[str]:
@@ -53,7 +53,7 @@ def marks(cluster: Cluster, node: str = NODE) -> dict[str, str]:
     }
 
 
-def holder(*, init: bool = False, play: str = "run") -> Obj:
+def holder(*, init: bool = False, behaviour: str = "run") -> Obj:
     """A user's pod that asks for all devices of the node."""
     asks = {
         "name": "c",
@@ -68,7 +68,7 @@ def holder(*, init: bool = False, play: str = "run") -> Obj:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": "user", "labels": {PLAY: play}},
+        "metadata": {"name": "user", "labels": {BEHAVIOUR: behaviour}},
         "spec": spec,
     }
 
@@ -207,7 +207,7 @@ def test_it_leaves_by_a_persons_word(cluster: Cluster, runner: Runner, feature: 
 
 
 def test_a_pod_that_has_not_started_yet_holds_its_devices(cluster: Cluster, runner: Runner) -> None:
-    hold(cluster, holder(init=True, play="image-pull"))
+    hold(cluster, holder(init=True, behaviour="image-pull"))
     mark = cluster.mark()
     played = runner.play("disable", **RECIPE)
     assert (played.code != 0, "default/user" in played.output) == (True, True), played.output

@@ -60,7 +60,7 @@ PROXY = {
     "no": "127.0.0.1,.cluster.local",
 }
 ENTITLEMENT = "a-key-that-nobody-may-see"
-PLAY = "play.hardware-enablement.test"
+SIMULATION = "simulation.hardware-enablement.test"
 # A registry that nobody reaches.
 SOURCE = "source.invalid/ours"
 BEFORE = "2026-01-01T00:00:00Z"
@@ -112,11 +112,12 @@ class Site:
             if secret in text
         ]
 
-    def behave(self, **plays: Any) -> None:
-        """How builds behave from now on: play, seconds, message."""
-        names = ("play", "seconds", "message")
+    def behave(self, **wanted: Any) -> None:
+        """How builds behave from now on: behaviour, seconds, message."""
+        names = ("behaviour", "seconds", "message")
         given = [
-            f"{PLAY}/{name}={plays[name]}" if name in plays else f"{PLAY}/{name}-" for name in names
+            f"{SIMULATION}/{name}={wanted[name]}" if name in wanted else f"{SIMULATION}/{name}-"
+            for name in names
         ]
         self.cluster.kubectl("annotate", "--overwrite", "namespace", NAMESPACE, *given)
 
@@ -344,7 +345,7 @@ def a_build_that_failed_says_why_and_one_that_was_cancelled_too(site: Site) -> N
     add_node(site.cluster, "fourth", FOURTH)
     # What is left of a build that ended after its run was killed goes, too.
     leftover = leave_behind(site, site.record()[OLD])
-    site.behave(play="fail", seconds=5, message=MESSAGE)
+    site.behave(behaviour="fail", seconds=5, message=MESSAGE)
     process = site.runner.start("enable", **site.variables({}))
     builds = until(lambda: len(site.builds()) == 2 and site.builds(), "two Builds run")
     (name,) = (build["metadata"]["name"] for build in builds if kernel_of(build) == THIRD)
@@ -402,7 +403,7 @@ def what_was_cancelled_is_built_again_and_what_failed_is_not(site: Site) -> None
 
 
 def a_build_that_cannot_start_does_not_hold_up_the_run(site: Site) -> None:
-    site.behave(play="pending", message="no node has the memory that the build asks for")
+    site.behave(behaviour="pending", message="no node has the memory that the build asks for")
     # What has failed is tried again where somebody says so.
     site.play(hardware_enablement_rebuild=True)
     entry = site.record()[FOURTH]
@@ -463,7 +464,7 @@ def prebuilt_images_are_found_by_their_image_streams(site: Site) -> None:
                 },
             }
         }
-        config["metadata"]["annotations"] = {f"{PLAY}/seconds": "0"}
+        config["metadata"]["annotations"] = {f"{SIMULATION}/seconds": "0"}
         site.cluster.kubectl("create", "-f", "-", stdin=json.dumps(config))
         request = vendor("BuildRequest", name, "build.openshift.io/v1")
         path = f"/apis/build.openshift.io/v1/namespaces/vendor/buildconfigs/{name}/instantiate"

@@ -79,9 +79,9 @@ class Bed:
         status = self.node(node)["status"]
         return status["capacity"].get("nvidia.com/gpu"), status["allocatable"].get("nvidia.com/gpu")
 
-    def run(self, name: str, node: str, *, gpus: int = 0, **play: str) -> Obj:
+    def run(self, name: str, node: str, *, gpus: int = 0, **behaviour: str) -> Obj:
         """Run a validator pod to its end."""
-        self.apply(validator(name, node, gpus, play))
+        self.apply(validator(name, node, gpus, behaviour))
         eventually(lambda: self.named(name)["status"]["phase"] in ("Succeeded", "Failed"))
         return self.named(name)
 
@@ -109,13 +109,13 @@ def daemon_set(name: str) -> Obj:
     }
 
 
-def validator(name: str, node: str, gpus: int, play: dict[str, str]) -> Obj:
+def validator(name: str, node: str, gpus: int, behaviour: dict[str, str]) -> Obj:
     container: Obj = {"name": "cuda", "image": CUDA}
     if gpus:
         container["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
     annotations = {
-        f"play.hardware-enablement.test/{key.replace('_', '-')}": value
-        for key, value in play.items()
+        f"simulation.hardware-enablement.test/{key.replace('_', '-')}": value
+        for key, value in behaviour.items()
     }
     return {
         "apiVersion": "v1",
@@ -235,7 +235,7 @@ def test_crash(all_up: Bed) -> None:
     assert set_fault(
         kubeconfig, all_up.first, "exporter", "crash", exit_code=3, message="no GSP"
     ) == [all_up.first]
-    assert list_faults(kubeconfig)[all_up.first]["exporter"]["play"] == "crash"
+    assert list_faults(kubeconfig)[all_up.first]["exporter"]["behaviour"] == "crash"
     eventually(lambda: first(all_up.pod("exporter", all_up.first))["restartCount"] >= 2)
     pod = all_up.pod("exporter", all_up.first)
     assert waits_for(pod) == "CrashLoopBackOff"
@@ -294,8 +294,10 @@ def test_never_scheduled(all_up: Bed) -> None:
     eventually(lambda: is_ready(all_up.pod("hook", all_up.first)))
 
 
-def test_pods_choose_their_own_play(bed: Bed) -> None:
-    failed = bed.run("own-play", bed.first, play="fail", exit_code="7", message="out of memory")
+def test_pods_choose_their_own_behaviour(bed: Bed) -> None:
+    failed = bed.run(
+        "own-behaviour", bed.first, behaviour="fail", exit_code="7", message="out of memory"
+    )
     assert first(failed)["state"]["terminated"]["exitCode"] == 7
     assert bed.logs(failed).endswith("out of memory\n")
 
@@ -317,7 +319,7 @@ def test_jobs_complete(bed: Bed) -> None:
 
 
 def test_all_devices_in_use(all_up: Bed) -> None:
-    all_up.apply(validator("holder", all_up.first, 8, {"play": "run"}))
+    all_up.apply(validator("holder", all_up.first, 8, {"behaviour": "run"}))
     eventually(lambda: all_up.named("holder")["status"]["phase"] == "Running")
     late = validator("late", all_up.first, 1, {})
     all_up.apply(late)

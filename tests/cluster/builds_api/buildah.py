@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The executor that builds: a build whose play is `buildah` is run by buildah, out of the image
+"""The executor that builds: a build whose behaviour is `buildah` is run by buildah, out of the image
 `builder`.
 
 Facts: openshift/builder, pkg/build/builder/dockerutil.go: variables follow each FROM, labels are
@@ -50,7 +50,7 @@ class Buildah:
 
     def run(self, run: Run) -> Outcome:
         """Build and push."""
-        if run.behaviour.get("play") != "buildah":
+        if run.behaviour.get("behaviour") != "buildah":
             return self._simulated.run(run)
         target = run.build["status"]["outputDockerImageReference"]
         registry = known_registry(self._cluster, target)

@@ -16,7 +16,7 @@ from typing import Protocol
 from tests.cluster.builds_api.pushing import PushError
 from tests.cluster.builds_api.stored import Obj
 
-PREFIX = "play.hardware-enablement.test/"
+PREFIX = "simulation.hardware-enablement.test/"
 # How the reasons of openshift/api, build/v1/consts.go, read as sentences in openshift/builder.
 _MESSAGES = {
     "DockerBuildFailed": "Dockerfile build strategy has failed.",
@@ -107,7 +107,7 @@ class Simulated:
             return Hold("MissingPushSecret", "Missing push secret.")
         if any(self._found(plural, namespace, name) is None for plural, name in mounted(build)):
             return Hold()
-        if behaviour.get("play") == "pending":
+        if behaviour.get("behaviour") == "pending":
             return Hold("", behaviour.get("message", ""))
         return None
 
@@ -118,7 +118,7 @@ class Simulated:
         )
         run.say(f"Pulling image {base} ...")
         run.wait(float(run.behaviour.get("seconds", 1)))
-        if run.behaviour.get("play") == "fail":
+        if run.behaviour.get("behaviour") == "fail":
             run.say(run.behaviour["message"])
             run.say(
                 'error: build error: building at STEP "RUN make": while running runtime: exit status 1'

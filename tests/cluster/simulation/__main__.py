@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m tests.cluster.simulation --kubeconfig F --folder D [--port P]`: play pods until
+"""`python -m tests.cluster.simulation --kubeconfig F --folder D [--port P]`: simulate pods until
 SIGTERM."""
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A small client for one API server: kept-alive connections, JSON, lists in pages, watches.
 
-http.client instead of the kubernetes client, since thousands of pods are played by one process on a
+http.client instead of the kubernetes client, since thousands of pods are simulated by one process on a
 busy machine.
 """
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .faults import ALL, ALL_PLAYS, clear_faults, list_faults, set_fault
+from .faults import ALL, ALL_BEHAVIOURS, clear_faults, list_faults, set_fault
 
-HELP = f"""plays: {", ".join(ALL_PLAYS)}.
+HELP = f"""behaviours: {", ".join(ALL_BEHAVIOURS)}.
 slow, later-crash and dead take seconds as `slow=60`; fail, crash and later-crash an exit code as --exit-code."""
 
 
@@ -41,7 +41,7 @@ def add_commands(
         "--operand", required=True, help="a role (driver, device-plugin, ...) or a name, or '*'"
     )
     setter.add_argument(
-        "--play", required=True, metavar="PLAY[=SECONDS]", help=", ".join(ALL_PLAYS)
+        "--behaviour", required=True, metavar="BEHAVIOUR[=SECONDS]", help=", ".join(ALL_BEHAVIOURS)
     )
     setter.add_argument("--exit-code", type=int, help="of fail, crash, later-crash; 1 by default")
     setter.add_argument("--message", help="the last log line, or the image-pull error")
@@ -59,7 +59,7 @@ def add_commands(
 
 
 def _set(args: argparse.Namespace, kubeconfig: str | Path) -> None:
-    play, _sep, seconds = args.play.partition("=")
+    behaviour, _sep, seconds = args.behaviour.partition("=")
     params: dict[str, Any] = {}
     if seconds:
         params["seconds"] = seconds
@@ -67,8 +67,8 @@ def _set(args: argparse.Namespace, kubeconfig: str | Path) -> None:
         params["exit_code"] = args.exit_code
     if args.message is not None:
         params["message"] = args.message
-    nodes = set_fault(kubeconfig, args.node, args.operand, play, **params)
-    print(f"{args.operand}: {args.play} on {len(nodes)} node(s)")
+    nodes = set_fault(kubeconfig, args.node, args.operand, behaviour, **params)
+    print(f"{args.operand}: {args.behaviour} on {len(nodes)} node(s)")
 
 
 def _clear(args: argparse.Namespace, kubeconfig: str | Path) -> None:
@@ -79,5 +79,5 @@ def _clear(args: argparse.Namespace, kubeconfig: str | Path) -> None:
 def _list(_args: argparse.Namespace, kubeconfig: str | Path) -> None:
     for node, faults in sorted(list_faults(kubeconfig).items()):
         for operand, fault in sorted(faults.items()):
-            rest = " ".join(f"{key}={value}" for key, value in fault.items() if key != "play")
-            print(f"{node}  {operand}  {fault['play']}  {rest}".rstrip())
+            rest = " ".join(f"{key}={value}" for key, value in fault.items() if key != "behaviour")
+            print(f"{node}  {operand}  {fault['behaviour']}  {rest}".rstrip())

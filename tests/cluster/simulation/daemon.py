@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The simulation's threads: two or three that watch, some that play nodes, and a queue of nodes
+"""The simulation's threads: two or three that watch, some that simulate nodes, and a queue of nodes
 between them."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .api import ApiError, Server, Session
 from .effects import MANAGED_BY
 from .model import Obj
 from .operands import Operands
-from .player import FEATURES, Player
+from .simulator import FEATURES, Simulator
 from .store import Store
 
 LOG = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ CANNOT_REACH = (OSError, http.client.HTTPException)
 
 
 class Simulation:
-    """Plays the pods of the simulated nodes of one cluster until `stop` is set.
+    """Simulates the pods of the simulated nodes of one cluster until `stop` is set.
 
     With `label_nodes` it also makes node labels of NodeFeature objects, where there is no NFD
     master.
@@ -39,7 +39,7 @@ class Simulation:
         self.server = server
         self.lock = threading.Condition()
         self.store = Store(operands)
-        self.player = Player(self.store, self.lock, port, time.monotonic)
+        self.simulator = Simulator(self.store, self.lock, port, time.monotonic)
         self.stop = threading.Event()
         self.workers = workers
         self.label_nodes = label_nodes
@@ -67,7 +67,7 @@ class Simulation:
             threads["features"] = partial(
                 self._follow, FEATURES, {}, store.replace_features, self._feature_event
             )
-        threads.update({f"player-{number}": self._work for number in range(self.workers)})
+        threads.update({f"simulator-{number}": self._work for number in range(self.workers)})
         for name, target in threads.items():
             threading.Thread(target=target, name=name, daemon=True).start()
 
@@ -84,7 +84,7 @@ class Simulation:
         for item in items:
             owner = item["metadata"]["ownerReferences"][0]["name"]
             # Not equal to any wanted one, so it is written again or deleted.
-            self.player.features.setdefault(owner, {})[item["metadata"]["name"]] = {}
+            self.simulator.features.setdefault(owner, {})[item["metadata"]["name"]] = {}
 
     def _follow(
         self,
@@ -145,12 +145,12 @@ class Simulation:
         while not self.stop.is_set():
             name = self._next()
             try:
-                due = self.player.play(name, session)
+                due = self.simulator.simulate(name, session)
             except CANNOT_REACH as error:
                 LOG.info("node %s: %s", name, error)
                 due = time.monotonic() + 2
             except Exception:
-                LOG.exception("node %s cannot be played", name)
+                LOG.exception("node %s cannot be simulated", name)
                 due = time.monotonic() + 5
             with self.lock:
                 self.busy.discard(name)
@@ -169,7 +169,7 @@ class Simulation:
             self.lock.notify()
 
     def _next(self) -> str:
-        """The next node to play; waits for one."""
+        """The next node to simulate; waits for one."""
         with self.lock:
             while True:
                 now = time.monotonic()

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What happens next to a pod. Pure: the pod, its play, what its node lacks and the time in; one
+"""What happens next to a pod. Pure: the pod, its behaviour, what its node lacks and the time in; one
 step out.
 
 A pod is in one mode at a time (`memory.mode`), since `memory.since`; a step is due some seconds
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import status
-from .model import Obj, Play, Pod
+from .model import Behaviour, Obj, Pod
 from .operands import fits_kernel
 from .status import Place
 
@@ -62,7 +62,7 @@ DELETE = Decision(delete=True)
 
 def decide(
     pod: Pod,
-    play: Play,
+    behaviour: Behaviour,
     missing: Sequence[str],
     short: str,
     kernel: str,
@@ -82,38 +82,38 @@ def decide(
     if memory.rebooted and _containers(pod) != "new":
         return _reboot(pod, memory, place)
     if (
-        play.name != "image-pull"
+        behaviour.name != "image-pull"
         and pod.operand.kernel_in_image
         and not fits_kernel(pod.image, kernel)
     ):
         text = f"Could not load the kernel modules: image {pod.image} has none for kernel {kernel}"
-        play = Play(name="crash", message=text, restart_seconds=play.restart_seconds)
+        behaviour = Behaviour(name="crash", message=text, restart_seconds=behaviour.restart_seconds)
     if short and _containers(pod) == "new":
         return Decision(status=status.rejected(place, *short.split(": ", 1)))
     if pod.restart_policy == "Always":
-        return _serve(pod, play, missing, memory, place, now)
-    return _run_once(pod, play, missing, memory, place, now)
+        return _serve(pod, behaviour, missing, memory, place, now)
+    return _run_once(pod, behaviour, missing, memory, place, now)
 
 
 def _serve(
-    pod: Pod, play: Play, missing: Sequence[str], memory: Memory, place: Place, now: float
+    pod: Pod, behaviour: Behaviour, missing: Sequence[str], memory: Memory, place: Place, now: float
 ) -> Decision:
     """A pod that is to stay up: DaemonSets, Deployments."""
-    mode = _enter(memory, _serving_mode(pod, play, missing), now)
+    mode = _enter(memory, _serving_mode(pod, behaviour, missing), now)
     if pod.serves and not pod.ready and mode in ("start", "slow", "blocked"):
         return Decision(status=status.running(pod, place, ready=True))  # the kubelet is back
     age = now - memory.since
     state = _containers(pod)
     if mode == "pull":
-        return _pull(pod, play, memory, place, now)
+        return _pull(pod, behaviour, memory, place, now)
     if mode == "crash":
-        return _crash(pod, play, memory, place, now)
+        return _crash(pod, behaviour, memory, place, now)
     if mode == "up":
-        return _up(pod, play, memory, place, now)
+        return _up(pod, behaviour, memory, place, now)
     if mode == "dead":
         if state != "new":
             return NOTHING
-        memory.last_log = play.message or "the process does not answer"
+        memory.last_log = behaviour.message or "the process does not answer"
         return _after(RUNS_AFTER, memory, now, status.running(pod, place, ready=False))
     if mode == "blocked":
         if state != "new":
@@ -121,76 +121,81 @@ def _serve(
         return _after(HELD_BACK_AFTER, memory, now, status.held_back(pod, place))
     if mode == "slow" and state == "new":
         return _after(RUNS_AFTER, memory, now, status.running(pod, place, ready=False))
-    wait = max(play.seconds, pod.operand.seconds) if mode == "slow" else pod.operand.seconds
+    wait = max(behaviour.seconds, pod.operand.seconds) if mode == "slow" else pod.operand.seconds
     if age >= wait:
         memory.last_log = ""
     return _after(wait, memory, now, status.running(pod, place, ready=True))
 
 
-def _up(pod: Pod, play: Play, memory: Memory, place: Place, now: float) -> Decision:
-    """A ready pod: stays so, unless its play says that it fails later."""
-    if play.name not in ("later-crash", "dead"):
+def _up(pod: Pod, behaviour: Behaviour, memory: Memory, place: Place, now: float) -> Decision:
+    """A ready pod: stays so, unless its behaviour says that it fails later."""
+    if behaviour.name not in ("later-crash", "dead"):
         return NOTHING
-    due = memory.since + play.seconds
+    due = memory.since + behaviour.seconds
     if now < due:
         return Decision(due=due)
-    if play.name == "later-crash":
+    if behaviour.name == "later-crash":
         _enter(memory, "crash", now)
-        return _crash(pod, play, memory, place, now)
-    memory.last_log = play.message or "the process does not answer any more"
+        return _crash(pod, behaviour, memory, place, now)
+    memory.last_log = behaviour.message or "the process does not answer any more"
     unhealthy = Event(
         "Warning",
         "Unhealthy",
-        play.message or "Readiness probe failed: the process does not answer",
+        behaviour.message or "Readiness probe failed: the process does not answer",
     )
     return Decision(status=status.running(pod, place, ready=False), event=unhealthy)
 
 
-def _serving_mode(pod: Pod, play: Play, missing: Sequence[str]) -> str:
+def _serving_mode(pod: Pod, behaviour: Behaviour, missing: Sequence[str]) -> str:
     state = _containers(pod)
-    if play.name == "image-pull" and state in ("new", "init", "pull"):
+    if behaviour.name == "image-pull" and state in ("new", "init", "pull"):
         return "pull"
-    if play.name in ("crash", "fail") or (play.name == "later-crash" and state == "crash"):
+    if behaviour.name in ("crash", "fail") or (
+        behaviour.name == "later-crash" and state == "crash"
+    ):
         return "crash"
     if pod.ready:
         return "up"
-    if play.name == "dead" and (state == "running" or play.seconds == 0):
+    if behaviour.name == "dead" and (state == "running" or behaviour.seconds == 0):
         return "dead"
     if missing:
         return "blocked"
-    return "slow" if play.name == "slow" else "start"
+    return "slow" if behaviour.name == "slow" else "start"
 
 
 def _run_once(
-    pod: Pod, play: Play, missing: Sequence[str], memory: Memory, place: Place, now: float
+    pod: Pod, behaviour: Behaviour, missing: Sequence[str], memory: Memory, place: Place, now: float
 ) -> Decision:
     """A pod that is to come to an end: Jobs, validators. Missing roles make it fail, as the real
     program would."""
     state = _containers(pod)
-    if play.name == "image-pull" and state in ("new", "init", "pull"):
+    if behaviour.name == "image-pull" and state in ("new", "init", "pull"):
         _enter(memory, "pull", now)
-        return _pull(pod, play, memory, place, now)
+        return _pull(pod, behaviour, memory, place, now)
     _enter(memory, "run", now)
-    stays = play.name in ("run", "dead")
-    takes = play.seconds if play.name in ("slow", "later-crash") else pod.operand.seconds
-    if stays or (takes > 2 * RUNS_AFTER and play.name in ("slow", "later-crash")):
+    stays = behaviour.name in ("run", "dead")
+    takes = behaviour.seconds if behaviour.name in ("slow", "later-crash") else pod.operand.seconds
+    if stays or (takes > 2 * RUNS_AFTER and behaviour.name in ("slow", "later-crash")):
         if state != "running":
             return _after(
-                RUNS_AFTER, memory, now, status.running(pod, place, ready=play.name != "dead")
+                RUNS_AFTER, memory, now, status.running(pod, place, ready=behaviour.name != "dead")
             )
         if stays:
             return NOTHING
-    fails = play.name in ("fail", "crash", "later-crash")
+    fails = behaviour.name in ("fail", "crash", "later-crash")
     if fails:
         exit_code, text = (
-            play.exit_code,
-            play.message or f"simulated failure, exit code {play.exit_code}",
+            behaviour.exit_code,
+            behaviour.message or f"simulated failure, exit code {behaviour.exit_code}",
         )
     else:
         exit_code, text = (1, missing[0]) if missing else (0, "")
     if exit_code and pod.restart_policy == "OnFailure":
-        loop = Play(
-            name="crash", exit_code=exit_code, message=text, restart_seconds=play.restart_seconds
+        loop = Behaviour(
+            name="crash",
+            exit_code=exit_code,
+            message=text,
+            restart_seconds=behaviour.restart_seconds,
         )
         return _crash(pod, loop, memory, place, now)
     if now < memory.since + takes:
@@ -199,10 +204,10 @@ def _run_once(
     return Decision(status=status.ended(pod, place, exit_code, message=text))
 
 
-def _crash(pod: Pod, play: Play, memory: Memory, place: Place, now: float) -> Decision:
+def _crash(pod: Pod, behaviour: Behaviour, memory: Memory, place: Place, now: float) -> Decision:
     """The next round of a crash loop."""
     if _containers(pod) == "crash":
-        back_off = play.restart_seconds * min(2 ** max(pod.restarts - 1, 0), LONGEST_BACK_OFF)
+        back_off = behaviour.restart_seconds * min(2 ** max(pod.restarts - 1, 0), LONGEST_BACK_OFF)
         due = memory.next_crash if memory.next_crash is not None else now + back_off
     else:
         due = now if pod.ready else memory.since + CRASH_AFTER
@@ -210,27 +215,27 @@ def _crash(pod: Pod, play: Play, memory: Memory, place: Place, now: float) -> De
         memory.next_crash = due if _containers(pod) == "crash" else None
         return Decision(due=due)
     restarts = pod.restarts + 1
-    back_off = play.restart_seconds * min(2 ** (restarts - 1), LONGEST_BACK_OFF)
+    back_off = behaviour.restart_seconds * min(2 ** (restarts - 1), LONGEST_BACK_OFF)
     memory.next_crash = now + back_off
-    memory.last_log = play.message or f"simulated crash, exit code {play.exit_code}"
+    memory.last_log = behaviour.message or f"simulated crash, exit code {behaviour.exit_code}"
     text = f"Back-off restarting failed container {pod.containers[0].name} in pod {pod.name}"
     return Decision(
-        status=status.crashed(pod, place, play.exit_code, restarts, back_off, memory.last_log),
+        status=status.crashed(pod, place, behaviour.exit_code, restarts, back_off, memory.last_log),
         event=Event("Warning", "BackOff", text),
     )
 
 
-def _pull(pod: Pod, play: Play, memory: Memory, place: Place, now: float) -> Decision:
+def _pull(pod: Pod, behaviour: Behaviour, memory: Memory, place: Place, now: float) -> Decision:
     """First ErrImagePull, then ImagePullBackOff, which stays."""
     image = pod.containers[0].image
     if _containers(pod) != "pull":
-        text = play.message or f'failed to pull image "{image}": not found'
+        text = behaviour.message or f'failed to pull image "{image}": not found'
         failed = Event("Warning", "Failed", f'Failed to pull image "{image}": {text}')
         return _after(
             PULL_AFTER, memory, now, status.image_failed(pod, place, "ErrImagePull", text), failed
         )
     if _waiting(pod) == "ErrImagePull":
-        text = f'Back-off pulling image "{image}": {play.message or "not found"}'
+        text = f'Back-off pulling image "{image}": {behaviour.message or "not found"}'
         backed = Event("Warning", "BackOff", f'Back-off pulling image "{image}"')
         return _after(
             PULL_BACK_OFF_AFTER,

@@ -23,7 +23,7 @@ Served = Mapping[tuple[str, str], Pod | None]
 
 
 def served(node: Node, pods: Iterable[Pod], stacks: Iterable[str], lost: frozenset[str]) -> Served:
-    """(stack, role) -> the ready pod that plays it on the node; None as the pod where the host
+    """(stack, role) -> the ready pod that simulates it on the node; None as the pod where the host
     brings it itself.
 
     lost: uids of pods that a reboot has stopped though their status does not say so yet.
@@ -39,7 +39,7 @@ def served(node: Node, pods: Iterable[Pod], stacks: Iterable[str], lost: frozens
 
 
 def missing(pod: Pod, serving: Served, stack: Stack | None, node: str) -> list[str]:
-    """One sentence for each role that the pod needs and nobody plays on the node."""
+    """One sentence for each role that the pod needs and nobody simulates on the node."""
     if stack is None:
         return []
     return [

@@ -18,10 +18,10 @@ from tests.cluster.errors import ClusterError
 
 from . import operands, unschedulable
 from .api import MERGE, ApiError, Session, load_kubeconfig
-from .model import FAULTS_ANNOTATION, PLAYS, Obj, is_simulated, parse_play
+from .model import BEHAVIOURS, FAULTS_ANNOTATION, Obj, is_simulated, parse_behaviour
 
 NEVER_SCHEDULED = "never-scheduled"
-ALL_PLAYS = (*PLAYS, NEVER_SCHEDULED)
+ALL_BEHAVIOURS = (*BEHAVIOURS, NEVER_SCHEDULED)
 ALL = "*"
 
 
@@ -30,26 +30,26 @@ class FaultError(ClusterError):
 
 
 def set_fault(
-    kubeconfig: str | Path, node: str, operand: str, play: str, **params: Any
+    kubeconfig: str | Path, node: str, operand: str, behaviour: str, **params: Any
 ) -> list[str]:
     """Make an operand misbehave on a node, from now on; the names of the nodes concerned.
 
     node: a simulated node's name, or "*" for all that exist now. operand: a role or a name of
-    operands.yaml, or "*". play: one of ALL_PLAYS; params as in model.Play (seconds, exit_code,
+    operands.yaml, or "*". behaviour: one of ALL_BEHAVIOURS; params as in model.Behaviour (seconds, exit_code,
     message, restart_seconds). Raises FaultError for unknown names and parameters.
     """
     table = operands.load()
     if operand != ALL and operand not in table.roles | table.names:
         known = ", ".join(sorted(table.roles | table.names))
         raise FaultError(f"There is no operand {operand!r}: choose one of {known} or '*'.")
-    if play == NEVER_SCHEDULED and params:
+    if behaviour == NEVER_SCHEDULED and params:
         raise FaultError(
-            f"The play {NEVER_SCHEDULED} takes no parameters: leave out {', '.join(sorted(params))}."
+            f"The behaviour {NEVER_SCHEDULED} takes no parameters: leave out {', '.join(sorted(params))}."
         )
-    fault = {"play": play, **params}
-    if play != NEVER_SCHEDULED:
+    fault = {"behaviour": behaviour, **params}
+    if behaviour != NEVER_SCHEDULED:
         try:
-            parse_play(fault)
+            parse_behaviour(fault)
         except (ValueError, TypeError) as error:
             raise FaultError(f"The fault cannot be set: {error}.") from error
     session = Session(load_kubeconfig(kubeconfig))
@@ -57,7 +57,7 @@ def set_fault(
     for name in names:
         # The note first: what is half done can then be cleared.
         _change(session, name, {operand: fault}, ())
-        if play == NEVER_SCHEDULED:
+        if behaviour == NEVER_SCHEDULED:
             unschedulable.forbid(session, name, operand, table)
     return names
 
@@ -71,7 +71,7 @@ def clear_faults(kubeconfig: str | Path, node: str = ALL, operand: str | None = 
         present = _faults(session.request("GET", f"/api/v1/nodes/{name}"))
         gone = [key for key in present if operand in (None, key)]
         for key in gone:
-            if present[key]["play"] == NEVER_SCHEDULED:
+            if present[key]["behaviour"] == NEVER_SCHEDULED:
                 unschedulable.allow(session, name, key)
         if gone:
             _change(session, name, {}, gone)
@@ -80,7 +80,7 @@ def clear_faults(kubeconfig: str | Path, node: str = ALL, operand: str | None = 
 
 
 def list_faults(kubeconfig: str | Path) -> dict[str, dict[str, Obj]]:
-    """node -> operand -> {"play": ..., parameters}, for the nodes that have faults."""
+    """node -> operand -> {"behaviour": ..., parameters}, for the nodes that have faults."""
     nodes, _version = Session(load_kubeconfig(kubeconfig)).list_all("/api/v1/nodes")
     return {item["metadata"]["name"]: faults for item in nodes if (faults := _faults(item))}
 

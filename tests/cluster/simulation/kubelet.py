@@ -76,7 +76,7 @@ class _Handler(BaseHTTPRequestHandler):
                 )
                 return
             memory = simulation.store.memory.get(pod.uid)
-            missing = simulation.player.missing(pod)
+            missing = simulation.simulator.missing(pod)
         count = query.get("tailLines", [""])[0]
         try:
             lines = log_lines(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the simulation keeps of pods and nodes: compact views of API objects, and the pods' plays."""
+"""What the simulation keeps of pods and nodes: compact views of API objects, and the pods' behaviours."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ DEVICES_ANNOTATION = f"{SIM_DOMAIN}/devices"
 LABELS_ANNOTATION = f"{SIM_DOMAIN}/labels"
 POD_IPS_ANNOTATION = f"{SIM_DOMAIN}/pod-ips"
 PREINSTALLED_ANNOTATION = f"{SIM_DOMAIN}/preinstalled"
-PLAY_PREFIX = "play.hardware-enablement.test/"
+SIMULATION_PREFIX = "simulation.hardware-enablement.test/"
 KWOK_NODE = "kwok.x-k8s.io/node"
 
-PLAYS = ("normal", "slow", "run", "fail", "crash", "later-crash", "dead", "image-pull")
+BEHAVIOURS = ("normal", "slow", "run", "fail", "crash", "later-crash", "dead", "image-pull")
 # How annotation values name roles: what people say about a node (`driver,toolkit`) and the role's
 # own name.
 ROLE_ALIASES = {
@@ -36,7 +36,7 @@ ROLE_ALIASES = {
 
 
 @dataclass(frozen=True)
-class Play:
+class Behaviour:
     """How a pod behaves.
 
     seconds: slow's time to readiness or end; later-crash's and dead's time from readiness to the
@@ -52,19 +52,19 @@ class Play:
     restart_seconds: float = 2.0
 
 
-NORMAL = Play()
+NORMAL = Behaviour()
 
 
-def parse_play(values: Mapping[str, Any]) -> Play:
-    """Make a Play of {"play": name, "seconds": .., "exit_code": .., ...}; ValueError says what is
+def parse_behaviour(values: Mapping[str, Any]) -> Behaviour:
+    """Make a Behaviour of {"behaviour": name, "seconds": .., "exit_code": .., ...}; ValueError says what is
     wrong."""
-    name = str(values.get("play", "normal"))
-    if name not in PLAYS:
-        raise ValueError(f"unknown play {name!r}: expected one of {', '.join(PLAYS)}")
-    unknown = set(values) - {"play", "seconds", "exit_code", "message", "restart_seconds"}
+    name = str(values.get("behaviour", "normal"))
+    if name not in BEHAVIOURS:
+        raise ValueError(f"unknown behaviour {name!r}: expected one of {', '.join(BEHAVIOURS)}")
+    unknown = set(values) - {"behaviour", "seconds", "exit_code", "message", "restart_seconds"}
     if unknown:
-        raise ValueError(f"play {name!r} has unknown parameters: {', '.join(sorted(unknown))}")
-    return Play(
+        raise ValueError(f"behaviour {name!r} has unknown parameters: {', '.join(sorted(unknown))}")
+    return Behaviour(
         name=name,
         seconds=float(values.get("seconds", 0)),
         exit_code=int(values.get("exit_code", 1)),
@@ -116,7 +116,7 @@ class Pod:
     containers: tuple[Container, ...]
     inits: tuple[Container, ...]
     extended: dict[str, int]
-    play: Play | None
+    behaviour: Behaviour | None
     status: Obj
     operand: Operand
     image: str  # of the container that made it this operand
@@ -150,7 +150,7 @@ class Pod:
 
 @dataclass
 class Node:
-    """A simulated node. `faults`: operand name, role or "*" -> Play. `devices`: extended resource
+    """A simulated node. `faults`: operand name, role or "*" -> Behaviour. `devices`: extended resource
     -> count.
 
     `pod_ips`: labels that a pod has -> the address that it gets.
@@ -167,7 +167,7 @@ class Node:
     port: int
     devices: dict[str, int] = field(default_factory=dict)
     preinstalled: frozenset[str] = frozenset()
-    faults: dict[str, Play] = field(default_factory=dict)
+    faults: dict[str, Behaviour] = field(default_factory=dict)
     pod_ips: dict[frozenset[tuple[str, str]], str] = field(default_factory=dict)
     gpu: dict[str, str] = field(
         default_factory=dict
@@ -176,10 +176,10 @@ class Node:
     allocatable: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)  # those that the simulation has written
 
-    def play_for(self, pod: Pod) -> Play:
-        """The pod's own play, else the node's for that operand, role or all; else normal."""
-        if pod.play is not None:
-            return pod.play
+    def behaviour_for(self, pod: Pod) -> Behaviour:
+        """The pod's own behaviour, else the node's for that operand, role or all; else normal."""
+        if pod.behaviour is not None:
+            return pod.behaviour
         for key in (pod.operand.name, pod.operand.role, "*"):
             if key in self.faults:
                 return self.faults[key]
@@ -200,17 +200,17 @@ def is_simulated(node: Obj) -> bool:
     return KWOK_NODE in (meta.get("annotations") or {}) or KWOK_NODE in (meta.get("labels") or {})
 
 
-def parse_faults(text: str) -> dict[str, Play]:
-    """Read the faults annotation: a JSON object, operand or role -> {"play": ..., parameters};
+def parse_faults(text: str) -> dict[str, Behaviour]:
+    """Read the faults annotation: a JSON object, operand or role -> {"behaviour": ..., parameters};
     ValueError if wrong."""
     values = json.loads(text)
     if not isinstance(values, dict):
-        raise ValueError("expected a JSON object: operand or role -> play")
+        raise ValueError("expected a JSON object: operand or role -> behaviour")
     # never-scheduled is in force before a pod comes to a node.
     return {
-        str(key): parse_play(value)
+        str(key): parse_behaviour(value)
         for key, value in values.items()
-        if value.get("play") != "never-scheduled"
+        if value.get("behaviour") != "never-scheduled"
     }
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from .model import PLAY_PREFIX, Container, Obj, Operand, Play, Pod, parse_play
+from .model import SIMULATION_PREFIX, Behaviour, Container, Obj, Operand, Pod, parse_behaviour
 
 OPERANDS_FILE = Path(__file__).with_name("operands.yaml")
 
@@ -79,10 +79,10 @@ def load(path: Path = OPERANDS_FILE) -> Operands:
         )
         for name, values in data["stacks"].items()
     }
-    played = {(entry["stack"], entry["role"]) for entry in data["operands"]}
+    simulated = {(entry["stack"], entry["role"]) for entry in data["operands"]}
     rules = [
         Rule(
-            operand=_operand(entry, data["roles"][entry["role"]], played),
+            operand=_operand(entry, data["roles"][entry["role"]], simulated),
             image=re.compile(entry["image"]),
             command=re.compile(entry["command"]) if "command" in entry else None,
             extended=entry.get("extended"),
@@ -90,20 +90,20 @@ def load(path: Path = OPERANDS_FILE) -> Operands:
         for entry in data["operands"]
     ]
     other = _operand(
-        {"name": "other", "stack": "", "role": "other"}, data["roles"]["other"], played
+        {"name": "other", "stack": "", "role": "other"}, data["roles"]["other"], simulated
     )
     return Operands(rules, stacks, other)
 
 
 def _operand(
-    entry: Mapping[str, Any], role: Mapping[str, Any], played: Collection[tuple[str, str]]
+    entry: Mapping[str, Any], role: Mapping[str, Any], simulated: Collection[tuple[str, str]]
 ) -> Operand:
-    """`played`: (stack, role) of all operands; a stack without a runtime hook, say, does not wait
+    """`simulated`: (stack, role) of all operands; a stack without a runtime hook, say, does not wait
     for one."""
     requires = (
         name
         for name in role["requires"]
-        if name.startswith("host:") or (entry["stack"], name) in played
+        if name.startswith("host:") or (entry["stack"], name) in simulated
     )
     return Operand(
         name=entry["name"],
@@ -169,7 +169,7 @@ def pod_view(pod: Obj, operands: Operands) -> Pod:
         containers=containers,
         inits=tuple(_container(item) for item in spec.get("initContainers") or ()),
         extended=extended,
-        play=_own_play(meta),
+        behaviour=_own_behaviour(meta),
         status=pod.get("status") or {},
         operand=operand,
         image=image,
@@ -186,19 +186,19 @@ def _container(item: Obj) -> Container:
     )
 
 
-def _own_play(meta: Obj) -> Play | None:
-    """The play that the pod's labels or annotations `play.hardware-enablement.test/<key>` ask for."""
+def _own_behaviour(meta: Obj) -> Behaviour | None:
+    """The behaviour that the pod's labels or annotations `simulation.hardware-enablement.test/<key>` ask for."""
     values = {
-        key[len(PLAY_PREFIX) :].replace("-", "_"): value
+        key[len(SIMULATION_PREFIX) :].replace("-", "_"): value
         for source in (meta.get("labels") or {}, meta.get("annotations") or {})
         for key, value in source.items()
-        if key.startswith(PLAY_PREFIX)
+        if key.startswith(SIMULATION_PREFIX)
     }
     if not values:
         return None
     try:
-        return parse_play(values)
+        return parse_behaviour(values)
     except ValueError as error:
-        return Play(
-            name="fail", exit_code=255, message=f"the simulation cannot play this pod: {error}"
+        return Behaviour(
+            name="fail", exit_code=255, message=f"the simulation cannot simulate this pod: {error}"
         )

@@ -230,7 +230,10 @@ def test_a_buildconfig_makes_the_same_image_as_a_job(site: Site, tmp_path: Path)
         openshift.kubectl("create", "serviceaccount", "builder", "-n", NAMESPACE)
         # By buildah, too: nothing is simulated in the builds of this namespace.
         openshift.kubectl(
-            "annotate", "namespace", NAMESPACE, "play.hardware-enablement.test/play=buildah"
+            "annotate",
+            "namespace",
+            NAMESPACE,
+            "simulation.hardware-enablement.test/behaviour=buildah",
         )
         other = replace(
             site, cluster=openshift, runner=Runner(openshift, USER, tmp_path), builds_on={}

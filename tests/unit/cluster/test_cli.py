@@ -34,7 +34,7 @@ def test_the_default_name() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "faults set --name x --node n --operand driver --play slow=60",
+        "faults set --name x --node n --operand driver --behaviour slow=60",
         "nodes upgrade-kernel n --kernel 6.1 --label-delay 3",
         "nodes not-ready n",
         "up --openshift --no-monitoring-crds",

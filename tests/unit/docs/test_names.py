@@ -21,6 +21,8 @@ UTILS = [
 GLOSSARY = REPO / "docs" / "contributing" / "glossary.md"
 FIELD_TERMS = Path(__file__).with_name("field_terms.txt")
 MOST_TERMS = 30
+SIMULATION = (REPO / "tests" / "cluster", REPO / "tests" / "unit" / "cluster")
+PLAY = re.compile(r"(?<![a-z])play(s|ed|er|ers|ing)?(?![a-z])", re.IGNORECASE)
 
 
 def classes(path: Path) -> list[str]:
@@ -58,6 +60,11 @@ def used_names() -> dict[str, str]:
     return found
 
 
+def plays(text: str) -> list[str]:
+    """The lines that call something else than Ansible's a play."""
+    return [line for line in text.splitlines() if PLAY.search(line)]
+
+
 def test_no_two_modules_have_one_basename() -> None:
     counts = Counter(path.name for path in UTILS)
     assert [name for name, count in counts.items() if count > 1] == []
@@ -74,6 +81,25 @@ def test_every_word_is_known() -> None:
 
 def test_a_private_word_is_found() -> None:
     assert unknown_words({"FrobnicatedNode": "here"}) == {"frobnicated": "here"}
+
+
+def test_only_ansible_plays() -> None:
+    files = [
+        path
+        for folder in SIMULATION
+        for path in folder.rglob("*")
+        if path.suffix in {".py", ".md", ".yml", ".yaml", ".sh", ".go"}
+    ]
+    assert files
+    assert {
+        str(path): found for path in files if (found := plays(path.read_text(encoding="utf-8")))
+    } == {}
+
+
+def test_a_play_that_is_not_ansibles_is_found() -> None:
+    said = ["class Player:", "PLAY_PREFIX = 1", "pods are played", "def parse_play()"]
+    assert plays("\n".join(said)) == said
+    assert plays("ansible-playbook displays") == []
 
 
 def test_the_glossary_is_short_and_sorted() -> None:

@@ -22,7 +22,7 @@ def main() -> int:
     parser.add_argument("--driver-root", type=Path, required=True)
     options = parser.parse_args()
     if options.command != ["system", "create-dev-char-symlinks"]:
-        parser.error("only `system create-dev-char-symlinks` is played")
+        parser.error("only `system create-dev-char-symlinks` is simulated")
     for node in sorted((options.driver_root / "dev").glob("nvidia*")):
         link = options.dev_char_path / f"{gpus.MAJOR}:{os.minor(node.stat().st_rdev)}"
         link.unlink(missing_ok=True)

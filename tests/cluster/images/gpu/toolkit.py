@@ -40,7 +40,7 @@ def main() -> int:
     """Install; the exit code says whether all went well."""
     if sys.argv[1:] != ["--no-daemon"] or os.environ["RUNTIME"] != "containerd":
         print(
-            f"only --no-daemon and containerd are played, not {sys.argv[1:]} and {os.environ['RUNTIME']}"
+            f"only --no-daemon and containerd are simulated, not {sys.argv[1:]} and {os.environ['RUNTIME']}"
         )
         return 2
     tree = Path(os.environ["DRIVER_ROOT_CTR_PATH"])

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pods and nodes as the API server gives them, and a pod that is played step by step."""
+"""Pods and nodes as the API server gives them, and a pod that is simulated step by step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.cluster.simulation import operands
 from tests.cluster.simulation.decide import Decision, Memory, decide
-from tests.cluster.simulation.model import NORMAL, Node, Obj, Play, Pod, node_view
+from tests.cluster.simulation.model import NORMAL, Behaviour, Node, Obj, Pod, node_view
 from tests.cluster.simulation.status import Place
 
 TABLE = operands.load()
@@ -58,10 +58,10 @@ def pod(image: str, **more: Any) -> Pod:
 
 
 def ready_pod(image: str, **more: Any) -> Pod:
-    played = Played(pod(image, **more))
-    played.until(2)
-    assert played.pod.ready
-    return played.pod
+    simulated = Simulated(pod(image, **more))
+    simulated.until(2)
+    assert simulated.pod.ready
+    return simulated.pod
 
 
 def node_object(
@@ -99,12 +99,12 @@ def node(**annotations: str) -> Node:
     return node_view(node_object(simulation=annotations))
 
 
-class Played:
-    """A pod with a clock: `until` plays all that is due up to a time and keeps the events."""
+class Simulated:
+    """A pod with a clock: `until` does all that is due up to a time and keeps the events."""
 
-    def __init__(self, pod: Pod, play: Play = NORMAL, kernel: str = KERNEL) -> None:
+    def __init__(self, pod: Pod, behaviour: Behaviour = NORMAL, kernel: str = KERNEL) -> None:
         self.pod = pod
-        self.play = play
+        self.behaviour = behaviour
         self.kernel = kernel
         self.missing: list[str] = []
         self.short = ""
@@ -113,7 +113,7 @@ class Played:
         self.events: list[str] = []
         self.writes = 0
 
-    def until(self, time: float) -> Played:
+    def until(self, time: float) -> Simulated:
         for _round in range(100):
             decision = self._ask()
             if decision.status is not None:
@@ -131,7 +131,14 @@ class Played:
     def _ask(self) -> Decision:
         place = Place(f"t{self.now:g}", "127.0.0.1", "10.1.0.2")
         return decide(
-            self.pod, self.play, self.missing, self.short, self.kernel, self.memory, place, self.now
+            self.pod,
+            self.behaviour,
+            self.missing,
+            self.short,
+            self.kernel,
+            self.memory,
+            place,
+            self.now,
         )
 
     @property

@@ -6,40 +6,40 @@ from __future__ import annotations
 import pytest
 
 from tests.cluster.simulation.logs import NotStartedError, log_lines, tail
-from tests.cluster.simulation.model import Play
-from tests.unit.cluster.simulation.objects import CUDA, DRIVER, TOOLKIT, Played, pod
+from tests.cluster.simulation.model import Behaviour
+from tests.unit.cluster.simulation.objects import CUDA, DRIVER, TOOLKIT, Simulated, pod
 
 
-def lines(played: Played, container: str = "main", previous: bool = False) -> list[str]:
-    last = played.memory.last_log
+def lines(simulated: Simulated, container: str = "main", previous: bool = False) -> list[str]:
+    last = simulated.memory.last_log
     return log_lines(
-        played.pod, container, previous=previous, last_log=last, missing=played.missing
+        simulated.pod, container, previous=previous, last_log=last, missing=simulated.missing
     )
 
 
 def test_a_ready_driver_and_a_passed_validator() -> None:
-    assert lines(Played(pod(DRIVER)).until(5))[-1] == "Done, now waiting for signal"
-    assert "Test PASSED" in lines(Played(pod(CUDA, restart="Never")).until(5))
+    assert lines(Simulated(pod(DRIVER)).until(5))[-1] == "Done, now waiting for signal"
+    assert "Test PASSED" in lines(Simulated(pod(CUDA, restart="Never")).until(5))
 
 
 def test_failures_end_with_their_reason() -> None:
-    crashed = Played(pod(DRIVER), Play("crash", message="no GSP firmware")).until(5)
+    crashed = Simulated(pod(DRIVER), Behaviour("crash", message="no GSP firmware")).until(5)
     assert lines(crashed)[-1] == lines(crashed, previous=True)[-1] == "no GSP firmware"
     assert "Done, now waiting for signal" not in lines(crashed)
 
 
 def test_what_waits_has_no_log_but_its_init_container() -> None:
-    played = Played(pod(TOOLKIT, init=True))
+    simulated = Simulated(pod(TOOLKIT, init=True))
     with pytest.raises(NotStartedError, match="ContainerCreating"):
-        lines(played)
-    played.missing = ["no driver"]
-    played.until(30)
+        lines(simulated)
+    simulated.missing = ["no driver"]
+    simulated.until(30)
     with pytest.raises(NotStartedError, match="PodInitializing"):
-        lines(played)
-    assert lines(played, "wait")[-1] == "waiting: no driver"
+        lines(simulated)
+    assert lines(simulated, "wait")[-1] == "waiting: no driver"
     with pytest.raises(KeyError):
-        lines(played, "nope")
-    pulled = Played(pod(DRIVER), Play("image-pull")).until(5)
+        lines(simulated, "nope")
+    pulled = Simulated(pod(DRIVER), Behaviour("image-pull")).until(5)
     with pytest.raises(NotStartedError, match="failing to pull image"):
         lines(pulled)
 
@@ -51,6 +51,8 @@ def test_tail() -> None:
 
 
 def test_a_pod_may_bring_its_own_log() -> None:
-    played = Played(pod(DRIVER)).until(5)
-    played.pod.metadata.setdefault("annotations", {})["sim.hardware-enablement.io/log"] = "one\ntwo"
-    assert lines(played) == ["one", "two"]
+    simulated = Simulated(pod(DRIVER)).until(5)
+    simulated.pod.metadata.setdefault("annotations", {})["sim.hardware-enablement.io/log"] = (
+        "one\ntwo"
+    )
+    assert lines(simulated) == ["one", "two"]

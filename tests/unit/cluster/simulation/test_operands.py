@@ -66,16 +66,16 @@ def test_the_driver_version_is_the_start_of_the_tag() -> None:
     assert image_version("x/driver@sha256:0123") == ""
 
 
-def test_a_pod_names_its_own_play() -> None:
+def test_a_pod_names_its_own_behaviour() -> None:
     made = pod(
         "x",
         annotations={
-            "play.hardware-enablement.test/play": "fail",
-            "play.hardware-enablement.test/exit-code": "3",
+            "simulation.hardware-enablement.test/behaviour": "fail",
+            "simulation.hardware-enablement.test/exit-code": "3",
         },
     )
-    assert made.play is not None
-    assert (made.play.name, made.play.exit_code) == ("fail", 3)
-    wrong = pod("x", annotations={"play.hardware-enablement.test/play": "dance"})
-    assert wrong.play is not None
-    assert "dance" in wrong.play.message
+    assert made.behaviour is not None
+    assert (made.behaviour.name, made.behaviour.exit_code) == ("fail", 3)
+    wrong = pod("x", annotations={"simulation.hardware-enablement.test/behaviour": "dance"})
+    assert wrong.behaviour is not None
+    assert "dance" in wrong.behaviour.message

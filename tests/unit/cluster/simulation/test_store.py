@@ -33,17 +33,17 @@ def test_another_boot_id_is_a_reboot_of_all_pods() -> None:
 def test_faults_are_found_by_name_role_and_star() -> None:
     store = Store(TABLE)
     faults = {
-        "driver": {"play": "slow", "seconds": 60},
-        "*": {"play": "dead"},
-        "exporter": {"play": "never-scheduled"},
+        "driver": {"behaviour": "slow", "seconds": 60},
+        "*": {"behaviour": "dead"},
+        "exporter": {"behaviour": "never-scheduled"},
     }
     store.put_node(node_object(simulation={"faults": json.dumps(faults)}))
     store.put_pod(pod_object(DRIVER))
     node, pod = store.nodes["gpu-1"], store.pods["gpu-1"]["uid-pod"]
-    assert (node.play_for(pod).name, node.play_for(pod).seconds) == ("slow", 60)
+    assert (node.behaviour_for(pod).name, node.behaviour_for(pod).seconds) == ("slow", 60)
     assert set(node.faults) == {"driver", "*"}
     store.put_node(node_object(version=2))
-    assert store.nodes["gpu-1"].play_for(pod) is NORMAL
+    assert store.nodes["gpu-1"].behaviour_for(pod) is NORMAL
 
 
 def test_unreadable_annotations_do_not_lose_the_node() -> None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plays one node: decides for all its pods, then writes what has to be written. One worker at a
+"""Simulates one node: decides for all its pods, then writes what has to be written. One worker at a
 time per node."""
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Work:
     due: float | None
 
 
-class Player:
-    """Plays nodes from the store; `port` is where this process serves the nodes' logs."""
+class Simulator:
+    """Simulates nodes from the store; `port` is where this process serves the nodes' logs."""
 
     def __init__(
         self, store: Store, lock: threading.Condition, port: int, clock: Callable[[], float]
@@ -50,7 +50,7 @@ class Player:
         self.events: dict[tuple[str, str], int] = {}  # (pod uid, reason) -> count
         self.writes = 0
 
-    def play(self, name: str, session: Session) -> float | None:
+    def simulate(self, name: str, session: Session) -> float | None:
         """Do what is due on the node; the time when it must be looked at again, None = after a
         change."""
         with self.lock:
@@ -62,7 +62,7 @@ class Player:
                 self.features.pop(name, None)
                 work = Work([(pod, Decision(delete=True)) for pod in pods if gone], None, {}, None)
             elif not node.ready:
-                # Its kubelet is silent: nothing is played. What the pods lose, the node lifecycle
+                # Its kubelet is silent: nothing is simulated. What the pods lose, the node lifecycle
                 # controller takes.
                 place = Place(_now(), node.ip, "")
                 lost = [pod for pod in pods if pod.ready]
@@ -108,9 +108,9 @@ class Player:
                 "" if pod.status.get("podIP") else effects.pod_ip(node, pod, [*pods, *taken]),
             )
             short = effects.shortage(pod, node, pods) if pod.extended else ""
-            play = node.play_for(pod)
+            behaviour = node.behaviour_for(pod)
             memory = store.remember(pod.uid)
-            decision = decide(pod, play, missing, short, node.kernel, memory, place, now)
+            decision = decide(pod, behaviour, missing, short, node.kernel, memory, place, now)
             if decision is not NOTHING and (decision.status is not None or decision.delete):
                 work.pods.append((pod, decision))
                 if decision.status is not None and not pod.status.get("podIP"):
