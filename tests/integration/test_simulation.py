@@ -401,13 +401,13 @@ def test_a_node_names_the_address_of_an_operands_pods(bed: Bed) -> None:
 
 def test_wrong_faults_are_refused(bed: Bed) -> None:
     kubeconfig = bed.cluster.kubeconfig
-    for node, operand, play in (
+    for node, operand, behaviour in (
         (bed.first, "diver", "crash"),
         (bed.first, "driver", "dance"),
         ("nowhere", "*", "dead"),
     ):
         with pytest.raises(FaultError):
-            set_fault(kubeconfig, node, operand, play)
+            set_fault(kubeconfig, node, operand, behaviour)
     assert list_faults(kubeconfig) == {}
 
 
