@@ -12,6 +12,7 @@ import re
 import sys
 import sysconfig
 import venv
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,11 @@ from tests.integration.plays import PLAYBOOKS, Played, Runner
 RECIPES = Path(__file__).parents[1] / "recipes"
 SECRETS = {"api_key": "key-4Vq8", "password": "pass-9Xw2", "pin": "pin-7Zt5", "token": "token-3Rk6"}
 BUG = "This is a bug in hardware.enablement"
+MODULES = set(
+    re.findall(
+        r"^      hardware\.enablement\.(\w+):", (PLAYBOOKS / "every_module.yml").read_text(), re.M
+    )
+)
 
 # What differs between two runs in one way, too.
 _NOISE = (
@@ -72,7 +78,11 @@ def play(runner: Runner, name: str, place: Place, *arguments: str, **variables: 
 def every_module(runner: Runner, place: Place, folder: Path) -> dict[str, Any]:
     """The results of every module in each of its modes."""
     out = folder / "results.json"
-    played = play(runner, "every_module.yml", place, out=str(out)).check()
+    watched = copy(runner)
+    watched.settings = {**runner.settings, "ANSIBLE_KEEP_REMOTE_FILES": "1"}
+    played = play(
+        watched, "every_module.yml", place, out=str(out), ansible_remote_tmp=str(folder)
+    ).check()
     text = out.read_text()
     for pattern, instead in _NOISE:
         text = re.sub(pattern, instead, text)
@@ -86,12 +96,22 @@ def every_module(runner: Runner, place: Place, folder: Path) -> dict[str, Any]:
     return results
 
 
+def processes(folder: Path) -> set[str]:
+    """Our modules that had a process of their own: Ansible has kept the file that it makes to run
+    each."""
+    kept = {file.stem.removeprefix("AnsiballZ_") for file in folder.glob("*/AnsiballZ_*.py")}
+    return kept & MODULES
+
+
 @pytest.fixture(scope="module")
 def results(
     runner: Runner, places: dict[str, Place], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Any]:
     """What the modules say in the controller's process."""
-    return every_module(runner, places["controller"], tmp_path_factory.mktemp("results"))
+    folder = tmp_path_factory.mktemp("results")
+    found = every_module(runner, places["controller"], folder)
+    assert processes(folder) == set()
+    return found
 
 
 def test_the_modes(results: dict[str, Any]) -> None:
@@ -112,6 +132,7 @@ def test_a_module_process_says_the_same(
     runner: Runner, places: dict[str, Place], results: dict[str, Any], tmp_path: Path
 ) -> None:
     found = every_module(runner, places["elsewhere"], tmp_path)
+    assert processes(tmp_path) == MODULES
     assert found == results
     assert any("removed" in line for line in results["applied"]["told"])
 
