@@ -7,7 +7,6 @@ commands."""
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from typing import TYPE_CHECKING
 
@@ -124,8 +123,11 @@ def _scale(place: Place) -> Iterator[Command]:
 
 def _pytest(place: Place, name: str, *chosen: str) -> Command:
     report = place.build / "reports" / f"{name}.xml"
-    # No test builds on another one: each time in another order.
-    options = ["-o", f"pythonpath={place.tested} .", f"--shuffle={secrets.randbelow(10**6)}"]
+    # No test builds on another one: with each change in another order, which others can repeat.
+    tree = collection_copy.git(
+        place.environment(), "rev-parse", "--short", "HEAD^{tree}", cwd=str(REPO)
+    )
+    options = ["-o", f"pythonpath={place.tested} .", f"--shuffle={tree.strip()}"]
     pytest = ["pytest", "-q", *options, *chosen, "tests/integration", f"--junit-xml={report}"]
     argv, env = measuring.measured(place, name, pytest)
     return Command(argv, env=env, junit=report)
