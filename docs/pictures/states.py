@@ -14,7 +14,7 @@ import yaml
 
 from docs.pictures.svg import BLUE, GREEN, GREY, WHITE, Box, Drawing
 
-WIDTH, HEIGHT, GAP_X, GAP_Y, EDGE, TOP = 250, 66, 24, 44, 24, 62
+WIDTH, HEIGHT, GAP_X, GAP_Y, EDGE, TOP = 310, 66, 24, 44, 24, 62
 SHADOW = 5
 
 

@@ -45,6 +45,8 @@ def docs_site(place: Place) -> Iterator[Command]:
     """Guides and reference as HTML, of the repository and of a fresh copy."""
     collection_copy.refresh(place)
     yield from site(place)
+    pictures = place.site.with_name("pictures")
+    yield Command([sys.executable, "-m", "tests.gates.browser", str(place.site), str(pictures)])
 
 
 def build(place: Place) -> Iterator[Command]:
