@@ -11,13 +11,12 @@ import re
 import subprocess
 from collections.abc import Mapping
 
-from .._errors import EnablementError, InvalidInput
+from .._errors import EnablementError
 
 TIMEOUT_S = 60
 # git never asks a person: nobody sits there.
 QUIET = {"GIT_TERMINAL_PROMPT": "0"}
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_URL = re.compile(r"https?://[^\s@]+|ssh://\S+|[\w.-]+@[\w.-]+:\S+")
 
 
 def pin(url: str, ref: str, credentials: Mapping[str, str]) -> str:
@@ -25,13 +24,6 @@ def pin(url: str, ref: str, credentials: Mapping[str, str]) -> str:
 
     credentials: variables for git.
     """
-    if not _URL.fullmatch(url):
-        raise InvalidInput(
-            "a git repository cannot be used",
-            where=url.rpartition("@")[2],
-            why="it is no https or ssh address, or has a password in it",
-            todo="name it without credentials; a Secret (build.git.secret) or git's own settings hold them",
-        )
     if _COMMIT.fullmatch(ref):
         return ref
     lines = _ls_remote(url, ref, credentials)

@@ -18,6 +18,7 @@ from .render_facts import Group, RenderFacts
 from .templating import Facts, Templates
 from .variables import cluster_variables, group_variables
 
+_GIT_URL = re.compile(r"https?://[^\s@]+|ssh://\S+|[\w.-]+@[\w.-]+:\S+")
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -140,13 +141,20 @@ def _missing(build: Build, rendered: RenderedBuild) -> str:
 
 
 def _git(git: Git, text: Callable[[str, str], str]) -> RenderedGit | None:
-    """None where the template of the address gives none."""
+    """None where the template of the address gives none. Raises InvalidInput."""
     url = text(git.url, "git.url")
     ref, folder = text(git.ref, "git.ref"), text(git.folder, "git.folder")
     containerfile, secret = (
         text(git.containerfile, "git.containerfile"),
         text(git.secret, "git.secret"),
     )
+    if url and not _GIT_URL.fullmatch(url):
+        raise InvalidInput(
+            "a git repository cannot be used",
+            where=url.rpartition("@")[2],
+            why="it is no https or ssh address, or has a password in it",
+            todo="name it without credentials; a Secret (build.git.secret) or git's own settings hold them",
+        )
     return RenderedGit(url, ref, folder, containerfile, secret) if url else None
 
 

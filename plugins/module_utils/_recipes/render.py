@@ -13,6 +13,8 @@ from .._errors import InvalidInput
 from .._json import Obj
 from .._proofs.proof import Proof
 from .._schema.problems import suggest
+from .building import render_build
+from .lookups import is_looked_up
 from .manifests import identity, title
 from .recipe import Recipe
 from .render_facts import Group, RenderedObject, RenderedState, RenderFacts, Skipped, itself
@@ -55,7 +57,7 @@ def render_images(recipe: Recipe, state_name: str, facts: RenderFacts) -> dict[s
 
 def check_recipe(recipe: Recipe, facts: RenderFacts) -> Mapping[str, RenderedState]:
     """Every state rendered, in dependency order. Raises InvalidInput also where two states hold the
-    same object.
+    same object, and where the options leave out what a build cannot do without.
 
     Where there is no node, what is rendered per group is tried with made-up groups, which leave no
     trace.
@@ -78,6 +80,9 @@ def _check_together(recipe: Recipe, facts: RenderFacts) -> dict[str, RenderedSta
                     why=f"{source} makes it for state {other}, and {item.source} for state {name}",
                     todo="keep it in one of them",
                 )
+    for looked_up in filter(is_looked_up, recipe.states.values()):
+        for group in facts.groups:
+            render_build(recipe, looked_up, facts, group)
     return states
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import FACETS
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.lookups import settled
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
@@ -181,7 +182,7 @@ def renderer(folder: Path) -> Render:
             cluster={"platform": platform},
             apis=served if apis is None else apis,
         )
-        return Rendering(recipe, facts, check_recipe(recipe, facts))
+        return Rendering(recipe, facts, check_recipe(settled(recipe, facts.options), facts))
 
     return render
 

@@ -52,7 +52,7 @@ def wanted_of(rendering: Any, group: int = 0) -> Any:
     [
         ({}, "never"),
         ({"driver_lookup": True}, "controller"),
-        ({"driver_build": True}, "controller"),
+        ({"driver_build": True, "driver_build_repository": REPOSITORY}, "controller"),
         ({"driver_lookup": True, "driver_build": True, "driver_enabled": False}, "never"),
     ],
 )
@@ -62,6 +62,29 @@ def test_images_are_looked_up_and_proven_only_where_somebody_says_so(
     state = state_of(nvidia_gpu(**options))
     assert state.lookup == lookup
     assert [proof.kind for proof in state.validate] == (["image"] if lookup == "controller" else [])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "{{ options.driver_build_repository }} names no repository to push to"),
+        (
+            {"driver_build_repository": REPOSITORY, "driver_build_git": ""},
+            "neither a Containerfile nor a git repository that has one",
+        ),
+        (
+            {"driver_build_repository": REPOSITORY, "driver_build_git": "https://me:pw@git.test"},
+            "has a password in it",
+        ),
+    ],
+)
+def test_a_build_of_which_nothing_can_come_is_refused_before_anything_is_applied(
+    nvidia_gpu: Any, options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        nvidia_gpu(driver_build=True, **options)
+    assert said in str(caught.value)
+    assert "pw" not in str(caught.value)
 
 
 def test_nothing_is_built_by_default(nvidia_gpu: Any) -> None:
@@ -111,20 +134,6 @@ def test_a_containerfile_of_ones_own_counts_with_and_without_a_repository(nvidia
         assert (build.git is None) == bool(more)
     # The repository's own does not count, then.
     assert wanted_of(nvidia_gpu(**own)).inputs.git.containerfile == ""
-
-
-def test_what_a_build_cannot_do_without_is_asked_for(nvidia_gpu: Any) -> None:
-    with pytest.raises(
-        InvalidInput,
-        match=r"\{\{ options.driver_build_repository \}\} names no repository to push to",
-    ):
-        build_of(nvidia_gpu(driver_build=True))
-    with pytest.raises(
-        InvalidInput, match="neither a Containerfile nor a git repository that has one"
-    ):
-        build_of(
-            nvidia_gpu(driver_build=True, driver_build_repository=REPOSITORY, driver_build_git="")
-        )
 
 
 def test_images_of_nvidia_have_to_be_for_the_kernel_as_their_own_label_says(
