@@ -28,14 +28,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 # First: what shares a parametrized fixture is brought together after that.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Shuffle the tests of each file. The files stay where they are, as some levels begin with the
-    longest, and two tests come in the same order however many others are chosen."""
+    """Shuffle the tests of each file, but for those that need its cluster as it was made. The files
+    stay where they are, as some levels begin with the longest, and two tests come in the same order
+    however many others are chosen."""
     if seed := config.getoption("shuffle"):
         items[:] = [
             item
             for _file, tests in groupby(items, key=lambda item: item.path)
             for item in sorted(
-                tests, key=lambda item: hashlib.sha256(f"{seed} {item.nodeid}".encode()).digest()
+                tests,
+                key=lambda item: (
+                    item.get_closest_marker("first") is None,
+                    hashlib.sha256(f"{seed} {item.nodeid}".encode()).digest(),
+                ),
             )
         ]
 

@@ -54,7 +54,7 @@ def kmod(cluster: Cluster, runner: Runner, bed: Bed) -> Kmod:
     return make_kmod(cluster, runner, bed)
 
 
-@pytest.fixture
+@contextmanager
 def slow(kmod: Kmod) -> Iterator[None]:
     """Builds take a minute, or until the faults are cleared."""
     set_fault(kmod.cluster.kubeconfig, BUILDER, "other", "slow", seconds=60)
@@ -97,8 +97,7 @@ def said(folder: Path) -> str:
     return (folder / "enable.log").read_text()
 
 
-@pytest.mark.usefixtures("slow")
-def test_a_run_that_is_interrupted_leaves_its_build_to_the_next(kmod: Kmod, tmp_path: Path) -> None:
+def a_run_that_is_interrupted_leaves_its_build_to_the_next(kmod: Kmod, tmp_path: Path) -> None:
     only = kmod.options(node_selector={"kubernetes.io/hostname": "odd-1"})
     mark = kmod.cluster.mark()
     with begun(kmod, tmp_path, options=only) as run:
@@ -123,10 +122,7 @@ def test_a_run_that_is_interrupted_leaves_its_build_to_the_next(kmod: Kmod, tmp_
     eventually(lambda: kmod.builds() == [])
 
 
-@pytest.mark.usefixtures("slow")
-def test_kernels_are_built_at_once_but_no_more_of_them_than_allowed(
-    kmod: Kmod, tmp_path: Path
-) -> None:
+def kernels_are_built_at_once_but_no_more_of_them_than_allowed(kmod: Kmod, tmp_path: Path) -> None:
     cluster = kmod.cluster
     cluster.kubectl("label", "node", "plain-1", "kmod=wanted")
     cluster.add_nodes(
@@ -155,8 +151,7 @@ def test_kernels_are_built_at_once_but_no_more_of_them_than_allowed(
     assert set(kmod.summaries().values()) == {"ready"}
 
 
-@pytest.mark.usefixtures("slow")
-def test_two_recipes_build_the_same_in_one_namespace(kmod: Kmod, tmp_path: Path) -> None:
+def two_recipes_build_the_same_in_one_namespace(kmod: Kmod, tmp_path: Path) -> None:
     other = OtherKmod(kmod.cluster, kmod.runner, kmod.bed)
     folder = tmp_path / "other-kmod"
     shutil.copytree(REPO / "recipes" / "simple-kmod", folder)
@@ -206,7 +201,7 @@ def build_odd(kmod: Kmod, folder: Path, **settings: Any) -> tuple[Obj, list[str]
     ]
 
 
-def test_what_failed_elsewhere_is_tried_again_later_or_at_once_where_its_cause_is_gone(
+def what_failed_elsewhere_is_tried_again_later_or_at_once_where_its_cause_is_gone(
     kmod: Kmod, tmp_path: Path
 ) -> None:
     kmod.images.push("base/kmod", "1", labels={"made": "third"})
@@ -248,7 +243,7 @@ def test_what_failed_elsewhere_is_tried_again_later_or_at_once_where_its_cause_i
         clear_faults(kmod.cluster.kubeconfig)
 
 
-def test_what_is_known_before_is_said_before_anything_is_made(kmod: Kmod, tmp_path: Path) -> None:
+def what_is_known_before_is_said_before_anything_is_made(kmod: Kmod, tmp_path: Path) -> None:
     kmod.images.push("base/kmod", "1", labels={"made": "fourth"})
     pushed = kmod.registry.mark()
     kmod.give_secret(PULLER)
@@ -266,7 +261,7 @@ def test_what_is_known_before_is_said_before_anything_is_made(kmod: Kmod, tmp_pa
     assert (bool(made), ended[-1].status) == (True, 204)
 
 
-def test_what_another_cluster_pushed_from_the_same_inputs_is_no_new_driver(
+def what_another_cluster_pushed_from_the_same_inputs_is_no_new_driver(
     kmod: Kmod, tmp_path: Path
 ) -> None:
     kmod.images.push("base/kmod", "1", labels={"made": "second"})
@@ -280,6 +275,27 @@ def test_what_another_cluster_pushed_from_the_same_inputs_is_no_new_driver(
     kmod.images.delete(repository, before["image"].partition("@")[2])
     row, _made = build_odd(kmod, tmp_path)
     assert row["image"].endswith(other)
+
+
+def test_builds_of_several_kernels_and_recipes_and_trouble_elsewhere(
+    kmod: Kmod, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """One story: each step goes on from the one before."""
+    with slow(kmod):
+        a_run_that_is_interrupted_leaves_its_build_to_the_next(kmod, tmp_path_factory.mktemp("run"))
+    with slow(kmod):
+        kernels_are_built_at_once_but_no_more_of_them_than_allowed(
+            kmod, tmp_path_factory.mktemp("run")
+        )
+    with slow(kmod):
+        two_recipes_build_the_same_in_one_namespace(kmod, tmp_path_factory.mktemp("run"))
+    what_failed_elsewhere_is_tried_again_later_or_at_once_where_its_cause_is_gone(
+        kmod, tmp_path_factory.mktemp("run")
+    )
+    what_is_known_before_is_said_before_anything_is_made(kmod, tmp_path_factory.mktemp("run"))
+    what_another_cluster_pushed_from_the_same_inputs_is_no_new_driver(
+        kmod, tmp_path_factory.mktemp("run")
+    )
 
 
 @pytest.mark.parametrize(

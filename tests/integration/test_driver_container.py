@@ -177,47 +177,43 @@ class TestNothingEnabled:
         assert "arm64" in played.output
 
 
-class TestEnabled:
-    """One kernel has a prebuilt image, one an image that was built before, one has none and none
-    can be built."""
+@pytest.mark.usefixtures("absent")
+def test_the_first_run_and_the_second(kmod: Kmod, tmp_path: Path) -> None:
+    """One kernel has a prebuilt image, one an image that was built before, one has none and none can
+    be built."""
+    played, images = first_run(kmod, tmp_path)
+    assert played.code != 0
+    assert (
+        "3 of 4 nodes are ready; node odd-1, state driver_container failed: no image fits kernel"
+        in check_output(played)
+    )
+    assert kmod.summaries() == READY
+    assert kmod.drivers() == images
+    record = kmod.record()
+    assert {kernel: record[kernel]["image"] for kernel in (OLD, NEW)} == kmod.drivers()
+    assert (record[ODD]["image"], record[ODD]["failed"] != "") == ("", True)
+    for part in (
+        f"drivers/prebuilt:{ODD_TAG} does not exist; ",
+        f"drivers/simple-kmod:{ODD_TAG}-",
+        f"does not exist; the build failed: {NO_HEADERS}; mend its inputs, or set rebuild",
+    ):
+        assert part in record[ODD]["problem"]
 
-    @pytest.mark.usefixtures("absent")
-    def test_the_first_run(self, kmod: Kmod, tmp_path: Path) -> None:
-        played, images = first_run(kmod, tmp_path)
-        assert played.code != 0
-        assert (
-            "3 of 4 nodes are ready; node odd-1, state driver_container failed: no image fits kernel"
-            in check_output(played)
-        )
-        assert kmod.summaries() == READY
-        assert kmod.drivers() == images
-        record = kmod.record()
-        assert {kernel: record[kernel]["image"] for kernel in (OLD, NEW)} == kmod.drivers()
-        assert (record[ODD]["image"], record[ODD]["failed"] != "") == ("", True)
-        for part in (
-            f"drivers/prebuilt:{ODD_TAG} does not exist; ",
-            f"drivers/simple-kmod:{ODD_TAG}-",
-            f"does not exist; the build failed: {NO_HEADERS}; mend its inputs, or set rebuild",
-        ):
-            assert part in record[ODD]["problem"]
+    # The second run only reads.
+    before, mark, pushed = kmod.cluster.dump(), kmod.cluster.mark(), kmod.registry.mark()
+    played = kmod.play()
+    assert (played.changed, kmod.runner.writes(mark)) == (0, []), played.output
+    assert {request.method for request in kmod.registry.requests(pushed)} <= {"GET", "HEAD"}
+    assert kmod.cluster.dump() == before
 
-    @pytest.mark.usefixtures("enabled")
-    def test_the_second_run_only_reads(self, kmod: Kmod) -> None:
-        before, mark, pushed = kmod.cluster.dump(), kmod.cluster.mark(), kmod.registry.mark()
-        played = kmod.play()
-        assert (played.changed, kmod.runner.writes(mark)) == (0, []), played.output
-        assert {request.method for request in kmod.registry.requests(pushed)} <= {"GET", "HEAD"}
-        assert kmod.cluster.dump() == before
-
-    @pytest.mark.usefixtures("enabled")
-    def test_both_ways_say_the_same(self, kmod: Kmod, tmp_path: Path) -> None:
-        here = kmod.look_up(tmp_path, how="local")
-        assert {kernel: row["source"] for kernel, row in groups(here).items()} == {
-            OLD: "prebuilt",
-            NEW: "built before",
-            ODD: "none",
-        }
-        assert kmod.look_up(tmp_path, how="elsewhere") == here
+    # Both ways of running the module say the same.
+    here = kmod.look_up(tmp_path, how="local")
+    assert {kernel: row["source"] for kernel, row in groups(here).items()} == {
+        OLD: "prebuilt",
+        NEW: "built before",
+        ODD: "none",
+    }
+    assert kmod.look_up(tmp_path, how="elsewhere") == here
 
 
 class TestKept:

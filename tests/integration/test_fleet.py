@@ -103,7 +103,7 @@ def rows(file: Path) -> dict[str, tuple[str, str]]:
     return {row["cluster"]: (row["recipe"], row["phase"]) for row in json.loads(file.read_text())}
 
 
-def test_one_run_serves_all_each_at_its_own_pace_and_a_broken_cluster_stops_no_other(
+def one_run_serves_all_each_at_its_own_pace_and_a_broken_cluster_stops_no_other(
     clusters: dict[str, Cluster], fleet: Runner, inventory: Path
 ) -> None:
     # A driver that takes its time on one cluster: the others are recorded while that run still goes
@@ -134,17 +134,12 @@ def test_one_run_serves_all_each_at_its_own_pace_and_a_broken_cluster_stops_no_o
     assert re.search(r"fleet-south +two-states +error +- +.*cannot be reached", table)
 
 
-def test_a_second_run_changes_nothing_on_any(fleet: Runner, inventory: Path) -> None:
+def a_second_run_changes_nothing_on_any(fleet: Runner, inventory: Path) -> None:
     played = fleet.play("enable", "-i", str(inventory), "--limit", "!fleet-south").check()
     played.unchanged()
 
 
-@pytest.mark.parametrize(
-    "how",
-    [{"hardware_enablement_strategy": "free"}, {"hardware_enablement_serial": 1}],
-    ids=["free", "serial"],
-)
-def test_other_strategies_serve_all_and_end_with_one_table(
+def other_strategies_serve_all_and_end_with_one_table(
     fleet: Runner, inventory: Path, tmp_path: Path, how: dict[str, Any]
 ) -> None:
     file = tmp_path / "fleet.json"
@@ -162,9 +157,7 @@ def test_other_strategies_serve_all_and_end_with_one_table(
     assert rows(file) == {**ready, "fleet-south": ("two-states", "error")}
 
 
-def test_status_and_disable_too(
-    clusters: dict[str, Cluster], fleet: Runner, inventory: Path
-) -> None:
+def status_and_disable_too(clusters: dict[str, Cluster], fleet: Runner, inventory: Path) -> None:
     limit = ("-i", str(inventory), "--limit", "!fleet-south")
     status = fleet.play("status", *limit).check()
     assert "two-states: ready, 2/2 nodes" in status.output
@@ -172,3 +165,16 @@ def test_status_and_disable_too(
     fleet.play("disable", *limit).check()
     for cluster in clusters.values():
         assert not cluster.kubectl("get", "sr", "-o", "name")
+
+
+def test_a_fleet_from_the_first_run_to_disabled(
+    clusters: dict[str, Cluster], fleet: Runner, inventory: Path, tmp_path: Path
+) -> None:
+    """One story: each step goes on from the one before."""
+    one_run_serves_all_each_at_its_own_pace_and_a_broken_cluster_stops_no_other(
+        clusters, fleet, inventory
+    )
+    a_second_run_changes_nothing_on_any(fleet, inventory)
+    for how in ({"hardware_enablement_strategy": "free"}, {"hardware_enablement_serial": 1}):
+        other_strategies_serve_all_and_end_with_one_table(fleet, inventory, tmp_path, how)
+    status_and_disable_too(clusters, fleet, inventory)

@@ -177,8 +177,9 @@ def all_up(bed: Bed) -> Iterator[Bed]:
     up()
 
 
+@pytest.mark.first
 def test_out_of_order_nothing_serves(bed: Bed) -> None:
-    """First of all: hook, plugin and discovery without a driver do not become ready, and validators
+    """Hook, plugin and discovery without a driver do not become ready, and validators
     fail."""
     bed.daemons("hook", "plugin", "discovery", "exporter")
     eventually(lambda: waits_for(bed.pod("plugin", bed.first)) == "PodInitializing")
@@ -196,6 +197,8 @@ def test_out_of_order_nothing_serves(bed: Bed) -> None:
     eventually(lambda: all(is_ready(bed.pod(app, bed.first)) for app in IMAGES))
     eventually(lambda: bed.gpus(bed.first) == ("8", "8"))
     assert all(first(bed.pod(app, bed.first))["restartCount"] == 0 for app in IMAGES)
+    with pytest.raises(ClusterError, match="previous terminated container"):
+        bed.logs(bed.pod("driver", bed.first), "--previous")
 
 
 def test_validators_pass_and_logs_can_be_read(all_up: Bed) -> None:
@@ -205,8 +208,6 @@ def test_validators_pass_and_logs_can_be_read(all_up: Bed) -> None:
         assert "Test PASSED" in all_up.logs(passed)
     driver = all_up.pod("driver", all_up.first)
     assert all_up.logs(driver, "--tail=1") == "Done, now waiting for signal\n"
-    with pytest.raises(ClusterError, match="previous terminated container"):
-        all_up.logs(driver, "--previous")
 
 
 def test_feature_discovery_labels_the_node(all_up: Bed) -> None:

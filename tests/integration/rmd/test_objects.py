@@ -57,14 +57,14 @@ def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield made
 
 
-def test_a_first_run_without_objects_brings_the_kinds(bed: ObjectsBed, runner: Runner) -> None:
+def a_first_run_without_objects_brings_the_kinds(bed: ObjectsBed, runner: Runner) -> None:
     assert runner.play("rmd_workloads", "--check").check().changed == 1
     assert runner.play("rmd_workloads").check().changed == 1
     runner.play("rmd_workloads").unchanged()
     assert bed.get("rmdnodestate", f"rmd-node-state-{ONE}")["status"]["reachable"] is True
 
 
-def test_the_samples_are_posted_as_the_readme_says(bed: ObjectsBed, reconcile: Module) -> None:
+def the_samples_are_posted_as_the_readme_says(bed: ObjectsBed, reconcile: Module) -> None:
     for sample in (GUARANTEED_CACHE, GUARANTEED_CACHE_PSTATE):
         bed.create(sample)
     mark = bed.fleet.mark()
@@ -84,7 +84,7 @@ def test_the_samples_are_posted_as_the_readme_says(bed: ObjectsBed, reconcile: M
         ]
 
 
-def test_describe_shows_what_the_readme_shows(bed: ObjectsBed) -> None:
+def describe_shows_what_the_readme_shows(bed: ObjectsBed) -> None:
     assert bed.get("rmdworkload", CACHE)["spec"] == GUARANTEED_CACHE["spec"]
     assert bed.get("rmdworkload", PSTATE)["spec"] == GUARANTEED_CACHE_PSTATE["spec"]
     described = bed.cluster.kubectl("describe", "rmdworkload", CACHE)
@@ -103,7 +103,7 @@ def test_describe_shows_what_the_readme_shows(bed: ObjectsBed) -> None:
     assert conditions == {"Ready": "True", "Degraded": "False", "Invalid": "False"}
 
 
-def test_a_node_state_is_the_readmes(bed: ObjectsBed) -> None:
+def a_node_state_is_the_readmes(bed: ObjectsBed) -> None:
     state = bed.get("rmdnodestate", f"rmd-node-state-{ONE}")
     assert state["spec"] == {"node": ONE, "nodeUid": bed.get("node", ONE)["metadata"]["uid"]}
     common = {"Cache Max": "2", "Cache Min": "2", "Origin": "REST", "Status": "Successful"}
@@ -120,7 +120,7 @@ def test_a_node_state_is_the_readmes(bed: ObjectsBed) -> None:
     }
 
 
-def test_a_second_run_is_one_get_for_each_node_and_no_write(
+def a_second_run_is_one_get_for_each_node_and_no_write(
     bed: ObjectsBed, runner: Runner, reconcile: Module
 ) -> None:
     mark, written = bed.fleet.mark(), bed.cluster.mark()
@@ -129,13 +129,13 @@ def test_a_second_run_is_one_get_for_each_node_and_no_write(
     assert runner.writes(written) == []
 
 
-def test_nodes_offer_what_workloads_without_a_pod_leave(bed: ObjectsBed) -> None:
+def nodes_offer_what_workloads_without_a_pod_leave(bed: ObjectsBed) -> None:
     # Six guaranteed ways on each socket, two of them taken on both.
     for field in ("capacity", "allocatable"):
         assert bed.get("node", ONE)["status"][field]["intel.com/l3_cache_ways"] == "4"
 
 
-def test_check_mode_tells_and_writes_nothing(bed: ObjectsBed, runner: Runner) -> None:
+def check_mode_tells_and_writes_nothing(bed: ObjectsBed, runner: Runner) -> None:
     bed.apply(workload(CACHE, {**GUARANTEED_CACHE["spec"], "cache": {"max": 3, "min": 3}}))
     mark, before, written = bed.fleet.mark(), bed.fleet.dump(), bed.cluster.mark()
     played = runner.play("rmd_workloads", "--check", "--diff").check()
@@ -147,7 +147,7 @@ def test_check_mode_tells_and_writes_nothing(bed: ObjectsBed, runner: Runner) ->
     assert (bed.fleet.dump(), runner.writes(written)) == (before, [])
 
 
-def test_a_change_is_made_and_a_node_that_is_no_longer_named_loses_it(
+def a_change_is_made_and_a_node_that_is_no_longer_named_loses_it(
     bed: ObjectsBed, reconcile: Module
 ) -> None:
     bed.apply(
@@ -163,7 +163,7 @@ def test_a_change_is_made_and_a_node_that_is_no_longer_named_loses_it(
     reconcile.unchanged()
 
 
-def test_what_a_daemon_lost_is_posted_again(bed: ObjectsBed, reconcile: Module) -> None:
+def what_a_daemon_lost_is_posted_again(bed: ObjectsBed, reconcile: Module) -> None:
     bed.fleet[ONE].restart(empty_database=True)
     bed.fleet[ONE].reboot()
     assert bed.uuids(ONE) == []
@@ -172,7 +172,7 @@ def test_what_a_daemon_lost_is_posted_again(bed: ObjectsBed, reconcile: Module) 
     reconcile.unchanged()
 
 
-def test_a_deleted_object_is_held_until_it_is_gone_from_all_nodes(
+def a_deleted_object_is_held_until_it_is_gone_from_all_nodes(
     bed: ObjectsBed, runner: Runner, reconcile: Module
 ) -> None:
     bed.fleet[TWO].stop()
@@ -194,7 +194,7 @@ def test_a_deleted_object_is_held_until_it_is_gone_from_all_nodes(
     reconcile.unchanged()
 
 
-def test_an_orphan_of_ours_is_swept_and_what_others_made_stays(
+def an_orphan_of_ours_is_swept_and_what_others_made_stays(
     bed: ObjectsBed, reconcile: Module
 ) -> None:
     stranger = {"id": "77", "uuid": "stranger", "core_ids": ["6"], "cache": {"max": 0, "min": 0}}
@@ -210,7 +210,7 @@ def test_an_orphan_of_ours_is_swept_and_what_others_made_stays(
     bed.fleet[ONE].reboot().restart(empty_database=True)
 
 
-def test_names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(
+def names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(
     bed: ObjectsBed, reconcile: Module
 ) -> None:
     bed.cluster.kubectl("create", "namespace", "team")
@@ -237,7 +237,7 @@ def test_names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(
     assert bed.uuids(ONE) == []
 
 
-def test_what_the_operator_left_under_the_bare_name_is_adopted(
+def what_the_operator_left_under_the_bare_name_is_adopted(
     bed: ObjectsBed, reconcile: Module
 ) -> None:
     bed.post(ONE, {"uuid": "old", "core_ids": ["1"], "cache": {"max": 1, "min": 1}})
@@ -276,7 +276,7 @@ INVALID = {
 }
 
 
-def test_what_rmd_would_refuse_is_invalid_and_never_sent_and_does_not_hold_up_the_rest(
+def what_rmd_would_refuse_is_invalid_and_never_sent_and_does_not_hold_up_the_rest(
     bed: ObjectsBed, reconcile: Module
 ) -> None:
     for name, (spec, _why) in INVALID.items():
@@ -303,9 +303,7 @@ def test_what_rmd_would_refuse_is_invalid_and_never_sent_and_does_not_hold_up_th
     assert bed.cluster.kubectl("get", "rmdworkloads", "-A", "-o", "name") == ""
 
 
-def test_a_refusal_of_one_node_is_told_and_the_other_has_it(
-    bed: ObjectsBed, reconcile: Module
-) -> None:
+def a_refusal_of_one_node_is_told_and_the_other_has_it(bed: ObjectsBed, reconcile: Module) -> None:
     bed.post(TWO, {"uuid": "stranger", "core_ids": ["2"], "cache": {"max": 1, "min": 1}})
     bed.create(
         workload(
@@ -322,7 +320,7 @@ def test_a_refusal_of_one_node_is_told_and_the_other_has_it(
     assert status["nodes"] == "1/2"
 
 
-def test_a_node_that_has_left_counts_as_removed(bed: ObjectsBed, reconcile: Module) -> None:
+def a_node_that_has_left_counts_as_removed(bed: ObjectsBed, reconcile: Module) -> None:
     bed.apply(
         workload(
             "shared-core", {"coreIds": ["3"], "cache": {"max": 1, "min": 1}, "nodes": [ONE, TWO]}
@@ -338,6 +336,28 @@ def test_a_node_that_has_left_counts_as_removed(bed: ObjectsBed, reconcile: Modu
         "the node state's end",
     )
     reconcile.unchanged()
+
+
+def test_objects_from_the_first_run_to_a_node_that_has_left(
+    bed: ObjectsBed, runner: Runner, reconcile: Module
+) -> None:
+    """One story: each step goes on from the one before."""
+    a_first_run_without_objects_brings_the_kinds(bed, runner)
+    the_samples_are_posted_as_the_readme_says(bed, reconcile)
+    describe_shows_what_the_readme_shows(bed)
+    a_node_state_is_the_readmes(bed)
+    a_second_run_is_one_get_for_each_node_and_no_write(bed, runner, reconcile)
+    nodes_offer_what_workloads_without_a_pod_leave(bed)
+    check_mode_tells_and_writes_nothing(bed, runner)
+    a_change_is_made_and_a_node_that_is_no_longer_named_loses_it(bed, reconcile)
+    what_a_daemon_lost_is_posted_again(bed, reconcile)
+    a_deleted_object_is_held_until_it_is_gone_from_all_nodes(bed, runner, reconcile)
+    an_orphan_of_ours_is_swept_and_what_others_made_stays(bed, reconcile)
+    names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(bed, reconcile)
+    what_the_operator_left_under_the_bare_name_is_adopted(bed, reconcile)
+    what_rmd_would_refuse_is_invalid_and_never_sent_and_does_not_hold_up_the_rest(bed, reconcile)
+    a_refusal_of_one_node_is_told_and_the_other_has_it(bed, reconcile)
+    a_node_that_has_left_counts_as_removed(bed, reconcile)
 
 
 def section(described: str, title: str) -> list[str]:

@@ -60,7 +60,7 @@ def everywhere(bed: ObjectsBed) -> dict[str, list[str]]:
     return {node: bed.uuids(node) for node in bed.fleet}
 
 
-def test_all_cores_of_selected_nodes_but_the_reserved(bed: ObjectsBed, reconcile: Module) -> None:
+def all_cores_of_selected_nodes_but_the_reserved(bed: ObjectsBed, reconcile: Module) -> None:
     spec: dict[str, Any] = {
         "allCores": True,
         "coreIds": ["5"],
@@ -88,7 +88,7 @@ def test_all_cores_of_selected_nodes_but_the_reserved(bed: ObjectsBed, reconcile
     assert bed.methods(mark) == {node: ["GET /v1/workloads"] for node in (ONE, TWO, THREE)}
 
 
-def test_a_node_that_loses_the_label_loses_the_workload(bed: ObjectsBed, reconcile: Module) -> None:
+def a_node_that_loses_the_label_loses_the_workload(bed: ObjectsBed, reconcile: Module) -> None:
     bed.cluster.kubectl("label", "node", TWO, "rdt-")
     reconcile.done()
     assert everywhere(bed) == {ONE: ["all"], TWO: [], THREE: []}
@@ -97,8 +97,7 @@ def test_a_node_that_loses_the_label_loses_the_workload(bed: ObjectsBed, reconci
     assert everywhere(bed) == {ONE: [], TWO: [], THREE: []}
 
 
-@pytest.mark.slow
-def test_a_run_that_is_killed_is_repaired_by_the_next(
+def a_run_that_is_killed_is_repaired_by_the_next(
     bed: ObjectsBed, runner: Runner, reconcile: Module
 ) -> None:
     nodes = [ONE, TWO, THREE]
@@ -134,7 +133,7 @@ def test_a_run_that_is_killed_is_repaired_by_the_next(
     reconcile.unchanged()
 
 
-def test_all_nodes_or_none(bed: ObjectsBed, runner: Runner, reconcile: Module) -> None:
+def all_nodes_or_none(bed: ObjectsBed, runner: Runner, reconcile: Module) -> None:
     bed.apply(
         workload("web", coreIds=["1"], rdt={"cache": {"max": 1, "min": 1}}, nodes=[ONE, TWO, THREE])
     )
@@ -157,7 +156,7 @@ def test_all_nodes_or_none(bed: ObjectsBed, runner: Runner, reconcile: Module) -
     assert bed.get("rmdworkload", "web")["status"]["nodes"] == "3/3"
 
 
-def test_two_runs_do_not_mix(bed: ObjectsBed, runner: Runner, reconcile: Module) -> None:
+def two_runs_do_not_mix(bed: ObjectsBed, runner: Runner, reconcile: Module) -> None:
     bed.apply(
         workload("web", coreIds=["1"], rdt={"cache": {"max": 2, "min": 2}}, nodes=[ONE, TWO, THREE])
     )
@@ -170,3 +169,14 @@ def test_two_runs_do_not_mix(bed: ObjectsBed, runner: Runner, reconcile: Module)
     assert first.wait(timeout=120) == 0
     posts = [entry for entry in bed.fleet[ONE].requests(mark) if entry.method == "POST"]
     assert len(posts) == 1
+
+
+def test_objects_on_three_nodes_and_runs_that_do_not_end_well(
+    bed: ObjectsBed, runner: Runner, reconcile: Module
+) -> None:
+    """One story: each step goes on from the one before."""
+    all_cores_of_selected_nodes_but_the_reserved(bed, reconcile)
+    a_node_that_loses_the_label_loses_the_workload(bed, reconcile)
+    a_run_that_is_killed_is_repaired_by_the_next(bed, runner, reconcile)
+    all_nodes_or_none(bed, runner, reconcile)
+    two_runs_do_not_mix(bed, runner, reconcile)

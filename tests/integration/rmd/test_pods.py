@@ -80,12 +80,12 @@ def events(bed: ObjectsBed, pod: str) -> list[str]:
     return [event["message"] for event in mine if event["reason"] == "CacheWorkloadFailed"]
 
 
-def test_nodes_offer_their_guaranteed_ways(bed: ObjectsBed, reconcile: Module) -> None:
+def nodes_offer_their_guaranteed_ways(bed: ObjectsBed, reconcile: Module) -> None:
     assert bed.get("node", NODE)["status"]["allocatable"]["intel.com/l3_cache_ways"] == "6"
     reconcile.unchanged()
 
 
-def test_the_readmes_pod_gets_its_workload(bed: ObjectsBed, runner: Runner) -> None:
+def the_readmes_pod_gets_its_workload(bed: ObjectsBed, runner: Runner) -> None:
     uid = start(
         bed, guaranteed("guaranteed-cache-pod-86676", nginx1_cache_min="2"), nginx1="1-2,49"
     )
@@ -112,7 +112,7 @@ def test_the_readmes_pod_gets_its_workload(bed: ObjectsBed, runner: Runner) -> N
     assert found["metadata"]["ownerReferences"][0]["uid"] == uid
 
 
-def test_a_second_run_writes_nothing_and_what_the_pod_holds_is_still_offered(
+def a_second_run_writes_nothing_and_what_the_pod_holds_is_still_offered(
     bed: ObjectsBed, runner: Runner, reconcile: Module
 ) -> None:
     mark, written = bed.fleet.mark(), bed.cluster.mark()
@@ -123,7 +123,7 @@ def test_a_second_run_writes_nothing_and_what_the_pod_holds_is_still_offered(
     assert bed.get("node", NODE)["status"]["allocatable"]["intel.com/l3_cache_ways"] == "6"
 
 
-def test_changed_annotations_are_handed_on(bed: ObjectsBed, reconcile: Module) -> None:
+def changed_annotations_are_handed_on(bed: ObjectsBed, reconcile: Module) -> None:
     bed.cluster.kubectl(
         "annotate", "--overwrite", "pod", "guaranteed-cache-pod-86676", "nginx1_cache_min=1"
     )
@@ -132,7 +132,7 @@ def test_changed_annotations_are_handed_on(bed: ObjectsBed, reconcile: Module) -
     reconcile.unchanged()
 
 
-def test_deleting_the_pod_deletes_its_workload(bed: ObjectsBed, reconcile: Module) -> None:
+def deleting_the_pod_deletes_its_workload(bed: ObjectsBed, reconcile: Module) -> None:
     bed.cluster.kubectl("delete", "pod", "guaranteed-cache-pod-86676")
     name = "rmd-workload-guaranteed-cache-pod-86676"
     until(
@@ -145,7 +145,7 @@ def test_deleting_the_pod_deletes_its_workload(bed: ObjectsBed, reconcile: Modul
     reconcile.unchanged()
 
 
-def test_a_finished_pod_has_no_workload_any_more(bed: ObjectsBed, reconcile: Module) -> None:
+def a_finished_pod_has_no_workload_any_more(bed: ObjectsBed, reconcile: Module) -> None:
     start(bed, guaranteed("job"), nginx1="4-6")
     reconcile.done()
     assert bed.uuids(NODE) == ["job-rmd-workload-nginx1"]
@@ -158,9 +158,7 @@ def test_a_finished_pod_has_no_workload_any_more(bed: ObjectsBed, reconcile: Mod
     bed.cluster.kubectl("delete", "pod", "job")
 
 
-def test_a_pod_without_cpus_of_its_own_is_told_so_and_kept(
-    bed: ObjectsBed, reconcile: Module
-) -> None:
+def a_pod_without_cpus_of_its_own_is_told_so_and_kept(bed: ObjectsBed, reconcile: Module) -> None:
     start(bed, guaranteed("shares"), other="1-3")
     reconcile.failed(failure_policy="evict")
     assert bed.uuids(NODE) == []
@@ -173,7 +171,7 @@ def test_a_pod_without_cpus_of_its_own_is_told_so_and_kept(
     bed.cluster.kubectl("delete", "pod", "shares")
 
 
-def test_what_rmd_refuses_is_told_annotated_and_forgotten_when_it_is_well(
+def what_rmd_refuses_is_told_annotated_and_forgotten_when_it_is_well(
     bed: ObjectsBed, reconcile: Module
 ) -> None:
     start(bed, guaranteed("refused"), nginx1="1-3")
@@ -191,7 +189,7 @@ def test_what_rmd_refuses_is_told_annotated_and_forgotten_when_it_is_well(
     reconcile.done()
 
 
-def test_eviction_only_of_the_pod_that_owns_the_workload(
+def eviction_only_of_the_pod_that_owns_the_workload(
     bed: ObjectsBed, runner: Runner, reconcile: Module
 ) -> None:
     """The operator removed a pod because a workload that somebody had declared had a name like the
@@ -238,3 +236,18 @@ def test_eviction_only_of_the_pod_that_owns_the_workload(
     until(lambda: bed.going("rmdworkload", "nginx-rmd-workload-nginx1"), "the garbage collector")
     reconcile.done()
     assert bed.uuids(NODE) == []
+
+
+def test_pods_and_their_workloads_from_offer_to_eviction(
+    bed: ObjectsBed, runner: Runner, reconcile: Module
+) -> None:
+    """One story: each step goes on from the one before."""
+    nodes_offer_their_guaranteed_ways(bed, reconcile)
+    the_readmes_pod_gets_its_workload(bed, runner)
+    a_second_run_writes_nothing_and_what_the_pod_holds_is_still_offered(bed, runner, reconcile)
+    changed_annotations_are_handed_on(bed, reconcile)
+    deleting_the_pod_deletes_its_workload(bed, reconcile)
+    a_finished_pod_has_no_workload_any_more(bed, reconcile)
+    a_pod_without_cpus_of_its_own_is_told_so_and_kept(bed, reconcile)
+    what_rmd_refuses_is_told_annotated_and_forgotten_when_it_is_well(bed, reconcile)
+    eviction_only_of_the_pod_that_owns_the_workload(bed, runner, reconcile)
