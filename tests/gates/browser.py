@@ -131,7 +131,11 @@ def running(program: str) -> Iterator[Browser]:
         )
         try:
             lines = iter(process.stderr or ())
-            address = next(line for line in lines if line.startswith("DevTools listening on "))
+            address = next(
+                (line for line in lines if line.startswith("DevTools listening on ")), ""
+            )
+            if not address:
+                raise RuntimeError("Chromium ended before it listened: see what it said above")
             yield Browser(address.rsplit(" ", 1)[1].strip())
         finally:
             process.kill()

@@ -37,14 +37,14 @@ def counts(bench: Bench, node: str) -> tuple[str | None, str | None]:
     return status["capacity"].get(RESOURCE), status["allocatable"].get(RESOURCE)
 
 
-def test_a_device_plugin_brings_its_devices_and_takes_them_away(bench: Bench) -> None:
+def a_device_plugin_brings_its_devices_and_takes_them_away(bench: Bench) -> None:
     node = bench.cluster.workers[0]
     assert counts(bench, node) == (None, None)
     start_plugin(bench, node)
     wait_until(lambda: counts(bench, node) == ("4", "4"), "allocatable 4", seconds=30)
 
 
-def test_a_pod_with_a_device_gets_what_the_cdi_specification_says(bench: Bench) -> None:
+def a_pod_with_a_device_gets_what_the_cdi_specification_says(bench: Bench) -> None:
     container = {"resources": {"limits": {RESOURCE: "1"}}}
     bench.pod("user", pod_spec(SLEEP, container=container))
     bench.wait_ready("user")
@@ -62,7 +62,7 @@ def test_a_pod_with_a_device_gets_what_the_cdi_specification_says(bench: Bench) 
     )
 
 
-def test_more_devices_than_there_are_keep_a_pod_pending(bench: Bench) -> None:
+def more_devices_than_there_are_keep_a_pod_pending(bench: Bench) -> None:
     bench.pod("greedy", pod_spec(SLEEP, container={"resources": {"limits": {RESOURCE: "5"}}}))
     events = wait_until(
         lambda: bench.kubectl("events", "--for=pod/greedy"), "an event of the scheduler"
@@ -70,8 +70,16 @@ def test_more_devices_than_there_are_keep_a_pod_pending(bench: Bench) -> None:
     assert f"Insufficient {RESOURCE}" in events
 
 
-def test_without_its_plugin_the_devices_are_there_but_not_to_be_had(bench: Bench) -> None:
+def without_its_plugin_the_devices_are_there_but_not_to_be_had(bench: Bench) -> None:
     bench.kubectl("delete", "pod", "plugin", "--grace-period=1")
     wait_until(
         lambda: counts(bench, bench.cluster.workers[0]) == ("4", "0"), "allocatable 0", seconds=60
     )
+
+
+def test_devices_come_are_given_and_go(bench: Bench) -> None:
+    """One story: each step goes on from the one before."""
+    a_device_plugin_brings_its_devices_and_takes_them_away(bench)
+    a_pod_with_a_device_gets_what_the_cdi_specification_says(bench)
+    more_devices_than_there_are_keep_a_pod_pending(bench)
+    without_its_plugin_the_devices_are_there_but_not_to_be_had(bench)

@@ -63,7 +63,7 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield made
 
 
-def test_one_is_prebuilt_one_is_built_and_one_is_impossible(site: Site) -> None:
+def one_is_prebuilt_one_is_built_and_one_is_impossible(site: Site) -> None:
     played = site.play()
 
     assert played.code != 0
@@ -86,7 +86,7 @@ def test_one_is_prebuilt_one_is_built_and_one_is_impossible(site: Site) -> None:
     assert f"/lib/modules/{NO_HEADERS}/build: No such file" in played.output
 
 
-def test_what_a_build_pulls_and_writes_lies_on_its_volume(site: Site) -> None:
+def what_a_build_pulls_and_writes_lies_on_its_volume(site: Site) -> None:
     # The build that failed has pulled its base, half a gigabyte, and its pod is still there.
     pods = json.loads(
         site.cluster.kubectl("get", "pods", "-n", NAMESPACE, "-l", BUILD_LABEL, "-o", "json")
@@ -105,11 +105,11 @@ def test_what_a_build_pulls_and_writes_lies_on_its_volume(site: Site) -> None:
     assert "images lie on the volume by overlay" in log.splitlines()
 
 
-def test_what_was_built_is_for_that_kernel_and_says_so(site: Site) -> None:
+def what_was_built_is_for_that_kernel_and_says_so(site: Site) -> None:
     look_into(site, "drivers/simple-kmod")
 
 
-def test_the_second_run_asks_and_writes_nothing(site: Site) -> None:
+def the_second_run_asks_and_writes_nothing(site: Site) -> None:
     pushed, mark = site.registry.mark(), site.cluster.mark()
     played = site.play()
     assert played.changed == 0, played.output
@@ -118,14 +118,14 @@ def test_the_second_run_asks_and_writes_nothing(site: Site) -> None:
     assert methods <= {"GET", "HEAD"}
 
 
-def test_no_secret_is_where_it_does_not_belong(site: Site) -> None:
+def no_secret_is_where_it_does_not_belong(site: Site) -> None:
     password = site.registry.credentials.password
     secrets = [password, site.registry.credentials.entry["auth"]]
     jobs = site.cluster.kubectl("get", "jobs,configmaps,pods,sr", "-n", NAMESPACE, "-o", "json")
     assert [secret for secret in secrets if secret in jobs] == []
 
 
-def test_a_real_node_reports_that_its_kernel_takes_no_module(site: Site) -> None:
+def a_real_node_reports_that_its_kernel_takes_no_module(site: Site) -> None:
     node = site.cluster.workers[1]
     site.cluster.reboot(node, site.built)
     site.cluster.relabel(node)
@@ -136,14 +136,14 @@ def test_a_real_node_reports_that_its_kernel_takes_no_module(site: Site) -> None
     assert site.summaries()["built-1"] == "ready"
 
 
-def test_after_a_reboot_into_another_kernel_the_driver_waits_and_says_so(site: Site) -> None:
+def after_a_reboot_into_another_kernel_the_driver_waits_and_says_so(site: Site) -> None:
     node = site.cluster.workers[1]
     site.cluster.reboot(node, site.prebuilt)
     text = f"waiting: this image is for kernel {site.built}, and the node runs {site.prebuilt}"
     wait_until(lambda: text in site.driver_log(node), "the driver's pod says what it waits for")
 
 
-def test_a_base_image_that_changed_is_built_on_once_and_a_failure_takes_nothing_away(
+def a_base_image_that_changed_is_built_on_once_and_a_failure_takes_nothing_away(
     site: Site,
 ) -> None:
     before = site.record()[site.built]
@@ -161,7 +161,7 @@ def test_a_base_image_that_changed_is_built_on_once_and_a_failure_takes_nothing_
     assert site.record()[site.built] == before
 
 
-def test_a_wrong_ca_is_trouble_of_the_base_image_and_the_right_one_builds_at_once(
+def a_wrong_ca_is_trouble_of_the_base_image_and_the_right_one_builds_at_once(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_job, before = made_by_job(site), site.record()[site.built]
@@ -180,7 +180,7 @@ def test_a_wrong_ca_is_trouble_of_the_base_image_and_the_right_one_builds_at_onc
     assert look_into(site, "drivers/by-right-ca") == by_job
 
 
-def test_secrets_of_a_build_are_there_while_it_builds_and_nowhere_else(
+def secrets_of_a_build_are_there_while_it_builds_and_nowhere_else(
     site: Site, tmp_path: Path
 ) -> None:
     recipe = tmp_path / "simple-kmod"
@@ -219,7 +219,7 @@ def test_secrets_of_a_build_are_there_while_it_builds_and_nowhere_else(
     ] == []
 
 
-def test_a_buildconfig_makes_the_same_image_as_a_job(site: Site, tmp_path: Path) -> None:
+def a_buildconfig_makes_the_same_image_as_a_job(site: Site, tmp_path: Path) -> None:
     by_job = made_by_job(site)
     with Cluster.up("test-driver-images-openshift", openshift=True) as openshift:
         use_registry(openshift.folder, site.registry)
@@ -244,7 +244,7 @@ def test_a_buildconfig_makes_the_same_image_as_a_job(site: Site, tmp_path: Path)
         assert look_into(other, "drivers/by-buildconfig") == by_job
 
 
-def test_a_host_and_an_ordinary_pod_make_the_same_image_as_a_job(
+def a_host_and_an_ordinary_pod_make_the_same_image_as_a_job(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_job = made_by_job(site)
@@ -259,7 +259,7 @@ def test_a_host_and_an_ordinary_pod_make_the_same_image_as_a_job(
     assert look_into(site, "drivers/by-host") == by_job, played.output
 
 
-def test_an_air_gap(site: Site) -> None:
+def an_air_gap(site: Site) -> None:
     """A mirror has everything; the source has a name and an address, and nobody may connect to it."""
     worker = site.cluster.workers[0]
     with nobody_asks() as source:
@@ -302,6 +302,33 @@ def test_an_air_gap(site: Site) -> None:
         found = lookup.find(reference, "amd64")
         assert found is not None
         assert found.digest == site.images.digest("drivers/prebuilt", site.prebuilt)
+
+
+def test_driver_images_from_the_first_run_to_an_air_gap(
+    site: Site, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """One story: each step goes on from the one before."""
+    one_is_prebuilt_one_is_built_and_one_is_impossible(site)
+    what_a_build_pulls_and_writes_lies_on_its_volume(site)
+    what_was_built_is_for_that_kernel_and_says_so(site)
+    the_second_run_asks_and_writes_nothing(site)
+    no_secret_is_where_it_does_not_belong(site)
+    a_real_node_reports_that_its_kernel_takes_no_module(site)
+    after_a_reboot_into_another_kernel_the_driver_waits_and_says_so(site)
+    a_base_image_that_changed_is_built_on_once_and_a_failure_takes_nothing_away(site)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        a_wrong_ca_is_trouble_of_the_base_image_and_the_right_one_builds_at_once(
+            site, tmp_path_factory.mktemp("step"), monkeypatch
+        )
+    secrets_of_a_build_are_there_while_it_builds_and_nowhere_else(
+        site, tmp_path_factory.mktemp("step")
+    )
+    a_buildconfig_makes_the_same_image_as_a_job(site, tmp_path_factory.mktemp("step"))
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        a_host_and_an_ordinary_pod_make_the_same_image_as_a_job(
+            site, tmp_path_factory.mktemp("step"), monkeypatch
+        )
+    an_air_gap(site)
 
 
 def made_by_job(site: Site) -> Made:

@@ -4,8 +4,7 @@
 """The whole recipe nvidia-gpu on real nodes, with programs that behave like NVIDIA's: from driver
 to metrics and back.
 
-The tests are one story, in their order: two nodes with GPUs, of which the second one's are broken
-at first.
+Two nodes have GPUs, of which the second one's are broken at first.
 """
 
 from __future__ import annotations
@@ -137,7 +136,7 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         cluster.equip(node, "cpu-only")
 
 
-def test_what_is_broken_is_named_with_its_evidence(site: Site) -> None:
+def what_is_broken_is_named_with_its_evidence(site: Site) -> None:
     first, second = site.cluster.workers
     played = site.play(env={"monitoring": {"STAND_IN_LACKS": TEMPERATURE}})
     assert played.code != 0
@@ -150,7 +149,7 @@ def test_what_is_broken_is_named_with_its_evidence(site: Site) -> None:
     assert site.pod("nvidia-device-plugin", second) == ""
 
 
-def test_mended_every_state_becomes_ready(site: Site) -> None:
+def mended_every_state_becomes_ready(site: Site) -> None:
     site.install(site.cluster.workers[1], Gpus())
     mark = site.cluster.mark()
     played = site.play().check()
@@ -169,7 +168,7 @@ def test_mended_every_state_becomes_ready(site: Site) -> None:
     assert len(read) >= len(site.cluster.workers)
 
 
-def test_metrics_come_from_the_pod(site: Site) -> None:
+def metrics_come_from_the_pod(site: Site) -> None:
     for node in site.cluster.workers:
         name = site.pod("nvidia-dcgm-exporter", node)
         text = site.cluster.kubectl(
@@ -180,7 +179,7 @@ def test_metrics_come_from_the_pod(site: Site) -> None:
         assert all(30 < int(value) < 50 for value in values)
 
 
-def test_the_second_run_changes_and_writes_nothing(site: Site) -> None:
+def the_second_run_changes_and_writes_nothing(site: Site) -> None:
     mark = site.cluster.mark()
     site.play().unchanged()
     assert site.runner.writes(mark) == []
@@ -191,9 +190,7 @@ def test_the_second_run_changes_and_writes_nothing(site: Site) -> None:
     ]
 
 
-def test_a_users_pod_gets_the_device_that_it_asks_for_and_no_other(
-    site: Site, bench: Bench
-) -> None:
+def a_users_pod_gets_the_device_that_it_asks_for_and_no_other(site: Site, bench: Bench) -> None:
     asks = {"resources": {"limits": {RESOURCE: "1"}}}
     bench.pod("user", pod_spec(SLEEP, container=asks))
     guest = {"image": VECTOR_ADD, "command": None}
@@ -216,7 +213,7 @@ def test_a_users_pod_gets_the_device_that_it_asks_for_and_no_other(
     bench.kubectl("delete", "pod", "user", "--grace-period=1")
 
 
-def test_a_container_that_ends_is_back_by_itself(site: Site) -> None:
+def a_container_that_ends_is_back_by_itself(site: Site) -> None:
     node = site.cluster.workers[0]
     # The container runtime was restarted under it by the toolkit, which it has not noticed.
     assert site.status("nvidia-driver", node, "restartCount") == "0"
@@ -232,7 +229,7 @@ def test_a_container_that_ends_is_back_by_itself(site: Site) -> None:
     site.play().unchanged()
 
 
-def test_without_its_plugin_the_devices_are_missed_and_a_run_brings_them_back(site: Site) -> None:
+def without_its_plugin_the_devices_are_missed_and_a_run_brings_them_back(site: Site) -> None:
     absent = "device-plugin=localhost/absent:1"
     site.cluster.kubectl("set", "image", "daemonset/nvidia-device-plugin", "-n", NAMESPACE, absent)
     # The update stops at the first node, whose plugin is gone.
@@ -249,7 +246,7 @@ def test_without_its_plugin_the_devices_are_missed_and_a_run_brings_them_back(si
     assert set(site.summaries().values()) == {"ready"}
 
 
-def test_after_a_reboot_all_wait_for_the_driver_and_are_proven_again(site: Site) -> None:
+def after_a_reboot_all_wait_for_the_driver_and_are_proven_again(site: Site) -> None:
     node = site.cluster.workers[1]
     site.cluster.reboot(node, "")
     site.cluster.discover_features(node)
@@ -273,7 +270,7 @@ def test_after_a_reboot_all_wait_for_the_driver_and_are_proven_again(site: Site)
     assert {proof["boot"] for proof in proofs.values()} == {boot}
 
 
-def test_on_another_kernel_the_driver_waits_and_says_so(site: Site) -> None:
+def on_another_kernel_the_driver_waits_and_says_so(site: Site) -> None:
     node = site.cluster.workers[1]
     site.cluster.reboot(node, OTHER_KERNEL)
     text = f"waiting: this image is for kernel {site.kernel}, and the node runs {OTHER_KERNEL}"
@@ -281,7 +278,7 @@ def test_on_another_kernel_the_driver_waits_and_says_so(site: Site) -> None:
     assert not (site.cluster.real_node(node).root / "run/nvidia/driver/usr").exists()
 
 
-def test_disable_unloads_the_driver(site: Site) -> None:
+def disable_unloads_the_driver(site: Site) -> None:
     node = site.cluster.workers[0]
     mounts = "/proc/self/mounts"
     assert " /run/nvidia/driver " in site.cluster.real_node(node).run("cat", mounts)
@@ -292,3 +289,17 @@ def test_disable_unloads_the_driver(site: Site) -> None:
         "the driver's files are gone",
         seconds=90,
     )
+
+
+def test_a_node_from_all_that_is_broken_to_disabled(site: Site, bench: Bench) -> None:
+    """One story: each step goes on from the one before."""
+    what_is_broken_is_named_with_its_evidence(site)
+    mended_every_state_becomes_ready(site)
+    metrics_come_from_the_pod(site)
+    the_second_run_changes_and_writes_nothing(site)
+    a_users_pod_gets_the_device_that_it_asks_for_and_no_other(site, bench)
+    a_container_that_ends_is_back_by_itself(site)
+    without_its_plugin_the_devices_are_missed_and_a_run_brings_them_back(site)
+    after_a_reboot_all_wait_for_the_driver_and_are_proven_again(site)
+    on_another_kernel_the_driver_waits_and_says_so(site)
+    disable_unloads_the_driver(site)

@@ -43,11 +43,12 @@ def test_what_runs_on_a_node_hears_sighup_also_under_nohup(bench: Bench) -> None
 
 
 def test_exec_runs_in_the_container(bench: Bench) -> None:
-    pod = next(
-        pod for pod in bench.pods_of("hello") if pod["spec"]["nodeName"] in bench.cluster.workers
-    )
-    name = pod["metadata"]["name"]
-    assert bench.kubectl("exec", name, "--", "uname", "-nr").split() == [name, platform.release()]
+    bench.pod("shell", pod_spec(SLEEP, nodeName=bench.cluster.workers[0]))
+    bench.wait_ready("shell")
+    assert bench.kubectl("exec", "shell", "--", "uname", "-nr").split() == [
+        "shell",
+        platform.release(),
+    ]
 
 
 def test_pods_reach_each_other_across_nodes(bench: Bench) -> None:

@@ -73,7 +73,7 @@ def pods(site: Site) -> list[Obj]:
     )
 
 
-def test_an_image_is_built_there_and_nothing_stays(site: Site) -> None:
+def an_image_is_built_there_and_nothing_stays(site: Site) -> None:
     # Nobody says who builds: the namespace does.
     played = play(site, "drivers/first").check()
     made = look_into(site, "drivers/first")
@@ -84,14 +84,14 @@ def test_an_image_is_built_there_and_nothing_stays(site: Site) -> None:
     wait_until(lambda: left(site) == [], "what was for the build is gone")
 
 
-def test_the_second_run_asks_and_writes_nothing(site: Site) -> None:
+def the_second_run_asks_and_writes_nothing(site: Site) -> None:
     pushed, mark = site.registry.mark(), site.cluster.mark()
     play(site, "drivers/first").unchanged()
     assert site.runner.writes(mark) == []
     assert {request.method for request in site.registry.requests(pushed)} <= {"GET", "HEAD"}
 
 
-def test_the_same_inputs_are_the_same_image(site: Site) -> None:
+def the_same_inputs_are_the_same_image(site: Site) -> None:
     play(site, "drivers/second").check()
     first, second = (
         site.images.contents(name, tag(site, name)) for name in ("drivers/first", "drivers/second")
@@ -105,7 +105,7 @@ def tag(site: Site, repository: str) -> str:
     return str(found)
 
 
-def test_a_build_that_fails_ends_at_once_with_its_last_lines(site: Site, tmp_path: Path) -> None:
+def a_build_that_fails_ends_at_once_with_its_last_lines(site: Site, tmp_path: Path) -> None:
     played = play(
         site, "drivers/broken", recipe_dir=changed(tmp_path, source="#error no such kernel\n")
     )
@@ -118,7 +118,7 @@ def test_a_build_that_fails_ends_at_once_with_its_last_lines(site: Site, tmp_pat
     assert [name.partition("/")[0] for name in left(site)] == ["job.batch", "pod", "configmap"]
 
 
-def test_the_pod_knows_no_secret(site: Site) -> None:
+def the_pod_knows_no_secret(site: Site) -> None:
     (pod,) = pods(site)
     (job,) = json.loads(site.cluster.kubectl("get", "jobs", "-n", BUILDS, "-o", "json"))["items"]
     volumes = [key for volume in pod["spec"]["volumes"] for key in volume if key != "name"]
@@ -130,7 +130,7 @@ def test_the_pod_knows_no_secret(site: Site) -> None:
     assert [secret for secret in (account.password, account.entry["auth"]) if secret in text] == []
 
 
-def test_a_run_that_is_killed_leaves_its_build_to_the_next_one(site: Site, tmp_path: Path) -> None:
+def a_run_that_is_killed_leaves_its_build_to_the_next_one(site: Site, tmp_path: Path) -> None:
     mark = site.cluster.mark()
     others = {"recipe_dir": changed(tmp_path, before_make="sleep 15"), "build_namespace": BUILDS}
     process = site.runner.start("enable", **site.variables("drivers/third", **others))
@@ -152,7 +152,7 @@ def compiling(pod: Obj) -> bool:
     )
 
 
-def test_what_cannot_be_pushed_is_built_and_pushed_by_the_next_run(site: Site) -> None:
+def what_cannot_be_pushed_is_built_and_pushed_by_the_next_run(site: Site) -> None:
     mark, before = site.cluster.mark(), site.record()
     with site.proxy.faults.on(Fault(method="PUT", path="uploads", status=403)):
         played = play(site, "drivers/fourth", faulty=True)
@@ -170,7 +170,7 @@ def test_what_cannot_be_pushed_is_built_and_pushed_by_the_next_run(site: Site) -
     wait_until(lambda: left(site) == [], "what was for the build is gone")
 
 
-def test_headers_from_packages_are_refused_before_anything_is_made(site: Site) -> None:
+def headers_from_packages_are_refused_before_anything_is_made(site: Site) -> None:
     mark = site.cluster.mark()
     variables = site.variables("drivers/fifth", build_namespace=BUILDS)
     variables["hardware_enablement_options"]["headers"] = "packages"
@@ -182,15 +182,31 @@ def test_headers_from_packages_are_refused_before_anything_is_made(site: Site) -
     assert begun(site, mark) == 0
 
 
-def test_what_buildah_needs_is_refused_there_and_says_so(site: Site) -> None:
+def what_buildah_needs_is_refused_there_and_says_so(site: Site) -> None:
     played = play(site, "drivers/sixth", builder="kubernetes")
     assert "the build cannot start: FailedCreate: Error creating: pods" in played.output
     assert 'violates PodSecurity "restricted' in played.output
     wait_until(lambda: left(site) == [], "what was for the build is gone")
 
 
-def test_disable_finds_what_is_left_wherever_it_is(site: Site, tmp_path: Path) -> None:
+def disable_finds_what_is_left_wherever_it_is(site: Site, tmp_path: Path) -> None:
     play(site, "drivers/seventh", recipe_dir=changed(tmp_path, source="#error no\n"))
     assert left(site) != []
     site.runner.play("disable", hardware_enablement_recipe="simple-kmod").check()
     wait_until(lambda: left(site) == [], "what was for the build is gone")
+
+
+def test_builds_in_an_ordinary_pod_from_the_first_to_what_is_left(
+    site: Site, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """One story: each step goes on from the one before."""
+    an_image_is_built_there_and_nothing_stays(site)
+    the_second_run_asks_and_writes_nothing(site)
+    the_same_inputs_are_the_same_image(site)
+    a_build_that_fails_ends_at_once_with_its_last_lines(site, tmp_path_factory.mktemp("step"))
+    the_pod_knows_no_secret(site)
+    a_run_that_is_killed_leaves_its_build_to_the_next_one(site, tmp_path_factory.mktemp("step"))
+    what_cannot_be_pushed_is_built_and_pushed_by_the_next_run(site)
+    headers_from_packages_are_refused_before_anything_is_made(site)
+    what_buildah_needs_is_refused_there_and_says_so(site)
+    disable_finds_what_is_left_wherever_it_is(site, tmp_path_factory.mktemp("step"))

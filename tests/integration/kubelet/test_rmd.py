@@ -5,8 +5,7 @@
 port-forward, verified.
 
 The daemon is the tests' own server, packed as an image; what it divides is a folder that looks like
-resctrl. The kubelet, its CPU manager, cgroups, volumes and the agent are real. The tests build on
-each other."""
+resctrl. The kubelet, its CPU manager, cgroups, volumes and the agent are real."""
 
 from __future__ import annotations
 
@@ -135,7 +134,7 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     cluster.set_exclusive_cpus(node, "")
 
 
-def test_a_node_without_resctrl_says_so(site: Site) -> None:
+def a_node_without_resctrl_says_so(site: Site) -> None:
     (site.tree / "info").mkdir(parents=True)
     played = site.play()
     assert played.code != 0
@@ -145,14 +144,14 @@ def test_a_node_without_resctrl_says_so(site: Site) -> None:
     )
 
 
-def test_pools_that_do_not_fit_are_refused_there(site: Site) -> None:
+def pools_that_do_not_fit_are_refused_there(site: Site) -> None:
     Resctrl(site.machine, site.tree).reset()
     played = site.play(guaranteed_ways=10, besteffort_ways=7, shared_ways=2)
     assert played.code != 0
     assert "hold 20 ways, but the L3 cache has 11" in played.output, played.output
 
 
-def test_rmd_is_configured_on_the_node_and_answers_through_the_api_server(site: Site) -> None:
+def rmd_is_configured_on_the_node_and_answers_through_the_api_server(site: Site) -> None:
     site.play().check()
     site.play().unchanged()
     configuration = site.run("daemon", "cat", "/etc/rmd-node/rmd.toml")
@@ -160,7 +159,7 @@ def test_rmd_is_configured_on_the_node_and_answers_through_the_api_server(site: 
     assert (site.cluster.real_node(site.node).root / "var/lib/intel-rmd").is_dir()
 
 
-def test_nobody_sees_more_than_they_need(site: Site) -> None:
+def nobody_sees_more_than_they_need(site: Site) -> None:
     files = site.run("daemon", "find", "/etc/rmd-node", "-name", "*.pem").split()
     assert sorted(Path(file).name for file in files) == [
         "ca.pem",
@@ -182,7 +181,7 @@ def test_nobody_sees_more_than_they_need(site: Site) -> None:
     assert refused.count("Read-only file system") == 3
 
 
-def test_the_agent_sees_the_node(site: Site) -> None:
+def the_agent_sees_the_node(site: Site) -> None:
     found = site.report()
     assert found["problems"] == []
     assert found["cpu_manager"] == {"policy": "static", "entries": {}}
@@ -194,7 +193,7 @@ def test_the_agent_sees_the_node(site: Site) -> None:
     )
 
 
-def test_a_pod_with_a_cpu_of_its_own_is_seen_in_both_ways(site: Site) -> None:
+def a_pod_with_a_cpu_of_its_own_is_seen_in_both_ways(site: Site) -> None:
     site.play("rmd_workloads").check()
     node = wait_until(lambda: offering(site), "the node offers cache ways")
     assert node["status"]["allocatable"]["intel.com/l3_cache_ways"] == "7"
@@ -237,7 +236,7 @@ def told(site: Site, uid: str) -> Obj | None:
     return report if uid in report["cgroups"] and uid in report["cpu_manager"]["entries"] else None
 
 
-def test_it_becomes_a_workload_that_the_kernel_agrees_with(site: Site) -> None:
+def it_becomes_a_workload_that_the_kernel_agrees_with(site: Site) -> None:
     site.play("rmd_workloads", hardware_enablement_rmd_verify="resctrl").check()
     workload = site.get("rmdworkload", "cached-rmd-workload-main")
     (owner,) = workload["metadata"]["ownerReferences"]
@@ -253,7 +252,7 @@ def test_it_becomes_a_workload_that_the_kernel_agrees_with(site: Site) -> None:
     assert bin(int(mask, 16)).count("1") == 2
 
 
-def test_what_the_kernel_has_otherwise_is_reported(site: Site) -> None:
+def what_the_kernel_has_otherwise_is_reported(site: Site) -> None:
     state = site.get("rmdworkload", "cached-rmd-workload-main")["status"]["workloadStates"][
         site.node
     ]
@@ -270,7 +269,7 @@ def test_what_the_kernel_has_otherwise_is_reported(site: Site) -> None:
     site.play("rmd_workloads", hardware_enablement_rmd_verify="resctrl").check()
 
 
-def test_the_pod_takes_its_workload_with_it(site: Site) -> None:
+def the_pod_takes_its_workload_with_it(site: Site) -> None:
     name = site.get("rmdworkload", "cached-rmd-workload-main")["status"]["workloadStates"][
         site.node
     ]["cosName"]
@@ -287,7 +286,7 @@ def test_the_pod_takes_its_workload_with_it(site: Site) -> None:
     )
 
 
-def test_workloads_outlive_the_daemons_pod(site: Site) -> None:
+def workloads_outlive_the_daemons_pod(site: Site) -> None:
     body = {
         "apiVersion": "intel.com/v1alpha1",
         "kind": "RmdWorkload",
@@ -302,7 +301,7 @@ def test_workloads_outlive_the_daemons_pod(site: Site) -> None:
     assert site.asked() == {"GET"}
 
 
-def test_renewed_certificates_start_the_daemon_anew_and_what_it_has_lost_is_posted_again(
+def renewed_certificates_start_the_daemon_anew_and_what_it_has_lost_is_posted_again(
     site: Site,
 ) -> None:
     show = ("find", "/etc/rmd-node", "-name", "rmd-cert.pem", "-exec", "cat", "{}", "+")
@@ -322,7 +321,7 @@ def test_renewed_certificates_start_the_daemon_anew_and_what_it_has_lost_is_post
     site.play("rmd_workloads").unchanged()
 
 
-def test_removed_the_node_has_its_cache_again(site: Site) -> None:
+def removed_the_node_has_its_cache_again(site: Site) -> None:
     site.play("rmd_remove").check()
     assert "intel.com/l3_cache_ways" not in site.get("node", site.node)["status"]["capacity"]
     masks = {
@@ -330,3 +329,19 @@ def test_removed_the_node_has_its_cache_again(site: Site) -> None:
     }
     assert masks == {"L3:0=7ff"}
     site.cluster.kubectl("delete", "rmdworkload", "kept", "-n", "default", "--timeout=120s")
+
+
+def test_cache_allocation_on_a_node_from_no_resctrl_to_removed(site: Site) -> None:
+    """One story: each step goes on from the one before."""
+    a_node_without_resctrl_says_so(site)
+    pools_that_do_not_fit_are_refused_there(site)
+    rmd_is_configured_on_the_node_and_answers_through_the_api_server(site)
+    nobody_sees_more_than_they_need(site)
+    the_agent_sees_the_node(site)
+    a_pod_with_a_cpu_of_its_own_is_seen_in_both_ways(site)
+    it_becomes_a_workload_that_the_kernel_agrees_with(site)
+    what_the_kernel_has_otherwise_is_reported(site)
+    the_pod_takes_its_workload_with_it(site)
+    workloads_outlive_the_daemons_pod(site)
+    renewed_certificates_start_the_daemon_anew_and_what_it_has_lost_is_posted_again(site)
+    removed_the_node_has_its_cache_again(site)
