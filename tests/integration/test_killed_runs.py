@@ -93,7 +93,8 @@ class Site:
             "-",
             stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": THEIRS}),
         )
-        cluster.kubectl("create", "namespace", "hardware-enablement")
+        if "hardware-enablement" not in cluster.kubectl("get", "namespaces", "-o", "name"):
+            cluster.kubectl("create", "namespace", "hardware-enablement")
         sight.eventually(
             lambda: "v1 ConfigMap hardware-enablement/kube-root-ca.crt" in cluster.dump()
         )
