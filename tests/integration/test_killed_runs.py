@@ -93,8 +93,7 @@ class Site:
             "-",
             stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": THEIRS}),
         )
-        if "hardware-enablement" not in cluster.kubectl("get", "namespaces", "-o", "name"):
-            cluster.kubectl("create", "namespace", "hardware-enablement")
+        cluster.kubectl("create", "namespace", "hardware-enablement")
         sight.eventually(
             lambda: "v1 ConfigMap hardware-enablement/kube-root-ca.crt" in cluster.dump()
         )
@@ -149,6 +148,7 @@ def _settled(cluster: Cluster) -> set[str]:
     }
 
 
+@pytest.mark.first
 def test_every_killed_run_is_repaired(cluster: Cluster, runner: Runner) -> None:
     site = Site(cluster, runner)
     site.count("enable")
