@@ -319,9 +319,13 @@ def with_last_line(observation: Observation[Any], pod: Obj, verdict: Verdict) ->
         return verdict
     metadata = pod["metadata"]
     waiting = verdict.reason == "CrashLoopBackOff"
-    answer = observation.query(
-        ReadLogs(metadata["namespace"], metadata["name"], metadata["uid"], container, 20, waiting)
+    question = ReadLogs(
+        metadata["namespace"], metadata["name"], metadata["uid"], container, 20, waiting
     )
+    answer = observation.query(question)
+    if answer is not None and (answer.error or not answer.value):
+        # Between two starts the kubelet knows a container now as this one, now as the one before.
+        answer = observation.query(replace(question, previous=not waiting))
     line = last_line(str(answer.value)) if answer is not None and not answer.error else ""
     if not line:
         return verdict

@@ -179,6 +179,21 @@ def test_a_crash_of_a_proven_state_degrades() -> None:
     assert rig.observation(31)["driver"].phase is Phase.DEGRADED
 
 
+@pytest.mark.parametrize(("value", "error"), [("", ""), (None, "previous container not found")])
+def test_the_last_line_is_that_of_the_container_that_the_kubelet_still_knows(
+    value: str | None, error: str
+) -> None:
+    rig = Rig(world.plan("driver"))
+    rig.snapshot.put_pod(
+        world.pod("driver", ready=False, waiting={"reason": "CrashLoopBackOff"}, exit_code=3)
+    )
+    log = ReadLogs("demo", "driver-n1", "pod-driver-n1", "main", 20, True)
+    rig.observation()
+    rig.answer(log, value, error, at=30)
+    rig.answer(replace(log, previous=False), "booting\nno such device\n", at=30)
+    assert rig.observation(31)["driver"].message.endswith("no such device")
+
+
 def test_a_pod_that_serves_no_longer_fails_after_the_grace_with_its_last_line() -> None:
     rig = Rig(world.plan("plugin"))
     rig.gates = frozenset({"plugin"})
