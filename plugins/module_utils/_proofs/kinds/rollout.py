@@ -60,6 +60,7 @@ REASONS = {
     "NoPod": NO_POD,
 }
 
+LOG_AGAIN_S = 3.0
 EVENTS_MAX_AGE_S = 5.0
 REVISION_MAX_AGE_S = 60.0
 NO_POD_PATIENCE_S = 10.0
@@ -323,11 +324,11 @@ def with_last_line(observation: Observation[Any], pod: Obj, verdict: Verdict) ->
         metadata["namespace"], metadata["name"], metadata["uid"], container, 20, waiting
     )
     answer = observation.query(question)
-    if answer is not None and (answer.error or not answer.value):
-        # Between two starts the kubelet knows a container now as this one, now as the one before.
-        answer = observation.query(replace(question, previous=not waiting))
     line = last_line(str(answer.value)) if answer is not None and not answer.error else ""
     if not line:
+        if answer is not None:
+            # Just after an end the kubelet may have nothing to give yet.
+            observation.query(question, LOG_AGAIN_S)
         return verdict
     return replace(verdict, message=f"{verdict.message}: {line}")
 
