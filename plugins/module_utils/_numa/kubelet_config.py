@@ -15,6 +15,7 @@ from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool, check_membership, parse_pools
 from .._runs.context import RunContext
 from .._states.discover import list_nodes, with_terms
+from .._states.platform import machine_config_objects
 from .kubelet_pools import pool_report
 from .kubelet_reading import ask_kubelets, pools_of_platform, read_declarations
 
@@ -35,8 +36,9 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
     ]
     pools = with_terms(client, asked_for)
     check_membership(pools, nodes)
-    pools = pools or pools_of_platform(client, nodes)
-    declarations = read_declarations(client, nodes)
+    machine_config_pools = machine_config_objects(client, "MachineConfigPool")
+    pools = pools or pools_of_platform(machine_config_pools, nodes)
+    declarations = read_declarations(client, machine_config_pools, nodes)
     running, problems = ask_kubelets(client, nodes, at_a_time)
     members = nodes_by_pool(pools, nodes)
     return {

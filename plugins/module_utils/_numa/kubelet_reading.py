@@ -11,14 +11,14 @@ from typing import Any
 
 from .._cluster.api_errors import ApiError, Forbidden, Unauthorized
 from .._cluster.client import Client
-from .._errors import EnablementError, InvalidInput
+from .._errors import EnablementError
 from .._json import Obj
 from .._nodes.expressions import any_holds, parse_selector
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NODE_POOL_LABEL, NodePool, machine_config_terms
 from .._states.platform import machine_config_objects, node_selectors
 from .kubelet_pools import Declaration
-from .kubelet_settings import declared_settings, running_settings
+from .kubelet_settings import declared_settings, not_understood, running_settings
 
 try:
     import yaml
@@ -67,10 +67,12 @@ def _settings_of(node: str, answer: Obj | ApiError) -> Obj:
     return running_settings(answer.get("kubeletconfig"), f"node {node}")
 
 
-def pools_of_platform(client: Client, nodes: Sequence[NodeFacts]) -> tuple[NodePool, ...]:
+def pools_of_platform(
+    machine_config_pools: Sequence[Obj], nodes: Sequence[NodeFacts]
+) -> tuple[NodePool, ...]:
     """The pools that the platform has: MachineConfigPools, or HyperShift's NodePools; none
     elsewhere."""
-    selectors = node_selectors(machine_config_objects(client, "MachineConfigPool"))
+    selectors = node_selectors(machine_config_pools)
     if selectors:
         return tuple(
             NodePool(name, machine_config_terms(name, selectors)) for name in sorted(selectors)
@@ -82,14 +84,15 @@ def pools_of_platform(client: Client, nodes: Sequence[NodeFacts]) -> tuple[NodeP
     )
 
 
-def read_declarations(client: Client, nodes: Sequence[NodeFacts]) -> list[Declaration]:
+def read_declarations(
+    client: Client, machine_config_pools: Sequence[Obj], nodes: Sequence[NodeFacts]
+) -> list[Declaration]:
     """What KubeletConfigs of OpenShift and ConfigMaps of HyperShift ask of these nodes' kubelets.
 
     Raises InvalidInput for one that is not understood.
     """
     configs = machine_config_objects(client, "KubeletConfig")
-    pools = machine_config_objects(client, "MachineConfigPool") if configs else []
-    found = [_of_openshift(config, pools, nodes) for config in configs]
+    found = [_of_openshift(config, machine_config_pools, nodes) for config in configs]
     if any(NODE_POOL_LABEL in node.labels for node in nodes):
         hosted = client.list(
             client.kind("v1", "ConfigMap"), namespace=_HOSTED_NAMESPACE, labels=_HOSTED_LABEL
@@ -116,9 +119,7 @@ def _selected(selector: Any, pools: Sequence[Obj], source: str) -> list[str]:
     try:
         term = parse_selector(selector)
     except ValueError as error:
-        raise InvalidInput(
-            "a kubelet's configuration is not understood", where=source, why=str(error)
-        ) from None
+        raise not_understood(source, str(error)) from None
     return [
         pool["metadata"]["name"]
         for pool in pools
@@ -139,9 +140,7 @@ def _hosted_settings(config: Obj, source: str) -> Obj:
     try:
         found = yaml.safe_load((config.get("data") or {}).get(_HOSTED_KEY) or "{}")
     except yaml.YAMLError:
-        raise InvalidInput(
-            "a kubelet's configuration is not understood", where=source, why="it is no YAML"
-        ) from None
+        raise not_understood(source, "it is no YAML") from None
     if isinstance(found, Mapping) and found.get("kind") == "KubeletConfig":
         found = (found.get("spec") or {}).get("kubeletConfig") or {}
     return declared_settings(found, source)

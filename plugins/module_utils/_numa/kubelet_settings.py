@@ -121,14 +121,14 @@ def declared_settings(configuration: Any, where: str) -> Obj:
     Raises InvalidInput, with where it stands and which field is wrong.
     """
     if not isinstance(configuration, Mapping):
-        raise _wrong(where, "it is no mapping")
+        raise not_understood(where, "it is no mapping")
     found: Obj = {}
     for setting in SETTINGS:
         if configuration.get(setting.field) is not None:
             try:
                 found[setting.name] = setting.read(configuration[setting.field])
             except ValueError as error:
-                raise _wrong(where, f"{setting.field}: {error}") from None
+                raise not_understood(where, f"{setting.field}: {error}") from None
     if MAX_NUMA_NODES in found.get("topology_manager_options", {}):
         found["max_numa_nodes"] = _max_numa_nodes(found["topology_manager_options"], where)
     return found
@@ -144,9 +144,10 @@ def running_settings(configuration: Any, where: str) -> Obj:
 def _max_numa_nodes(options: Mapping[str, str], where: str) -> int:
     given = options[MAX_NUMA_NODES]
     if not given.isdecimal():
-        raise _wrong(where, f"{MAX_NUMA_NODES} {given[:40]!r} is no number")
+        raise not_understood(where, f"{MAX_NUMA_NODES} {given[:40]!r} is no number")
     return int(given)
 
 
-def _wrong(where: str, why: str) -> InvalidInput:
+def not_understood(where: str, why: str) -> InvalidInput:
+    """The error for a configuration that makes no sense. where: whose it is."""
     return InvalidInput("a kubelet's configuration is not understood", where=where, why=why)
