@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from tests.cluster import Cluster
 from tests.cluster.api import ApiError
 from tests.cluster.registry import PUSHER, Account, Images, Registry
+from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration.plays import Played, Runner
 from tests.integration.registry_bed import SECRETS as OF_ACCOUNTS
 from tests.integration.registry_bed import Bed
@@ -41,6 +42,19 @@ class DriverBed:
     cluster: Cluster
     runner: Runner
     bed: Bed
+
+    @contextmanager
+    def builds_that(self, behaviour: str, **how: Any) -> Iterator[None]:
+        """Builds behave like that ("slow", "fail") in the block, or until the faults are cleared."""
+        set_fault(self.cluster.kubeconfig, BUILDER, "other", behaviour, **how)
+        try:
+            yield
+        finally:
+            clear_faults(self.cluster.kubeconfig)
+
+    def slow_builds(self) -> AbstractContextManager[None]:
+        """Builds take a minute, or until the faults are cleared."""
+        return self.builds_that("slow", seconds=60)
 
     @property
     def registry(self) -> Registry:

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
-from tests.cluster.simulation.faults import clear_faults, set_fault
-from tests.integration.driver_bed import BUILDER, DOMAIN, KERNEL_LABEL
+from tests.cluster.simulation.faults import clear_faults
+from tests.integration.driver_bed import DOMAIN, KERNEL_LABEL
 from tests.integration.kmod_bed import NAMESPACE, NEW, ODD, ODD_TAG, OLD, Kmod, make_kmod
 from tests.integration.plays import REPO, Runner
 from tests.integration.registry_bed import Bed
@@ -37,22 +37,6 @@ def kmod(cluster: Cluster, runner: Runner, bed: Bed) -> Kmod:
     for kernel in (OLD, NEW):
         bed.images.push("drivers/prebuilt", kernel, labels={KERNEL_LABEL: kernel})
     return make_kmod(cluster, runner, bed)
-
-
-@contextmanager
-def slow(kmod: Kmod) -> Iterator[None]:
-    """Builds take a minute, or until the faults are cleared."""
-    set_fault(kmod.cluster.kubeconfig, BUILDER, "other", "slow", seconds=60)
-    yield
-    clear_faults(kmod.cluster.kubeconfig)
-
-
-@contextmanager
-def failing(kmod: Kmod) -> Iterator[None]:
-    """Builds fail."""
-    set_fault(kmod.cluster.kubeconfig, BUILDER, "other", "fail", exit_code=2, message=LAST_LINE)
-    yield
-    clear_faults(kmod.cluster.kubeconfig)
 
 
 def odd(found: dict[str, Any]) -> dict[str, Any]:
@@ -273,18 +257,18 @@ def test_builds_by_jobs_from_a_missing_push_to_tight_quotas(
 ) -> None:
     """One story: each step goes on from the one before."""
     a_job_that_completes_without_a_push_is_no_success(kmod, tmp_path_factory.mktemp("pushed"))
-    with failing(kmod):
+    with kmod.builds_that("fail", exit_code=2, message=LAST_LINE):
         a_build_that_fails_is_not_repeated_until_somebody_says_so(
             kmod, tmp_path_factory.mktemp("failed")
         )
-    with failing(kmod):
+    with kmod.builds_that("fail", exit_code=2, message=LAST_LINE):
         other_inputs_are_built_once(kmod, tmp_path_factory.mktemp("others"))
-    with slow(kmod):
+    with kmod.slow_builds():
         a_run_goes_on_with_the_build_of_one_that_was_killed(kmod)
     what_a_build_did_not_push_takes_nothing_away(kmod)
-    with slow(kmod):
+    with kmod.slow_builds():
         a_new_base_image_gives_a_new_image_and_restarts_nothing(kmod)
-    with slow(kmod):
+    with kmod.slow_builds():
         the_build_of_a_killed_run_that_ended_meanwhile_is_found_and_cleared_away(kmod)
     a_build_that_may_not_be_made_holds_up_no_other(kmod, tmp_path_factory.mktemp("jobs"))
     a_build_whose_pod_may_not_be_made_says_so_and_ends(kmod, tmp_path_factory.mktemp("pods"))

@@ -54,14 +54,6 @@ def kmod(cluster: Cluster, runner: Runner, bed: Bed) -> Kmod:
     return make_kmod(cluster, runner, bed)
 
 
-@contextmanager
-def slow(kmod: Kmod) -> Iterator[None]:
-    """Builds take a minute, or until the faults are cleared."""
-    set_fault(kmod.cluster.kubeconfig, BUILDER, "other", "slow", seconds=60)
-    yield
-    clear_faults(kmod.cluster.kubeconfig)
-
-
 def active(jobs: Sequence[Obj]) -> list[Obj]:
     """Those of which a pod runs or waits."""
     return [job for job in jobs if job["status"].get("active")]
@@ -281,13 +273,13 @@ def test_builds_of_several_kernels_and_recipes_and_trouble_elsewhere(
     kmod: Kmod, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """One story: each step goes on from the one before."""
-    with slow(kmod):
+    with kmod.slow_builds():
         a_run_that_is_interrupted_leaves_its_build_to_the_next(kmod, tmp_path_factory.mktemp("run"))
-    with slow(kmod):
+    with kmod.slow_builds():
         kernels_are_built_at_once_but_no_more_of_them_than_allowed(
             kmod, tmp_path_factory.mktemp("run")
         )
-    with slow(kmod):
+    with kmod.slow_builds():
         two_recipes_build_the_same_in_one_namespace(kmod, tmp_path_factory.mktemp("run"))
     what_failed_elsewhere_is_tried_again_later_or_at_once_where_its_cause_is_gone(
         kmod, tmp_path_factory.mktemp("run")

@@ -8,16 +8,14 @@ test_driver_container.py."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from tests.cluster import Cluster
-from tests.cluster.simulation.faults import clear_faults, set_fault
+from tests.cluster.simulation.faults import clear_faults
 from tests.integration import sight
-from tests.integration.driver_bed import BUILDER, KERNEL_LABEL, SECRETS, DriverBed, check_output
+from tests.integration.driver_bed import KERNEL_LABEL, SECRETS, DriverBed, check_output
 from tests.integration.kmod_bed import NEW, OLD
 from tests.integration.plays import Runner, make_namespace
 from tests.integration.registry_bed import Bed
@@ -65,14 +63,6 @@ def gpus(cluster: Cluster, runner: Runner, bed: Bed) -> Gpus:
     made.publish(OLD)
     made.publish(NEW)
     return made
-
-
-@contextmanager
-def slow(gpus: Gpus) -> Iterator[None]:
-    """Builds take a minute, or until the faults are cleared."""
-    set_fault(gpus.cluster.kubeconfig, BUILDER, "other", "slow", seconds=60)
-    yield
-    clear_faults(gpus.cluster.kubeconfig)
 
 
 def the_possible_kernels_go_all_the_way_and_the_impossible_one_is_explained(
@@ -223,7 +213,7 @@ def test_images_from_one_that_nobody_published_to_none_that_is_looked_up(gpus: G
     for label in ("version", KERNEL_LABEL):
         another_kernels_image_is_refused_by_the_vendors_label_and_by_ours(gpus, label)
     an_image_that_is_published_later_heals_it(gpus)
-    with slow(gpus):
+    with gpus.slow_builds():
         what_nobody_publishes_is_built_from_the_vendors_sources(gpus)
     without_look_ups_the_images_are_merely_named_and_nothing_old_is_shown(gpus)
 
