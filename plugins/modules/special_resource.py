@@ -31,6 +31,12 @@ options:
     description: With O(state=absent), delete the CustomResourceDefinition too.
     type: bool
     default: false
+  delete_definitions:
+    description:
+      - With O(state=absent), delete the CustomResourceDefinitions that the recipe brought, and with them every object
+        of their kinds. Those that were there before stay.
+    type: bool
+    default: false
   wait_timeout:
     description: With O(state=absent), seconds to wait until everything is gone.
     type: int

@@ -177,6 +177,7 @@ SPECIAL_RESOURCE: Spec = {
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "report": {"type": "dict"},
     "delete_crd": {"type": "bool", "default": False},
+    "delete_definitions": {"type": "bool", "default": False},
     "wait_timeout": {"type": "int", "default": 300},
 }
 

@@ -13,7 +13,7 @@ from .._nodes.groups import FACETS
 from .._proofs.proof import Proof
 from .._schema.problems import Problems, describe
 from .documents import parse
-from .recipe import CLUSTER, Asset, Build, Compile, Git, Option, Recipe, Rival, State
+from .recipe import CLUSTER, Asset, Build, Compile, Git, NodeObjects, Option, Recipe, Rival, State
 from .references import check_references, files_of, in_order
 from .schema import check_shape
 from .standard import STANDARD_OPTIONS
@@ -59,6 +59,7 @@ def _recipe(raw: Mapping[str, Any], files: Mapping[str, str], source: str) -> Re
         selector=tuple(raw["selector"]["any_of"]),
         preinstalled_driver=tuple(raw.get("preinstalled_driver", {}).get("any_of", ())),
         rivals=tuple(Rival(**rival) for rival in raw.get("rivals", ())),
+        node_objects=tuple(NodeObjects(**kind) for kind in raw.get("node_objects", ())),
         release_role=raw.get("release_role", ""),
         options=_options(raw.get("options", {})),
         states={name: _state(name, states[name], files) for name in in_order(states)},
@@ -92,6 +93,7 @@ def _state(name: str, raw: Mapping[str, Any], files: Mapping[str, str]) -> State
         role=raw["role"],
         description=raw.get("description", ""),
         requires=tuple(raw.get("requires", ())),
+        begin=raw.get("begin", State.begin),
         per=_per(raw.get("per", CLUSTER)),
         enabled=raw.get("enabled", ""),
         assets=_assets(raw.get("assets", ()), files),

@@ -13,6 +13,7 @@ from typing import Any
 from .._proofs.proof import Proof
 
 CLUSTER = "cluster"
+FIRST_NODE, ALL_NODES = "first_node", "all_nodes"
 
 
 @dataclass(frozen=True)
@@ -109,22 +110,25 @@ class Build:
 class State:
     """One step of a stack.
 
-    per: the facets that its groups of nodes are told apart by (PER), none where it is for the whole
-    cluster. enabled names the bool option that turns the state on, or is a template that says so
-    ("": always on). image are templates of image references of a group, of which the first counts
-    that gives something and, where images are looked up, is there (none: the state resolves none),
-    image_labels templates of labels that such an image may have, but not with another value, build
-    how an image is made where there is none yet. lookup is a template of where it is looked up ("":
-    not at all, unless it is built). no_image is a template of what a person can do for a kernel
-    that has none. placement says where the pods of Deployments and the like run: on the nodes with
-    the "hardware", or "anywhere". timeout is in seconds per node. validate are the proofs of the
-    deployed state, disabled_validate those that hold when it is disabled.
+    begin: what acts at once (a Deployment, say) comes when the first node has proven what the state
+    requires, or when all nodes have, or have ended otherwise. per: the facets that its groups of
+    nodes are told apart by (PER), none where it is for the whole cluster. enabled names the bool
+    option that turns the state on, or is a template that says so ("": always on). image are
+    templates of image references of a group, of which the first counts that gives something and,
+    where images are looked up, is there (none: the state resolves none), image_labels templates of
+    labels that such an image may have, but not with another value, build how an image is made where
+    there is none yet. lookup is a template of where it is looked up ("": not at all, unless it is
+    built). no_image is a template of what a person can do for a kernel that has none. placement
+    says where the pods of Deployments and the like run: on the nodes with the "hardware", or
+    "anywhere". timeout is in seconds per node. validate are the proofs of the deployed state,
+    disabled_validate those that hold when it is disabled.
     """
 
     name: str
     role: str
     description: str = ""
     requires: tuple[str, ...] = ()
+    begin: str = FIRST_NODE
     per: tuple[str, ...] = ()
     enabled: str = ""
     assets: tuple[Asset, ...] = ()
@@ -158,14 +162,23 @@ class Rival:
 
 
 @dataclass(frozen=True)
+class NodeObjects:
+    """Objects of a cluster-wide kind that pods make: one for each node, named as the node."""
+
+    api_version: str
+    kind: str
+
+
+@dataclass(frozen=True)
 class Recipe:
     """A special resource's stack.
 
     name: what it is enabled as, which is its own name (recipe) unless it is enabled more than once.
     selector: label sets, any of which makes a node one of ours; a label's value None means that its
     presence is enough. preinstalled_driver: label sets, any of which says that a node brings its
-    driver. rivals: what must not run where this recipe is enabled. release_role: the role that
-    gives back what is not in the recipe's objects, before these are removed ("" for none).
+    driver. rivals: what must not run where this recipe is enabled. node_objects: what its pods make
+    of each node, removed with the recipe. release_role: the role that gives back what is not in the
+    recipe's objects, before these are removed ("" for none).
     version: the author's own ("" for none), driver_version the template of the driver's, of which
     options are the only variables.
     options: those of the recipe and the standard ones. states: in dependency order. files: every
@@ -182,6 +195,7 @@ class Recipe:
     selector: tuple[Mapping[str, str | None], ...] = ()
     preinstalled_driver: tuple[Mapping[str, str | None], ...] = ()
     rivals: tuple[Rival, ...] = ()
+    node_objects: tuple[NodeObjects, ...] = ()
     release_role: str = ""
     options: Mapping[str, Option] = field(default_factory=dict)
     states: Mapping[str, State] = field(default_factory=dict)

@@ -27,7 +27,7 @@ from .._schema.shapes import (
     Text,
 )
 from .._schema.terms import GROUP_VERSION, KIND_NAME, SECONDS
-from .recipe import CLUSTER
+from .recipe import ALL_NODES, CLUSTER, FIRST_NODE
 from .state_roles import ROLES
 from .values import CONVERTERS
 
@@ -195,6 +195,7 @@ _STATE = Record(
         "role": Key(_Role(), required=True),
         "description": Key(Text()),
         "requires": Key(Items(Text("the name of a state"))),
+        "begin": Key(OneOf((FIRST_NODE, ALL_NODES))),
         "per": Key(_Per()),
         "enabled": Key(Text("the name of a bool option, or a template that gives true or false")),
         "image": Key(_IMAGE),
@@ -217,6 +218,9 @@ _RIVAL = Record(
         "labels": Key(MapOf(_LABEL_VALUE, _LABEL_NAME, 1)),
     }
 )
+_NODE_OBJECT = Record(
+    {"api_version": Key(GROUP_VERSION, required=True), "kind": Key(KIND_NAME, required=True)}
+)
 _LABEL_SETS = Record(
     {"any_of": Key(Items(MapOf(_LABEL_VALUE, _LABEL_NAME, 1), minimum=1), required=True)}
 )
@@ -234,6 +238,7 @@ RECIPE = Record(
         "selector": Key(_LABEL_SETS, required=True),
         "preinstalled_driver": Key(_LABEL_SETS),
         "rivals": Key(Items(_RIVAL)),
+        "node_objects": Key(Items(_NODE_OBJECT)),
         "release_role": Key(Text("a role's full name", _FULL_NAME)),
         "options": Key(
             MapOf(_OPTION, Text("lower-case letters, digits and _", r"[a-z][a-z0-9_]*"))

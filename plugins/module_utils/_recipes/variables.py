@@ -45,7 +45,12 @@ _PROXY = re.compile(r"[A-Za-z0-9._:/\[\]*,%?=&+~-]{0,4096}")
 _OBJECT = re.compile(r"([a-z0-9.-]{1,253}(/[a-z0-9.-]{1,253})?)?")
 # Facts of the cluster besides its platform: how they are called, and what they look like; "" where
 # there is none.
-_CLUSTER = {"openshift_version": _VERSION, "trusted_ca": _OBJECT, "pull_secret": _OBJECT}
+_CLUSTER = {
+    "kubernetes_version": _VERSION,
+    "openshift_version": _VERSION,
+    "trusted_ca": _OBJECT,
+    "pull_secret": _OBJECT,
+}
 _PROXIES = ("http", "https", "no")
 
 

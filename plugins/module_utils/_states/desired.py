@@ -13,7 +13,7 @@ from .._cluster.client import Client
 from .._json import Obj
 from .._nodes.discovery import Discovery
 from .._nodes.facts import NodeFacts
-from .._recipes.recipe import Recipe
+from .._recipes.recipe import ALL_NODES, Recipe
 from .._recipes.render import RenderedState, RenderFacts, render_state
 from .._recipes.requirements import Enabled, gating_states, required_states
 from .._recipes.switches import enabled_states
@@ -114,6 +114,7 @@ class Desired:
                 for name, state in self.recipe.states.items()
                 if False in self.enabled[name] and state.proofs(False)
             },
+            {name for name, state in self.recipe.states.items() if state.begin == ALL_NODES},
         )
 
     @property

@@ -13,7 +13,7 @@ from .._cluster.client import Client
 from .._cluster.executing import execute
 from .._errors import EnablementError
 from .._verdicts.verdict import Outcome, Verdict
-from .staging import Stage, Staged
+from .staging import ProvenOn, Stage, Staged
 from .validation.walk import Walker
 
 RETRY_S = 1.0
@@ -63,7 +63,7 @@ class LaterChanges:
         for stage in self._left:
             if not stage.deletes:
                 walker.unapplied.setdefault(
-                    stage.place, _HELD_BACK if stage.everywhere else _TO_COME
+                    stage.place, _HELD_BACK if stage.on is ProvenOn.ALL else _TO_COME
                 )
 
     def drop_departed(self, walker: Walker) -> None:
@@ -84,9 +84,7 @@ class LaterChanges:
             stage
             for stage in self._left
             if self._not_before.get(stage.place, now) <= now
-            and walker.is_proven(
-                stage.requires, stage.group, stage.state, everywhere=stage.everywhere
-            )
+            and walker.is_proven(stage.requires, stage.group, stage.state, on=stage.on)
         ]
         for stage in due:
             self._make(stage, walker)

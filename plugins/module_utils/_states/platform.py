@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .._cluster.api_errors import Forbidden, Unauthorized
 from .._cluster.client import Client
 from .._cluster.rights import CLUSTER, Right
 from .._json import Obj
@@ -42,17 +43,18 @@ RIGHTS = (
 
 
 def cluster_facts(client: Client) -> Obj:
-    """platform ("kubernetes" or "openshift"), openshift_version, proxy {"http", "https", "no"},
-    trusted_ca (name of a ConfigMap in openshift-config), pull_secret (namespace/name),
+    """platform ("kubernetes" or "openshift"), kubernetes_version, openshift_version, proxy {"http",
+    "https", "no"}, trusted_ca (name of a ConfigMap in openshift-config), pull_secret (namespace/name),
     driver_toolkits {build of RHCOS: image}.
     """
     if not client.serves("config.openshift.io/v1", "ClusterVersion"):
-        return {"platform": "kubernetes"}
+        return {"platform": "kubernetes", "kubernetes_version": _kubernetes_version(client)}
     proxy = _read(client, "config.openshift.io/v1", "Proxy", "cluster")
     version = _read(client, "config.openshift.io/v1", "ClusterVersion", "version")
     desired = ((version.get("status") or {}).get("desired") or {}).get("version")
     return {
         "platform": "openshift",
+        "kubernetes_version": _kubernetes_version(client),
         "openshift_version": str(desired or ""),
         "proxy": proxy_of(proxy),
         "trusted_ca": str((((proxy.get("spec") or {}).get("trustedCA")) or {}).get("name") or ""),
@@ -61,6 +63,14 @@ def cluster_facts(client: Client) -> Obj:
             _read(client, "image.openshift.io/v1", "ImageStream", "driver-toolkit", "openshift")
         ),
     }
+
+
+def _kubernetes_version(client: Client) -> str:
+    """Of the API server, without the v; "" where nobody may ask."""
+    try:
+        return str(client.version().get("gitVersion") or "").removeprefix("v")
+    except (Forbidden, Unauthorized):
+        return ""
 
 
 def machine_config_objects(client: Client, kind: str) -> list[Obj]:

@@ -14,6 +14,7 @@ from .._cluster.change_report import count_kinds, count_nodes, name_some
 from .._cluster.client import Client
 from .._cluster.labels import LOCK_NAMESPACE, PART_OF_LABEL
 from .._cluster.objects import ObjectKey, key_of
+from .._json import Obj
 from .prepare import Prepared
 from .prune import DEFINITION
 from .record import record_spec
@@ -102,19 +103,25 @@ def _namespaces(
 def _definitions(
     client: Client, prepared: Prepared, record: Mapping[str, Any] | None
 ) -> list[KeepReason]:
+    return [
+        KeepReason(
+            key_of(live),
+            "since every object of its kind would go with it",
+            "run with -e hardware_enablement_delete_definitions=true",
+        )
+        for live in brought_definitions(client, prepared, record)
+    ]
+
+
+def brought_definitions(
+    client: Client, prepared: Prepared, record: Mapping[str, Any] | None
+) -> list[Obj]:
     """The CRDs that its states brought."""
     kinds = {kind for found in record_spec.state_kinds(record).values() for kind in found}
     if "/".join(DEFINITION) not in kinds:
         return []
     labels = f"{PART_OF_LABEL}={prepared.applyset_id}"
-    return [
-        KeepReason(
-            key_of(live),
-            "since every object of its kind would go with it",
-            f"kubectl delete crd {live['metadata']['name']}",
-        )
-        for live in client.list(client.kind(*DEFINITION), labels=labels).items
-    ]
+    return client.list(client.kind(*DEFINITION), labels=labels).items
 
 
 def _of_all_recipes(client: Client, prepared: Prepared) -> list[KeepReason]:

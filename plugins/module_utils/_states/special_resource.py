@@ -6,7 +6,7 @@ enabled."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from .._cluster.change_report import name_some
@@ -14,7 +14,7 @@ from .._cluster.changes import Change
 from .._cluster.client import Client, connect
 from .._cluster.executing import execute
 from .._cluster.labels import BUILD_LABEL, PART_OF_LABEL, RECIPE_LABEL, VALIDATION_LABEL
-from .._cluster.objects import ObjectKey
+from .._cluster.objects import ObjectKey, key_of
 from .._cluster.removal import delete_and_wait
 from .._cluster.rights import CLUSTER, Right
 from .._errors import EnablementError, InvalidInput
@@ -30,7 +30,7 @@ from .prune import DEFINITION
 from .record import adopted, image_entries, record_spec, record_store
 from .record.crd import API_VERSION, KIND, NAME, RECORD
 from .record.record_status import in_public, make_status, with_last_look
-from .removal_report import find_kept, report_removal
+from .removal_report import brought_definitions, find_kept, report_removal
 
 _LAST_LOOK = "lastChecked"
 _OF_RUNS = (
@@ -145,7 +145,18 @@ def _remove(
     served = client.serves(API_VERSION, KIND)
     record = record_store.read(client, name) if served else None
     restored = _taken_over(client, prepared, record)
-    stages = [[*_left_by_runs(client, prepared), *_made_namespaces(client, prepared, record)]]
+    marked = find_marked(client, name)
+    stages = [
+        [
+            *_left_by_runs(client, prepared),
+            *_left_by_pods(client, prepared, marked),
+            *_made_namespaces(client, prepared, record),
+        ]
+    ]
+    if params["delete_definitions"]:
+        kept_keys = {change.key for change in restored}
+        brought = map(key_of, brought_definitions(client, prepared, record))
+        stages.append([key for key in brought if key not in kept_keys])
     stages.append([ObjectKey(API_VERSION, KIND, "", name)] if record is not None else [])
     if params["delete_crd"] and served:
         _refuse_while_others_exist(client, name)
@@ -153,7 +164,6 @@ def _remove(
     going = [key for keys in stages for key in keys]
     given_back = [change.key for change in restored]
     guard = Guard(client, name, context)
-    marked = find_marked(client, name)
     kept = (
         find_kept(client, prepared, record, {*going, *given_back})
         if going or restored or marked
@@ -179,6 +189,17 @@ def _remove(
         ],
         **(context.tell("\n".join(lines)) if lines else {}),
     }
+
+
+def _left_by_pods(client: Client, prepared: Prepared, nodes: Sequence[Obj]) -> Iterator[ObjectKey]:
+    """The objects that the recipe's pods made of its nodes."""
+    names = {node["metadata"]["name"] for node in nodes}
+    for made in prepared.recipe.node_objects:
+        if client.serves(made.api_version, made.kind):
+            kind = client.kind(made.api_version, made.kind)
+            for live in client.list(kind, metadata_only=True).items:
+                if live["metadata"]["name"] in names:
+                    yield ObjectKey(made.api_version, made.kind, "", live["metadata"]["name"])
 
 
 def _taken_over(client: Client, prepared: Prepared, record: Obj | None) -> list[Change]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 from .._cluster.changes import Change
@@ -27,20 +28,28 @@ _INERT = frozenset({"DaemonSet", "PodDisruptionBudget", "Service"})
 _TAKING = ("delete", "restore")
 
 
+class ProvenOn(Enum):
+    """On which nodes something has to be proven before what waits for it: on one, on each, or on at
+    least one while no other is on its way any more."""
+
+    FIRST = 1
+    ALL = 2
+    ALL_THAT_CAN = 3
+
+
 @dataclass(frozen=True)
 class Stage:
     """Changes of one state for one group of nodes ("": for all).
 
     requires: the states that have to be proven before; a deletion requires the very state that it
-    belongs to. everywhere: on all nodes, since something that works is taken away; else one of them
-    is enough to begin.
+    belongs to. on: on how many nodes.
     """
 
     state: str
     group: str
     requires: tuple[str, ...]
     changes: tuple[Change, ...]
-    everywhere: bool = False
+    on: ProvenOn = ProvenOn.FIRST
 
     @property
     def place(self) -> tuple[str, str]:
@@ -85,10 +94,12 @@ class Membership:
 @dataclass(frozen=True)
 class StateOrder:
     """What the recipe's graph says under these options: state -> the proven states that it
-    requires, and the disabled states that have proofs of their own."""
+    requires, the disabled states that have proofs of their own, and the states that begin when no
+    node is on its way any more."""
 
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     proven_instead: Set[str] = frozenset()
+    last: Set[str] = frozenset()
 
     def stands_on(self, state: str) -> set[str]:
         """The proven states that a state requires, directly or not."""
@@ -111,35 +122,36 @@ def divide(
         _owner(change).state for change in changes if change.action in _TAKING
     } & order.proven_instead
     now: list[Change] = []
-    later: dict[tuple[Membership, tuple[str, ...], bool], list[Change]] = {}
+    later: dict[tuple[Membership, tuple[str, ...], ProvenOn], list[Change]] = {}
     for change in changes:
         turn = _turn(change, members.get(change.key), order, replaced)
         (later.setdefault(turn, []) if turn else now).append(change)
     stages = (
-        Stage(m.state, m.group, requires, tuple(found), all_)
-        for (m, requires, all_), found in later.items()
+        Stage(m.state, m.group, requires, tuple(found), on)
+        for (m, requires, on), found in later.items()
     )
     return Staged(tuple(now), tuple(stages))
 
 
 def _turn(
     change: Change, member: Membership | None, order: StateOrder, replaced: Set[str]
-) -> tuple[Membership, tuple[str, ...], bool] | None:
-    """Whose change it is, what has to be proven before it, and whether everywhere; None where it
+) -> tuple[Membership, tuple[str, ...], ProvenOn] | None:
+    """Whose change it is, what has to be proven before it, and on which nodes; None where it
     need not wait."""
     if change.action == "unchanged":
         return None
     if change.action in _TAKING:
         owner = _owner(change)
-        return (owner, (owner.state,), True) if owner.state in replaced else None
+        return (owner, (owner.state,), ProvenOn.ALL) if owner.state in replaced else None
     manifest = change.desired or change.after or {"kind": ""}
     if member is None or not (acts(manifest) or manifest["kind"] == "DaemonSet"):
         return None
     foundation = order.stands_on(member.state) & replaced
     if foundation and change.action != "create":
-        return member, tuple(sorted(foundation)), True
+        return member, tuple(sorted(foundation)), ProvenOn.ALL
     requires = order.requires.get(member.state, ())
-    return (member, requires, False) if requires and acts(manifest) else None
+    on = ProvenOn.ALL_THAT_CAN if member.state in order.last else ProvenOn.FIRST
+    return (member, requires, on) if requires and acts(manifest) else None
 
 
 def members_of(objects: Mapping[str, Sequence[Any]]) -> dict[ObjectKey, Membership]:

@@ -65,9 +65,12 @@ def needed_rights(
 
 
 def _of_recipe(recipe: Recipe, types: ApiTypes) -> Iterator[Right]:
-    """What it looks for: rivals anywhere, and objects that proofs are about."""
+    """What it looks for (rivals anywhere, and objects that proofs are about), and what its pods make
+    and go with it."""
     for rival in recipe.rivals:
         yield _of(rival.api_version, rival.kind, types, CLUSTER, ("list",))
+    for made in recipe.node_objects:
+        yield _of(made.api_version, made.kind, types, CLUSTER, (*READ, "delete"))
     for state in recipe.states.values():
         for proof in (*state.validate, *state.disabled_validate):
             if "api_version" in proof.spec and "kind" in proof.spec:
@@ -83,4 +86,5 @@ def _of_recipe(recipe: Recipe, types: ApiTypes) -> Iterator[Right]:
 def _of(api_version: str, kind: str, types: ApiTypes, scope: str, verbs: tuple[str, ...]) -> Right:
     known = types.kind(api_version, kind)
     plural = known.plural if known else plural_of(kind)
-    return Right(api_version.rpartition("/")[0], (plural,), verbs, scope, read_only=verbs)
+    reads = tuple(verb for verb in verbs if verb in READ)
+    return Right(api_version.rpartition("/")[0], (plural,), verbs, scope, read_only=reads)

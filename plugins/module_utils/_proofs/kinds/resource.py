@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -21,6 +22,9 @@ from ..watching import FIND_REASONS, find
 
 SHOWN = 100
 
+# [name=policy], or what is between dots.
+_STEP = re.compile(r"\[[^\[\]=]+=[^\[\]]*\]|[^.\[\]]+")
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -34,7 +38,14 @@ class Condition:
 class FieldValue:
     """A field of the object and its value."""
 
-    path: Annotated[str, Setting(Text(), "dotted path, items of lists by number: `status.phase`")]
+    path: Annotated[
+        str,
+        Setting(
+            Text(),
+            "dotted path, items of lists by number or by a key's value: `status.phase`,"
+            " `attributes[name=policy].value`",
+        ),
+    ]
     equals: Annotated[
         Any,
         Setting(
@@ -70,16 +81,22 @@ class ResourceSettings:
 
 
 def value_at(obj: dict[str, Any], path: str) -> Any:
-    """The value at a dotted path ("status.phase", list items by number), or None."""
+    """The value at a dotted path ("status.phase", list items by number or as
+    attributes[name=policy]), or None."""
     value: Any = obj
-    for step in path.split("."):
-        if isinstance(value, list) and step.isdigit() and int(step) < len(value):
-            value = value[int(step)]
-        elif isinstance(value, dict):
-            value = value.get(step)
-        else:
-            return None
+    for step in _STEP.findall(path):
+        value = _item(value, step)
     return value
+
+
+def _item(value: Any, step: str) -> Any:
+    key, equals, wanted = step.strip("[]").partition("=")
+    if isinstance(value, list) and equals:
+        found = (item for item in value if isinstance(item, dict) and item.get(key) == wanted)
+        return next(found, None)
+    if isinstance(value, list):
+        return value[int(step)] if step.isdigit() and int(step) < len(value) else None
+    return value.get(step) if isinstance(value, dict) else None
 
 
 def _is(value: Any, wanted: Any) -> bool:

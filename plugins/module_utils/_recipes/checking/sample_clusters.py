@@ -93,6 +93,7 @@ _RHCOS = (
     ),
 )
 _OPENSHIFT = {
+    "kubernetes_version": "1.33.5",
     "openshift_version": "4.20.1",
     "proxy": {
         "http": "http://proxy.example.com:3128",
@@ -105,7 +106,7 @@ _OPENSHIFT = {
 _TOOLKITS = {_BUILD: f"registry.example.com/driver-toolkit@sha256:{'0' * 64}"}
 
 SAMPLE_CLUSTERS = (
-    SampleCluster("Kubernetes", "kubernetes", True, _MIXED),
+    SampleCluster("Kubernetes", "kubernetes", True, _MIXED, {"kubernetes_version": "1.36.2"}),
     SampleCluster("OpenShift", "openshift", True, _RHCOS, _OPENSHIFT, _TOOLKITS),
     SampleCluster("Kubernetes without optional APIs", "kubernetes", False, (_GENERIC,)),
 )

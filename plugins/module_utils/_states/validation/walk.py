@@ -18,6 +18,7 @@ from ..._proofs.kinds.rollout import RESTART_PENDING
 from ..._proofs.queries import Query
 from ..._proofs.snapshot import ClusterSnapshot
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
+from ..staging import ProvenOn
 from .phases import BROKEN, UNTOLD, Memory, Phase, ProofRecord, Result, StatePlan
 
 RESTART_TEXT = "the driver changed; its pod keeps running the version before until it is restarted (see upgrade)"
@@ -127,21 +128,31 @@ class Walker:
         return walk
 
     def is_proven(
-        self, states: Sequence[str], group: str, of: str = "", *, everywhere: bool = False
+        self,
+        states: Sequence[str],
+        group: str,
+        of: str = "",
+        *,
+        on: ProvenOn = ProvenOn.FIRST,
     ) -> bool:
         """Whether one node of a group ("": any), at least, has proven all these states, or the
         cluster has.
 
-        of: the state whose group it is, since states are made for groups of their own. everywhere:
-        all nodes of it. Where there is no node at all, nothing is proven; a group without nodes, of
+        of: the state whose group it is, since states are made for groups of their own. on: on which
+        of its nodes. Where there is no node at all, nothing is proven; a group without nodes, of
         several, has nothing left to prove.
         """
         if all(self._ready(state, "") for state in states):
             return True
-        enough = all if everywhere else any
+        nodes = self.members(of, group)
+        if on is ProvenOn.ALL_THAT_CAN and not all(
+            self._ended(state, node) for node in nodes for state in states
+        ):
+            return False
+        enough = all if on is ProvenOn.ALL else any
         return bool(self.snapshot.groups) and enough(
             all(self._ready(state, node) or self._ready(state, "") for state in states)
-            for node in self.members(of, group)
+            for node in nodes
         )
 
     def members(self, state: str, group: str) -> list[str]:
@@ -273,6 +284,12 @@ class Walker:
     def _ready(self, state: str, node: str) -> bool:
         result = self.results.get((node, state))
         return result is not None and result.phase is Phase.READY
+
+    def _ended(self, state: str, node: str) -> bool:
+        """Whether nothing more comes of a state on a node in this run, or of a state of the
+        cluster."""
+        result = self.results.get((node, state)) or self.results.get(("", state))
+        return result is not None and (result.final or result.phase is Phase.READY)
 
     def _behind(self, plan: StatePlan, memory: Memory, unmet: Result, now: float) -> Result:
         """Not looked at for the sake of another state: blocked where that one is broken, else

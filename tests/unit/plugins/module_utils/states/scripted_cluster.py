@@ -180,6 +180,8 @@ class ScriptedCluster:
                     "resources": [resource],
                 },
             )
+        if asked.path == "/version":
+            return 200, {}, {"major": "1", "minor": "36", "gitVersion": "v1.36.2"}
         request = _Request.of(asked)
         if not request.plural:
             return refusal(404, "NotFound", "not here")

@@ -28,6 +28,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.later_
     LaterChanges,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.staging import (
+    ProvenOn,
     Stage,
     Staged,
 )
@@ -151,7 +152,7 @@ def test_what_has_no_answer_now_is_tried_again_and_not_refused() -> None:
 def test_a_state_with_something_else_to_come_goes_on_waiting() -> None:
     walker = Walker([], WalkSettings("toy", "toy"), ClusterSnapshot(), NOW)
     staged = Staged(
-        (), (Stage("plugin", "", (), ()), Stage("plugin", "", ("host",), (), everywhere=True))
+        (), (Stage("plugin", "", (), ()), Stage("plugin", "", ("host",), (), on=ProvenOn.ALL))
     )
     later = LaterChanges(
         cast(Client, None), staged, lambda _stage: (), nothing, nothing, lambda: NOW

@@ -19,6 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.rende
     RenderedObject,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.staging import (
+    ProvenOn,
     StateOrder,
     acts,
     divide,
@@ -96,8 +97,8 @@ def test_what_worked_goes_when_its_replacement_is_proven() -> None:
     ]
     staged = divide(gone, {}, ORDER)
     assert [item.key.name for item in staged.now] == ["old-kernel"]
-    assert [(stage.state, stage.requires, stage.everywhere) for stage in staged.later] == [
-        ("host", ("host",), True)
+    assert [(stage.state, stage.requires, stage.on) for stage in staged.later] == [
+        ("host", ("host",), ProvenOn.ALL)
     ]
 
 
@@ -122,8 +123,8 @@ def test_what_stands_on_something_that_is_replaced_keeps_its_version_until_that_
     gone = change(obj("DaemonSet", "hook", state=replaced), "delete")
     staged = divide([*changes, gone], members_of(objects), order)
     waiting = [stage for stage in staged.later if not stage.deletes]
-    assert [(stage.state, stage.requires, stage.everywhere) for stage in waiting] == [
-        (state, ("host",), True) for state in held
+    assert [(stage.state, stage.requires, stage.on) for stage in waiting] == [
+        (state, ("host",), ProvenOn.ALL) for state in held
     ]
     assert {key.kind for stage in waiting for key in stage.keys} <= {"DaemonSet"}
     assert "new" in [item.key.name for item in staged.now]
@@ -141,3 +142,12 @@ def test_the_lock_is_for_what_is_written_now_and_for_what_goes() -> None:
     assert divide(
         [same, change(obj("DaemonSet", "hook", state="host"), "delete")], members, ORDER
     ).needs_lock
+
+
+def test_what_begins_last_waits_for_all_nodes_that_can() -> None:
+    objects = {"plugin": [RenderedObject(obj("Deployment", "scheduler"), "", "f")]}
+    changes = [change(item.manifest) for item in objects["plugin"]]
+    (stage,) = divide(
+        changes, members_of(objects), StateOrder(ORDER.requires, last={"plugin"})
+    ).later
+    assert (stage.requires, stage.on) == (("driver",), ProvenOn.ALL_THAT_CAN)

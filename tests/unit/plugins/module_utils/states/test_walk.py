@@ -24,6 +24,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._proofs.querie
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
     ClusterSnapshot,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._states.staging import ProvenOn
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
     ProofRecord,
@@ -600,8 +601,19 @@ class TestUnapplied:
         rig.walker.results["n2", "driver"] = Result("driver", Phase.WAITING)
         assert rig.walker.is_proven(("driver",), "")
         assert not rig.walker.is_proven(("driver",), "other")
-        assert not rig.walker.is_proven(("driver",), "", everywhere=True)
-        assert rig.walker.is_proven(("driver",), GROUP, everywhere=True)
+        assert not rig.walker.is_proven(("driver",), "", on=ProvenOn.ALL)
+        assert rig.walker.is_proven(("driver",), GROUP, on=ProvenOn.ALL)
+
+    def test_a_node_that_failed_holds_up_nothing_and_one_on_its_way_does(self) -> None:
+        rig = self.rig()
+        rig.observation()
+        rig.snapshot.groups["n2"] = "other"
+        rig.walker.results["n2", "driver"] = Result("driver", Phase.WAITING)
+        assert not rig.walker.is_proven(("driver",), "", on=ProvenOn.ALL_THAT_CAN)
+        rig.walker.results["n2", "driver"] = Result("driver", Phase.FAILED, final=True)
+        assert rig.walker.is_proven(("driver",), "", on=ProvenOn.ALL_THAT_CAN)
+        rig.walker.results["n1", "driver"] = Result("driver", Phase.FAILED, final=True)
+        assert not rig.walker.is_proven(("driver",), "", on=ProvenOn.ALL_THAT_CAN)
 
     def test_a_group_is_the_states_own(self) -> None:
         rig = self.rig()
@@ -615,9 +627,9 @@ class TestUnapplied:
         assert rig.observation(1)["server"].reason == "ApplyRefused"
         assert rig.walker.is_proven(("driver",), "pool-a", "server")
         assert not rig.walker.is_proven(("driver",), "default", "server")
-        assert rig.walker.is_proven(("driver",), "pool-a", "driver", everywhere=True)
+        assert rig.walker.is_proven(("driver",), "pool-a", "driver", on=ProvenOn.ALL)
         # Of a group that no node is in any more nothing is taken away from anybody.
-        assert rig.walker.is_proven(("driver",), "pool-b", "driver", everywhere=True)
+        assert rig.walker.is_proven(("driver",), "pool-b", "driver", on=ProvenOn.ALL)
 
     def test_all_requirements_have_to_hold_on_one_and_the_same_node(self) -> None:
         rig = self.rig()
