@@ -61,14 +61,20 @@ class Cluster:
         monitoring_crds: bool = True,
         kubelets: int = 0,
         nfd: bool = True,
+        numa: bool = False,
         say: Say = _quiet,
     ) -> Cluster:
         """Start the cluster; one of that name which runs already is left as it is.
 
         `kubelets` is the number of real nodes, NAME-worker-1 and so on; they need root, and `nfd`.
+        `numa`: pods with the scheduler of scheduler-plugins run it.
         """
         flavour = Flavour(
-            openshift=openshift, monitoring_crds=monitoring_crds, kubelets=kubelets, nfd=nfd
+            openshift=openshift,
+            monitoring_crds=monitoring_crds,
+            kubelets=kubelets,
+            nfd=nfd,
+            numa=numa,
         )
         lifecycle.up(name, flavour, say)
         return cls(name, say)

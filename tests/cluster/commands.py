@@ -22,6 +22,9 @@ OURS = ("simulation", "builds-api")
 NODE_GRACE_PERIOD = "87600h"
 
 
+SCHEDULER_PLUGINS = "scheduler-plugins"
+
+
 @dataclass(frozen=True)
 class Ports:
     """The loopback ports of one cluster."""
@@ -51,8 +54,13 @@ class Setup:
 
     @property
     def egress(self) -> Path:
-        """How the API server reaches real nodes."""
+        """How the API server reaches nodes that are not at its own loopback address."""
         return self.folder / "egress.json"
+
+    @property
+    def has_egress(self) -> bool:
+        """Whether there may be such nodes."""
+        return bool(self.fleet.workers) or SCHEDULER_PLUGINS in self.programs.programs
 
     def kubeconfig(self, program: str) -> str:
         """kubeconfig file of one of the daemons."""
@@ -105,7 +113,7 @@ def apiserver(setup: Setup) -> list[str]:
         # The simulation serves the kubelets' API on loopback, which is the internal address of all
         # simulated nodes. Real nodes have internal addresses of their own.
         "--kubelet-preferred-address-types=InternalIP",
-        *([f"--egress-selector-config-file={setup.egress}"] if setup.fleet.workers else []),
+        *([f"--egress-selector-config-file={setup.egress}"] if setup.has_egress else []),
         "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
         f"--service-account-key-file={pki / 'service-accounts.pub'}",
         f"--service-account-signing-key-file={pki / 'service-accounts.key'}",
@@ -219,6 +227,12 @@ def simulation(setup: Setup) -> list[str]:
         f"--port={setup.ports.simulation}",
         *([] if "nfd-master" in setup.programs.programs else ["--label-nodes"]),
         *(f"--real-node={setup.fleet.node_address(worker)}" for worker in setup.fleet.workers),
+        *(["--egress"] if setup.has_egress else []),
+        *(
+            [f"--program={SCHEDULER_PLUGINS}={setup.programs[SCHEDULER_PLUGINS]}"]
+            if SCHEDULER_PLUGINS in setup.programs.programs
+            else []
+        ),
     ]
 
 

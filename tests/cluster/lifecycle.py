@@ -38,7 +38,7 @@ from tests.cluster.paths import HERE, REPO, cluster_folder, clusters_folder
 from tests.cluster.pki import Authority, make_cluster_pki
 from tests.cluster.ports import chosen_ports, free_ports
 from tests.cluster.processes import Process
-from tests.cluster.programs import Programs, Say, ensure_programs
+from tests.cluster.programs import MODULES, NUMA_MODULES, Programs, Say, ensure_programs
 
 _CLIENTS = ("kube-controller-manager", "kube-scheduler", "nfd-master", *commands.OURS)
 _PATIENCE = 60.0
@@ -55,6 +55,9 @@ class Flavour:
     # NFD's master; without it the simulation makes node labels of NodeFeature objects, which saves
     # building it.
     nfd: bool = True
+    # The scheduler of scheduler-plugins for pods that run it, and kubelets of simulated nodes that
+    # tell their configuration.
+    numa: bool = False
 
     def __str__(self) -> str:
         parts = ["OpenShift's kinds" if self.openshift else "plain Kubernetes"]
@@ -62,11 +65,17 @@ class Flavour:
         parts.append(f"{self.kubelets or 'no'} real nodes")
         if not self.nfd:
             parts.append("no NFD master")
+        if self.numa:
+            parts.append("NUMA nodes")
         return ", ".join(parts)
 
     def programs(self, say: Say) -> Programs:
         """What such a cluster consists of; downloaded or built first where it is not there."""
-        return ensure_programs(say, without=() if self.nfd else ("nfd-master",))
+        return ensure_programs(
+            say,
+            (*MODULES, *NUMA_MODULES) if self.numa else MODULES,
+            without=() if self.nfd else ("nfd-master",),
+        )
 
 
 @dataclass(frozen=True)
@@ -335,7 +344,7 @@ def _write_files(setup: Setup, name: str) -> None:
         )
     (folder / "nfd-master.yaml").write_text("{}\n")
     shutil.copy(HERE / "audit-policy.yaml", folder / "audit-policy.yaml")
-    if setup.fleet.workers:
+    if setup.has_egress:
         setup.egress.write_text(json.dumps(selector(folder), indent=2))
 
 

@@ -10,12 +10,14 @@ import datetime
 import json
 import re
 import uuid
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tests.cluster.commands import CONTROL_PLANE_NODE, NFD_NAMESPACE
 from tests.cluster.errors import ClusterError
+from tests.cluster.kubelet.egress import SIMULATED
 from tests.cluster.profiles import PciDevice, Profile
 
 Obj = dict[str, Any]
@@ -100,10 +102,25 @@ def node(machine: Machine, port: int) -> Obj:
         annotations[f"{SIMULATION}/devices"] = json.dumps(dict(profile.devices))
     labels = {"node.kubernetes.io/instance-type": profile.instance_type}
     taints = [dict(taint) for taint in profile.taints]
-    obj = _node(machine.name, profile.arch, labels, annotations, taints, profile.capacity, info)
+    obj = _node(
+        machine.name,
+        profile.arch,
+        labels,
+        annotations,
+        taints,
+        profile.capacity,
+        info,
+        _own_address(machine.name) if "numa" in profile.simulation else "127.0.0.1",
+    )
     obj["status"]["conditions"] = [ready_condition(True), *_OTHER_CONDITIONS]
     obj["status"]["daemonEndpoints"] = {"kubeletEndpoint": {"Port": port}}
     return obj
+
+
+def _own_address(name: str) -> str:
+    """An address by which the API server asks for one node's kubelet, see kubelet/egress.py."""
+    number = zlib.crc32(name.encode())
+    return f"{SIMULATED}.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
 
 
 def control_plane_node() -> Obj:
@@ -205,6 +222,7 @@ def _node(
     taints: list[dict[str, str]],
     capacity: Mapping[str, str],
     info: Mapping[str, str],
+    address: str = "127.0.0.1",
 ) -> Obj:
     resources = {
         "pods": "110",
@@ -234,7 +252,7 @@ def _node(
             "capacity": resources,
             "allocatable": dict(resources),
             "addresses": [
-                {"type": "InternalIP", "address": "127.0.0.1"},
+                {"type": "InternalIP", "address": address},
                 {"type": "Hostname", "address": name},
             ],
             "nodeInfo": dict(info),

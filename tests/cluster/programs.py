@@ -99,6 +99,35 @@ KUBELET_MODULES = (
     ),
 )
 
+# Only for clusters whose scheduler goes by NUMA nodes.
+NUMA_MODULES = (
+    Module(
+        "scheduler-plugins",
+        "sigs.k8s.io/scheduler-plugins",
+        {"scheduler-plugins": "sigs.k8s.io/scheduler-plugins/cmd/scheduler"},
+        {},
+    ),
+)
+
+# Only for real nodes that say what their NUMA nodes have free.
+EXPORTER_MODULES = (
+    Module(
+        "resource-topology-exporter",
+        "github.com/k8stopologyawareschedwg/resource-topology-exporter",
+        {
+            "resource-topology-exporter": "github.com/k8stopologyawareschedwg/resource-topology-exporter"
+            "/cmd/resource-topology-exporter"
+        },
+        {},
+    ),
+    Module(
+        "nfd-topology-updater",
+        "sigs.k8s.io/node-feature-discovery",
+        {"nfd-topology-updater": "sigs.k8s.io/node-feature-discovery/cmd/nfd-topology-updater"},
+        {},
+    ),
+)
+
 # Only for tests that need a registry.
 REGISTRY_MODULES = (
     Module(
@@ -221,7 +250,11 @@ def _flags(module: Module, tools: Path) -> list[str]:
         stamps += [
             f"-X k8s.io/component-base/version.{name}={value}" for name, value in values.items()
         ]
-    elif module.folder in ("nfd", "nfd-worker"):
+    elif module.folder == "scheduler-plugins":
+        stamps.append(
+            f"-X k8s.io/component-base/version.gitVersion={module_version(module, tools)}"
+        )
+    elif module.module == "sigs.k8s.io/node-feature-discovery":
         stamps.append(f"-X {module.module}/pkg/version.version={module_version(module, tools)}")
     elif module.folder == "containerd":
         # The kubelet shows it as the node's container runtime.

@@ -21,6 +21,10 @@ class TunnelHandler(BaseHTTPRequestHandler):
         """The host that a name or address stands for."""
         return host
 
+    def source(self, _host: str) -> str:
+        """The address of our own from where it is asked; "" for any."""
+        return ""
+
     def admits(self) -> bool:
         """Whether the client gets its tunnel; who does not was answered here."""
         return True
@@ -30,7 +34,8 @@ class TunnelHandler(BaseHTTPRequestHandler):
         if not self.admits():
             return
         host, _colon, port = self.path.rpartition(":")
-        with socket.create_connection((self.where(host), int(port)), timeout=5) as upstream:
+        source = (self.source(host), 0) if self.source(host) else None
+        with socket.create_connection((self.where(host), int(port)), 5, source) as upstream:
             upstream.settimeout(None)
             self.send_response(200)
             self.end_headers()

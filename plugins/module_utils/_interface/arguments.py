@@ -52,6 +52,14 @@ KUBELET_CONFIG_INFO: Spec = {
     "at_a_time": {"type": "int", "default": 16},
 }
 
+NUMA_CONFIG: Spec = {
+    **CONNECTION,
+    **RECIPE,
+    "from_cr": {"type": "path"},
+    "read_kubelets": {"type": "bool", "default": True},
+    "at_a_time": {"type": "int", "default": 16},
+}
+
 # How states are proven, and what is told of it.
 PROVING: Spec = {
     "failure_grace": {"type": "int", "default": 30},

@@ -1,9 +1,10 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the API server reaches the kubelets of real nodes: these listen on loopback, and it passes
-requests on (node/proxy) to no loopback address. So it believes their internal addresses, and its
-egress selector brings it from there to loopback."""
+"""How the API server reaches the kubelets of nodes: these listen on loopback, and it passes requests on
+(node/proxy) to no loopback address. So it believes their internal addresses, and its egress
+selector brings it from there to loopback. All simulated nodes have one server there: which of them
+is asked it sees by where it is asked from (10.1.2.3 becomes 127.1.2.3)."""
 
 from __future__ import annotations
 
@@ -16,6 +17,8 @@ from typing import Any
 from tests.cluster.tunnels import TunnelHandler
 
 SOCKET = "egress.sock"
+# The network of simulated nodes that have an address of their own.
+SIMULATED = "10"
 
 
 def selector(folder: Path) -> dict[str, Any]:
@@ -51,4 +54,9 @@ class _Handler(TunnelHandler):
     def where(self, host: str) -> str:
         """Loopback for a node."""
         assert isinstance(self.server, _Server)
-        return "127.0.0.1" if host in self.server.nodes else host
+        return "127.0.0.1" if host in self.server.nodes or self.source(host) else host
+
+    def source(self, host: str) -> str:
+        """The loopback address that stands for a simulated node."""
+        first, _dot, rest = host.partition(".")
+        return f"127.{rest}" if first == SIMULATED else ""

@@ -20,6 +20,7 @@ from . import operands
 from .api import load_kubeconfig
 from .daemon import Simulation
 from .kubelet import LogServer
+from .programs import Programs
 
 
 def main() -> None:
@@ -44,6 +45,15 @@ def main() -> None:
         default=[],
         help="address of a real node, by which the API server asks for its kubelet",
     )
+    parser.add_argument(
+        "--egress", action="store_true", help="the API server comes by the egress selector"
+    )
+    parser.add_argument(
+        "--program",
+        action="append",
+        default=[],
+        help="NAME=PATH of a real program, for the pods that run it",
+    )
     args = parser.parse_args()
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -51,12 +61,20 @@ def main() -> None:
 
     state = args.folder / "simulation.json"
     last = json.loads(state.read_text()) if state.exists() else {}
-    if args.real_node:
+    if args.egress:
         egress.serve(args.folder, args.real_node)
     server = LogServer(args.folder, args.port or last.get("port", 0))
     cluster, label_nodes = load_kubeconfig(args.kubeconfig), args.label_nodes
+    programs = Programs(
+        args.folder, args.kubeconfig, dict(text.split("=", 1) for text in args.program)
+    )
     simulation = Simulation(
-        cluster, operands.load(), server.server_port, args.workers, label_nodes=label_nodes
+        cluster,
+        operands.load(),
+        server.server_port,
+        args.workers,
+        programs,
+        label_nodes=label_nodes,
     )
     server.simulation = simulation
     threading.Thread(target=server.serve_forever, name="logs", daemon=True).start()
@@ -65,6 +83,7 @@ def main() -> None:
     simulation.start()
     state.write_text(json.dumps({"pid": os.getpid(), "port": server.server_port}))
     simulation.stop.wait()
+    programs.stop()
 
 
 if __name__ == "__main__":

@@ -85,10 +85,12 @@ def _content(path: Path, values: Obj, key: str) -> bytes:
 
 
 class Session:
-    """One kept-alive connection; not to be shared by threads."""
+    """One kept-alive connection; not to be shared by threads. acts_as: the user whose rights count, ""
+    for our own."""
 
-    def __init__(self, server: Server, timeout: float = 30) -> None:
+    def __init__(self, server: Server, timeout: float = 30, acts_as: str = "") -> None:
         self.server = server
+        self.acts_as = acts_as
         self.timeout = timeout
         self.connection: http.client.HTTPConnection | None = None
 
@@ -180,6 +182,8 @@ class Session:
         headers = {"Accept": "application/json", "User-Agent": "hardware-enablement-simulation"}
         if payload is not None:
             headers["Content-Type"] = content_type
+        if self.acts_as:
+            headers["Impersonate-User"] = self.acts_as
         if self.server.token:
             headers["Authorization"] = f"Bearer {self.server.token}"
         self.connection.request(method, path, body=payload, headers=headers)

@@ -19,6 +19,7 @@ from .api import ApiError, Server, Session
 from .effects import MANAGED_BY
 from .model import Obj
 from .operands import Operands
+from .programs import Programs
 from .simulator import FEATURES, Simulator
 from .store import Store
 
@@ -34,12 +35,19 @@ class Simulation:
     """
 
     def __init__(
-        self, server: Server, operands: Operands, port: int, workers: int, *, label_nodes: bool
+        self,
+        server: Server,
+        operands: Operands,
+        port: int,
+        workers: int,
+        programs: Programs,
+        *,
+        label_nodes: bool,
     ) -> None:
         self.server = server
         self.lock = threading.Condition()
         self.store = Store(operands)
-        self.simulator = Simulator(self.store, self.lock, port, time.monotonic)
+        self.simulator = Simulator(self.store, self.lock, port, time.monotonic, programs)
         self.stop = threading.Event()
         self.workers = workers
         self.label_nodes = label_nodes

@@ -100,6 +100,8 @@ def _serve(
 ) -> Decision:
     """A pod that is to stay up: DaemonSets, Deployments."""
     mode = _enter(memory, _serving_mode(pod, behaviour, missing), now)
+    if pod.serves and not pod.ready and pod.open_gates:
+        return NOTHING
     if pod.serves and not pod.ready and mode in ("start", "slow", "blocked"):
         return Decision(status=status.running(pod, place, ready=True))  # the kubelet is back
     age = now - memory.since

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
+import json
 import socket
 import ssl
+from contextlib import nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -17,6 +19,8 @@ from urllib.parse import parse_qs, urlsplit
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+
+from tests.cluster.kubelet import egress
 
 from .daemon import Simulation
 from .logs import NotStartedError, log_lines, tail
@@ -52,15 +56,31 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.0"
 
     def do_GET(self) -> None:
-        """/containerLogs/<namespace>/<pod>/<container>?tailLines=&previous=; /healthz."""
+        """/containerLogs/<namespace>/<pod>/<container>?tailLines=&previous=; /configz; /healthz."""
         url = urlsplit(self.path)
         parts = url.path.strip("/").split("/")
         if parts == ["healthz"]:
             self._answer(200, "ok")
+        elif parts == ["configz"]:
+            self._configuration()
         elif len(parts) == 4 and parts[0] == "containerLogs":
             self._logs(parts[1], parts[2], parts[3], parse_qs(url.query))
         else:
-            self._answer(404, "a simulated node serves container logs only")
+            self._answer(404, "a simulated node serves container logs and its configuration only")
+
+    def _configuration(self) -> None:
+        """The kubelet's; of which node, says where it is asked from."""
+        assert isinstance(self.server, LogServer)
+        simulation = self.server.simulation
+        _first, _dot, rest = str(self.client_address[0]).partition(".")
+        address = f"{egress.SIMULATED}.{rest}"
+        with nullcontext() if simulation is None else simulation.lock:
+            nodes = simulation.store.nodes.values() if simulation else ()
+            found = next((node.numa for node in nodes if node.ip == address and node.numa), None)
+        if found is None:
+            self._answer(404, "this simulated node has no configuration")
+        else:
+            self._answer(200, json.dumps({"kubeletconfig": dict(found.kubelet)}), "application/json")
 
     def _logs(self, namespace: str, name: str, container: str, query: dict[str, list[str]]) -> None:
         assert isinstance(self.server, LogServer)
@@ -75,9 +95,14 @@ class _Handler(BaseHTTPRequestHandler):
                     404, f'pod "{name}" in namespace "{namespace}" is not on a simulated node'
                 )
                 return
+            program = simulation.simulator.programs.of(pod)
             memory = simulation.store.memory.get(pod.uid)
             missing = simulation.simulator.missing(pod)
         count = query.get("tailLines", [""])[0]
+        if program is not None and program.has_log(container):
+            lines = program.log(container).read_text(errors="replace").splitlines()
+            self._answer(200, tail(lines, int(count) if count else None))
+            return
         try:
             lines = log_lines(
                 pod,
@@ -92,10 +117,10 @@ class _Handler(BaseHTTPRequestHandler):
         except KeyError:
             self._answer(404, f"container {container} not found in pod {namespace}_{name}")
 
-    def _answer(self, status: int, text: str) -> None:
+    def _answer(self, status: int, text: str, kind: str = "text/plain") -> None:
         data = text.encode()
         self.send_response(status)
-        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)

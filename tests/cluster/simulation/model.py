@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .zones import Numa, parse_numa
+
 Obj = dict[str, Any]
 
 SIM_DOMAIN = "sim.hardware-enablement.io"
@@ -20,12 +22,24 @@ FAULTS_ANNOTATION = f"{SIM_DOMAIN}/faults"
 DEVICES_ANNOTATION = f"{SIM_DOMAIN}/devices"
 # The node labels that the simulation has written, where it does what NFD's master does elsewhere.
 LABELS_ANNOTATION = f"{SIM_DOMAIN}/labels"
+NUMA_ANNOTATION = f"{SIM_DOMAIN}/numa"
 POD_IPS_ANNOTATION = f"{SIM_DOMAIN}/pod-ips"
 PREINSTALLED_ANNOTATION = f"{SIM_DOMAIN}/preinstalled"
 SIMULATION_PREFIX = "simulation.hardware-enablement.test/"
 KWOK_NODE = "kwok.x-k8s.io/node"
 
-BEHAVIOURS = ("normal", "slow", "run", "fail", "crash", "later-crash", "dead", "image-pull")
+BEHAVIOURS = (
+    "normal",
+    "slow",
+    "run",
+    "fail",
+    "crash",
+    "later-crash",
+    "dead",
+    "image-pull",
+    "lag",
+    "mute",
+)
 # How annotation values name roles: what people say about a node (`driver,toolkit`) and the role's
 # own name.
 ROLE_ALIASES = {
@@ -40,9 +54,9 @@ class Behaviour:
     """How a pod behaves.
 
     seconds: slow's time to readiness or end; later-crash's and dead's time from readiness to the
-    fault. exit_code: of fail, crash and later-crash. message: the last log line, or the image-pull
-    error; "" = a usual one. restart_seconds: the crash loop's first back-off, doubled for each
-    restart up to 16 times.
+    fault; how late what an exporter publishes is with lag (mute: it never comes). exit_code: of
+    fail, crash and later-crash. message: the last log line, or the image-pull error; "" = a usual
+    one. restart_seconds: the crash loop's first back-off, doubled for each restart up to 16 times.
     """
 
     name: str = "normal"
@@ -85,6 +99,8 @@ class Operand:
     kernel_in_image: bool = False
     resources: tuple[re.Pattern[str], ...] = ()
     logs: tuple[str, ...] = ()
+    # The real program that its pod runs, "" for none.
+    program: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,6 +136,8 @@ class Pod:
     status: Obj
     operand: Operand
     image: str  # of the container that made it this operand
+    requests: tuple[Obj, ...] = ()  # of each container
+    gates: tuple[str, ...] = ()  # conditions that it is not ready without
 
     @property
     def phase(self) -> str:
@@ -132,6 +150,15 @@ class Pod:
     @property
     def ready(self) -> bool:
         return condition(self.status, "Ready") == "True"
+
+    @property
+    def open_gates(self) -> bool:
+        """Whether somebody has yet to say of it what its readiness stands on."""
+        return any(condition(self.status, gate) != "True" for gate in self.gates)
+
+    def gate(self, kind: str) -> str:
+        """The status of a condition."""
+        return condition(self.status, kind)
 
     @property
     def serves(self) -> bool:
@@ -175,6 +202,7 @@ class Node:
     capacity: dict[str, str] = field(default_factory=dict)
     allocatable: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)  # those that the simulation has written
+    numa: Numa | None = None
 
     def behaviour_for(self, pod: Pod) -> Behaviour:
         """The pod's own behaviour, else the node's for that operand, role or all; else normal."""
@@ -267,4 +295,5 @@ def node_view(node: Obj) -> Node:
         capacity=dict(status.get("capacity") or {}),
         allocatable=dict(status.get("allocatable") or {}),
         labels=json.loads(annotations.get(LABELS_ANNOTATION) or "{}"),
+        numa=parse_numa(annotations.get(NUMA_ANNOTATION) or ""),
     )

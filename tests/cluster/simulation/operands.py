@@ -114,6 +114,7 @@ def _operand(
         kernel_in_image=bool(entry.get("kernel_in_image", False)),
         resources=tuple(re.compile(pattern) for pattern in entry.get("resources", ())),
         logs=tuple(entry.get("logs", ())),
+        program=entry.get("program", ""),
     )
 
 
@@ -173,6 +174,11 @@ def pod_view(pod: Obj, operands: Operands) -> Pod:
         status=pod.get("status") or {},
         operand=operand,
         image=image,
+        requests=tuple(
+            {**(each.get("limits") or {}), **(each.get("requests") or {})}
+            for each in ((item.get("resources") or {}) for item in spec["containers"])
+        ),
+        gates=tuple(gate["conditionType"] for gate in spec.get("readinessGates") or ()),
     )
 
 

@@ -10,19 +10,22 @@ import hashlib
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
 from . import effects
 from .api import MERGE, ApiError, Session
 from .decide import NOTHING, Decision, Event, decide
-from .model import Node, Obj, Pod
+from .model import Behaviour, Node, Obj, Pod
+from .programs import Programs
 from .status import Place, lost_sight
 from .store import Store
+from .topologies import Topologies
 
 LOG = logging.getLogger(__name__)
 FEATURES = f"/apis/nfd.k8s-sigs.io/v1alpha1/namespaces/{effects.NFD_NAMESPACE}/nodefeatures"
 DELETE_NOW: Obj = {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0}
+PROGRAM_LOOK = 0.5  # seconds between two looks at a real program
 RETRY = 2.0  # seconds until a failed write is tried again
 
 
@@ -34,13 +37,24 @@ class Work:
     node: Obj | None
     features: dict[str, Obj]
     due: float | None
+    programs: list[Pod] = field(default_factory=list)  # whose process is to be started
+
+    def ask_again(self, due: float | None) -> None:
+        """Look again at that time, at the latest."""
+        if due is not None:
+            self.due = due if self.due is None else min(self.due, due)
 
 
 class Simulator:
     """Simulates nodes from the store; `port` is where this process serves the nodes' logs."""
 
     def __init__(
-        self, store: Store, lock: threading.Condition, port: int, clock: Callable[[], float]
+        self,
+        store: Store,
+        lock: threading.Condition,
+        port: int,
+        clock: Callable[[], float],
+        programs: Programs,
     ) -> None:
         self.store = store
         self.lock = lock
@@ -49,6 +63,8 @@ class Simulator:
         self.features: dict[str, dict[str, Obj]] = {}  # node -> name -> NodeFeature as written
         self.events: dict[tuple[str, str], int] = {}  # (pod uid, reason) -> count
         self.writes = 0
+        self.programs = programs
+        self.topologies = Topologies(store, clock)
 
     def simulate(self, name: str, session: Session) -> float | None:
         """Do what is due on the node; the time when it must be looked at again, None = after a
@@ -72,6 +88,7 @@ class Simulator:
                 node = None
             else:
                 work = self._look(node, pods)
+            self.programs.stop_all_but({pod.uid for pod in self.store.names.values()})
         try:
             changed = [self._write_pod(pod, decision, session) for pod, decision in work.pods]
             if labels:
@@ -80,6 +97,12 @@ class Simulator:
                 if work.node:
                     self._write_node(f"{name}/status", work.node, session)
                 self._write_features(node.name, work.features, session)
+                for pod in work.programs:
+                    self.programs.ensure(pod, session)
+                if node.numa:
+                    with self.lock:
+                        pods = list(self.store.pods.get(name, {}).values())
+                    work.ask_again(self.topologies.publish(node, pods, session))
         except ApiError as error:
             LOG.warning("node %s: %s", name, error)
             return self.clock() + RETRY
@@ -108,17 +131,35 @@ class Simulator:
                 "" if pod.status.get("podIP") else effects.pod_ip(node, pod, [*pods, *taken]),
             )
             short = effects.shortage(pod, node, pods) if pod.extended else ""
+            if node.numa and not pod.deleting:
+                short = short or self.topologies.refusal(node, pod, pods)
             behaviour = node.behaviour_for(pod)
             memory = store.remember(pod.uid)
+            if self.programs.serves(pod) and not pod.deleting:
+                behaviour, missing = self._of_program(pod, behaviour, missing, work)
             decision = decide(pod, behaviour, missing, short, node.kernel, memory, place, now)
             if decision is not NOTHING and (decision.status is not None or decision.delete):
                 work.pods.append((pod, decision))
                 if decision.status is not None and not pod.status.get("podIP"):
                     # The next pod of this look must not get the same address.
                     taken.append(_with_status(pod, decision.status))
-            elif decision.due is not None:
-                work.due = decision.due if work.due is None else min(work.due, decision.due)
+            else:
+                work.ask_again(decision.due)
         return work
+
+    def _of_program(
+        self, pod: Pod, behaviour: Behaviour, missing: list[str], work: Work
+    ) -> tuple[Behaviour, list[str]]:
+        """What a real program says of its pod: it is not ready before it answers, and crashes where
+        it ends."""
+        program = self.programs.of(pod)
+        work.ask_again(self.clock() + PROGRAM_LOOK)
+        if program is None:
+            work.programs.append(pod)
+            return behaviour, [*missing, "the program starts"]
+        if program.problem:
+            return replace(behaviour, name="crash", message=program.problem), missing
+        return behaviour, missing if program.healthy else [*missing, "it does not answer yet"]
 
     def _features(self, node: Node, serving: effects.Served, pods: list[Pod]) -> dict[str, Obj]:
         """What ready pods report, and what a pod that is not ready now has reported: it stays, as

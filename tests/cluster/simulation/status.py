@@ -273,6 +273,8 @@ def _conditions(
         "ContainersReady": (str(ready), "" if ready else reason),
         "Ready": (str(ready), "" if ready else reason),
     }
+    if ready and pod.open_gates:
+        wanted["Ready"] = ("False", "ReadinessGatesNotReady")
     if reason == "PodCompleted":
         wanted["Initialized"] = ("True", reason)
     result = []

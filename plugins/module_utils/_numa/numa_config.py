@@ -1,0 +1,137 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of numa_config: options and pools of the recipe numa, from what a person asks for and
+what the kubelets run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .._cluster.client import Client, connect
+from .._errors import EnablementError, InvalidInput
+from .._json import Obj
+from .._nodes.facts import NodeFacts
+from .._nodes.pools import NodePool, check_membership
+from .._runs.context import RunContext
+from .._states.discover import list_nodes, with_terms
+from .._states.platform import machine_config_objects
+from .._states.prepare import Prepared, prepare
+from .._states.record.record_spec import make_spec
+from .kubelet_config import nodes_by_pool
+from .kubelet_reading import ask_kubelets, pools_of_platform
+from .operator_resources import pool_name, settings_of
+from .pool_policies import digest_of, policies_of, refuse_contradictions
+
+try:
+    import yaml
+except ImportError:
+    yaml = None  # type: ignore[assignment]
+
+_CONTROL_PLANE = ({"node-role.kubernetes.io/control-plane": None},)
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """numa_config: reads only. What is not given is as in the record."""
+    client = connect(params)
+    machine_config_pools = machine_config_objects(client, "MachineConfigPool")
+    prepared = prepare(_with_operators(params, machine_config_pools), context, client)
+    for name, wanted in (("", prepared.options), *prepared.pool_options.items()):
+        refuse_contradictions(wanted, f"pool {name}" if name else "the options of all nodes")
+    nodes = [NodeFacts.from_object(node) for node in list_nodes(client, prepared.selector)]
+    pools = with_terms(client, prepared.pools)
+    check_membership(pools, nodes)
+    pools = pools or pools_of_platform(machine_config_pools, nodes)
+    members = nodes_by_pool(pools, nodes)
+    running, problems = _ask(client, nodes, params)
+    policies = {name: policies_of(name, found, running) for name, found in members.items()}
+    asked = make_spec(prepared.recipe, prepared.namespace, prepared.options)["options"]
+    return {
+        "changed": False,
+        "options": {
+            **asked,
+            **_of_all(prepared, policies),
+            "topologies": digest_of(members, policies),
+            "control_plane_nodes": len(list_nodes(client, _CONTROL_PLANE)),
+        },
+        "pools": _pools(prepared, policies, hosted=not machine_config_pools),
+        "unknown": [{"node": node, "problem": problems[node]} for node in sorted(problems)],
+    }
+
+
+def _with_operators(params: Mapping[str, Any], machine_config_pools: Sequence[Obj]) -> Obj:
+    """The parameters, with what the operator's custom resources say where a person says nothing."""
+    source = params.get("from_cr")
+    if not source:
+        return dict(params)
+    try:
+        documents = [*yaml.safe_load_all(Path(source).read_text(encoding="utf-8"))]
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InvalidInput(
+            f"{source} cannot be read",
+            why=str(error).splitlines()[0],
+            todo="name a file with the operator's custom resources",
+        ) from None
+    asked = settings_of([found for found in documents if found], machine_config_pools, str(source))
+    return {
+        **params,
+        "options": {**asked.options, **(params.get("options") or {})},
+        "pools": params.get("pools") or asked.pools,
+    }
+
+
+def _ask(
+    client: Client, nodes: Sequence[NodeFacts], params: Mapping[str, Any]
+) -> tuple[dict[str, Obj], dict[str, str]]:
+    """What the kubelets run, and why it is not known of some; nothing where they are not to be
+    asked."""
+    if not params["read_kubelets"]:
+        return {}, {}
+    running, problems = ask_kubelets(client, nodes, int(params["at_a_time"]))
+    if problems and not running:
+        name = min(problems)
+        raise EnablementError(
+            "no kubelet says what it runs",
+            where=f"node {name}",
+            why=problems[name],
+            todo="mend that, or give topology_manager_policy and topology_manager_scope among the options and set"
+            " read_kubelets (numa_read_kubelets in the playbook) to false",
+        )
+    return running, problems
+
+
+def _of_all(prepared: Prepared, policies: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The policies for nodes outside of all pools; without pools of a person's, those of all nodes
+    that share them."""
+    if prepared.pools or not _same(policies):
+        return dict(policies.get("", {}))
+    return next((dict(found) for found in policies.values() if found), {})
+
+
+def _pools(
+    prepared: Prepared, policies: Mapping[str, Mapping[str, str]], *, hosted: bool
+) -> list[Obj]:
+    """The pools as parse_pools() takes them: a person's, else the platform's where their kubelets
+    differ."""
+    if prepared.pools:
+        return [_with_policies(pool, policies.get(pool.name, {})) for pool in prepared.pools]
+    if _same(policies):
+        return []
+    source = "node_pool" if hosted else "machine_config_pool"
+    return [
+        {"name": pool_name(name), source: name, "options": dict(found)}
+        for name, found in sorted(policies.items())
+        if name
+    ]
+
+
+def _with_policies(pool: NodePool, policies: Mapping[str, str]) -> Obj:
+    spec = pool.to_spec()
+    return {**spec, "options": {**spec["options"], **policies}}
+
+
+def _same(policies: Mapping[str, Mapping[str, str]]) -> bool:
+    known = [found for found in policies.values() if found]
+    return all(found == known[0] for found in known)

@@ -1,0 +1,106 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What exporters have to publish of the kubelets of a pool, and which options contradict each
+other. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .._errors import EnablementError, InvalidInput
+from .kubelet_pools import pool_report
+
+POLICIES = ("topology_manager_policy", "topology_manager_scope")
+_SHOWN = 3
+
+
+def policies_of(
+    pool: str, nodes: Sequence[str], running: Mapping[str, Mapping[str, Any]]
+) -> dict[str, str]:
+    """The policies that a pool's kubelets run, by the recipe's names; {} where none of them was
+    read.
+
+    running: node -> settings. Raises EnablementError where they do not agree: what an exporter
+    publishes is said once for each pool.
+    """
+    read = {
+        node: {name: running[node][name] for name in POLICIES} for node in nodes if node in running
+    }
+    report = pool_report(pool, sorted(read), read, ())
+    if report["differs"]:
+        found = report["differs"][0]
+        values = "; ".join(
+            f"{entry['value']} on {_names(entry['nodes'])}" for entry in found["values"]
+        )
+        raise EnablementError(
+            f"the kubelets of {f'pool {pool}' if pool else 'these nodes'} do not agree",
+            why=f"{found['setting']} is {values}",
+            todo="configure them alike, or give a pool to each (hardware_enablement_pools)",
+        )
+    return dict(report["settings"])
+
+
+def digest_of(
+    members: Mapping[str, Sequence[str]], policies: Mapping[str, Mapping[str, str]]
+) -> str:
+    """16 hex digits over which nodes there are, and what is published of them. members: pool ->
+    nodes."""
+    entries = sorted(
+        f"{node} {sorted((policies.get(pool) or {}).items())}"
+        for pool, nodes in members.items()
+        for node in nodes
+    )
+    return hashlib.sha256("\n".join(entries).encode()).hexdigest()[:16]
+
+
+def refuse_contradictions(options: Mapping[str, Any], where: str) -> None:
+    """Raise InvalidInput for options of which one would do nothing, or worse, beside another."""
+    for wrong, why, todo in (
+        (
+            options["exporter"] == "nfd" and options["fingerprint"] == "exclusive",
+            "NFD's topology-updater makes a fingerprint of all pods",
+            "set fingerprint to auto, or exporter to rte",
+        ),
+        (
+            options["exporter"] == "nfd" and options["pod_excludes"],
+            "NFD's topology-updater leaves no pods out",
+            "leave pod_excludes out, or set exporter to rte",
+        ),
+        (
+            options["exporter"] == "nfd" and options["metrics"] == "https",
+            "NFD's topology-updater serves metrics without TLS only",
+            "set metrics to http or none, or exporter to rte",
+        ),
+        (
+            options["exporter"] == "rte"
+            and options["refresh_mode"] != "periodic"
+            and not options["notify_file"],
+            f"refresh_mode is {options['refresh_mode']}, and there is no file to wait for",
+            "set notify_file to a file that a hook of the container runtime touches, or refresh_mode to periodic",
+        ),
+        (
+            options["cache_resync_seconds"] < 0 or options["refresh_seconds"] < 1,
+            "cache_resync_seconds is below 0, or refresh_seconds below 1",
+            "correct them",
+        ),
+        (
+            options["fingerprint"] == "none"
+            and options["scheduler_enabled"]
+            and options["cache_resync_seconds"] > 0
+            and not options["discard_reserved_nodes"],
+            "fingerprint is none, without which the scheduler's cache never takes what exporters publish",
+            "set cache_resync_seconds to 0, or publish fingerprints",
+        ),
+    ):
+        if wrong:
+            raise InvalidInput(
+                "the options of recipe numa contradict each other", where=where, why=why, todo=todo
+            )
+
+
+def _names(nodes: Sequence[str]) -> str:
+    more = f" and {len(nodes) - _SHOWN} more" if len(nodes) > _SHOWN else ""
+    return f"{', '.join(nodes[:_SHOWN])}{more}"
