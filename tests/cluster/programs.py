@@ -250,10 +250,6 @@ def _flags(module: Module, tools: Path) -> list[str]:
         stamps += [
             f"-X k8s.io/component-base/version.{name}={value}" for name, value in values.items()
         ]
-    elif module.folder == "scheduler-plugins":
-        stamps.append(
-            f"-X k8s.io/component-base/version.gitVersion={module_version(module, tools)}"
-        )
     elif module.module == "sigs.k8s.io/node-feature-discovery":
         stamps.append(f"-X {module.module}/pkg/version.version={module_version(module, tools)}")
     elif module.folder == "containerd":
