@@ -13,7 +13,7 @@ LINT_STEPS := mypy ruff complexity layers yamllint changelog
 TEST_STEPS := units ansible-units sanity antsibull-nox docs-lint galaxy-importer execution-environment docs-site integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade api-types demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-kubelet e2e-builds e2e-rmd test-scale bench mutations coverage reference build release clean \
+.PHONY: help venv venv-upgrade api-types demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-numa e2e-kubelet e2e-builds e2e-rmd test-scale bench mutations coverage reference build release clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -58,6 +58,9 @@ molecule-kind: venv ## scenario kind (needs kind and a container engine)
 
 e2e-faults: venv ## what goes wrong on the way: crashes, lies, silence, killed runs, two runs at once
 	@$(GATES) e2e-faults
+
+e2e-numa: venv ## pods placed by NUMA node: exporters, the real scheduler, what is wrong with either
+	@$(GATES) e2e-numa
 
 e2e-recipes: venv ## recipes of other shapes: graphs without DaemonSets, groups of nodes, pools, other vendors
 	@$(GATES) e2e-recipes

@@ -99,7 +99,7 @@ def _sanity(place: Place) -> Iterator[Command]:
 
 # Slow levels of the integration tests, each a marker and a target of its own: e2e-kubelet,
 # e2e-faults, ..., scale.
-SLOW = ("kubelet", "faults", "recipes", "builds", "rmd", "scale")
+SLOW = ("kubelet", "faults", "recipes", "builds", "rmd", "numa", "scale")
 
 
 def _integration(place: Place) -> Iterator[Command]:
@@ -229,7 +229,12 @@ LEVELS = (
         _level("rmd", "--no-loadscope-reorder"),
         slots=2,
     ),
-    # One process: so it fits beside the real nodes.
+    # One process: so they fit beside the real nodes.
+    Step(
+        "e2e-numa",
+        "pods placed by NUMA node: exporters, the real scheduler, what is wrong with either",
+        _level("numa", processes=1),
+    ),
     Step(
         "e2e-recipes",
         "recipes of other shapes: graphs, groups of nodes, other vendors",

@@ -21,7 +21,7 @@ from .record import record_spec
 from .record.crd import NAME as CRD_NAME
 from .record.crd import RECORD
 
-# Namespaces of the cluster itself: nobody is told how to remove these.
+# Namespaces of the cluster itself, of which nothing need be said.
 _OF_THE_CLUSTER = ("default", "kube-", "openshift")
 # So many are named instead of counted.
 _FEW = 3
@@ -88,12 +88,13 @@ def _namespaces(
     """The namespaces that held its objects and were there before; those that enabling made go."""
     names = {prepared.namespace, *record_spec.namespaces(record)}
     names -= set(record_spec.made_namespaces(record))
+    names = {name for name in names if not name.startswith(_OF_THE_CLUSTER)}
     kind = client.kind("v1", "Namespace")
     return [
         KeepReason(
             ObjectKey("v1", "Namespace", "", name),
             "which was there before",
-            "" if name.startswith(_OF_THE_CLUSTER) else f"kubectl delete namespace {name}",
+            f"kubectl delete namespace {name}",
         )
         for name in sorted(names)
         if client.get(kind, name) is not None
