@@ -80,7 +80,9 @@ class _Handler(BaseHTTPRequestHandler):
         if found is None:
             self._answer(404, "this simulated node has no configuration")
         else:
-            self._answer(200, json.dumps({"kubeletconfig": dict(found.kubelet)}), "application/json")
+            self._answer(
+                200, json.dumps({"kubeletconfig": dict(found.kubelet)}), "application/json"
+            )
 
     def _logs(self, namespace: str, name: str, container: str, query: dict[str, list[str]]) -> None:
         assert isinstance(self.server, LogServer)

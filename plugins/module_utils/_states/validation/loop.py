@@ -29,7 +29,7 @@ from . import node_marks
 from .answers import Answers
 from .label_writer import LabelWriter
 from .mirror import ClusterMirror
-from .phases import BROKEN, Phase, Result, StatePlan
+from .phases import BROKEN, Memory, Phase, Result, StatePlan
 from .progress import Progress
 from .walk import Walker, WalkSettings
 
@@ -275,15 +275,20 @@ class Loop:
         self.snapshot.answers.update(self.answers.fetch(list(allowed), self.clock))
         return set().union(*allowed.values()) & {CLUSTER, *self.snapshot.nodes}
 
+    @property
+    def _memories(self) -> Mapping[tuple[str, str], Memory]:
+        """What is remembered of states on nodes: a result may still tell of a trouble before."""
+        return {key: self.walker.memory[key] for key in self.results if key in self.walker.memory}
+
     def _overdue(self) -> set[str]:
         """Nodes whose time has come, and as many of those that wait for another node as there are
         free places."""
         now = self.clock()
         due = {name for name, moment in self._due.items() if moment <= now}
         due.update(
-            name for (name, _state), result in self.results.items() if result.reason == "Sampled"
+            name for (name, _state), known in self._memories.items() if known.waits == "Sampled"
         )
-        queued = [key for key, result in self.results.items() if result.reason == "Queued"]
+        queued = [key for key, known in self._memories.items() if known.waits == "Queued"]
         places = self._slots() if queued else {}
         for name, state in queued:
             if places.get(state, 0) > 0:

@@ -147,7 +147,7 @@ class ProofRecord:
 @dataclass
 class Memory:
     """What validation remembers of one state on one node between two looks, in seconds since the
-    epoch."""
+    epoch. waits: the reason of the last look, also where the result goes on telling of a trouble."""
 
     runnable_since: float | None = None
     trouble_since: float | None = None
@@ -155,3 +155,4 @@ class Memory:
     reason: str = ""
     reason_since: float = 0.0
     proven: bool = False
+    waits: str = ""

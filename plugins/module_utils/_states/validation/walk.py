@@ -317,6 +317,7 @@ class Walker:
         """Turn a verdict into a result: patience first, then a final word."""
         if memory.runnable_since is None:
             memory.runnable_since = now
+        memory.waits = verdict.reason
         if verdict.passed:
             memory.trouble = memory.trouble_since = None
             pending = verdict.reason == RESTART_PENDING

@@ -26,6 +26,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapsh
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.staging import ProvenOn
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
+    Memory,
     Phase,
     ProofRecord,
     Result,
@@ -397,6 +398,20 @@ def test_sampling_per_group_proves_the_others() -> None:
     rig.observation(1)
     rig.walker.walk(second, GROUP, {}, NONE, NOW + 1)
     assert rig.walker.results[("n2", "check")].phase is Phase.READY
+
+
+def test_who_waits_for_a_sample_is_known_also_while_a_trouble_before_is_told() -> None:
+    """Else nobody looks again when the sample is proven, before patience with the trouble ends."""
+    proof = Proof("workload", {**WORKLOAD.spec, "sampling": "per_group"})
+    rig = Rig(world.plan("check", proofs=(proof,), deployed=False))
+    second = world.node("n2")
+    rig.snapshot.nodes["n2"], rig.snapshot.groups["n2"] = second, GROUP
+    rig.observation()
+    trouble = Verdict(Outcome.TROUBLE, "NotApplied", "Deployment x is not in the cluster")
+    rig.walker.memory["n2", "check"] = Memory(trouble=trouble, trouble_since=NOW)
+    rig.walker.walk(second, GROUP, {}, NONE, NOW)
+    assert rig.walker.results["n2", "check"].reason == "NotApplied"
+    assert rig.walker.memory["n2", "check"].waits == "Sampled"
 
 
 def test_a_kernel_that_appears_during_the_run_proves_nothing() -> None:
