@@ -252,6 +252,9 @@ def _flags(module: Module, tools: Path) -> list[str]:
         ]
     elif module.module == "sigs.k8s.io/node-feature-discovery":
         stamps.append(f"-X {module.module}/pkg/version.version={module_version(module, tools)}")
+        if module.folder == "nfd-topology-updater":
+            # Where its image expects what is the host's.
+            stamps.append(f"-X {module.module}/pkg/utils/hostpath.pathPrefix=/host-")
     elif module.folder == "containerd":
         # The kubelet shows it as the node's container runtime.
         stamps.append(f"-X {module.module}/version.Version={module_version(module, tools)}")

@@ -30,10 +30,20 @@ from tests.cluster.images.archive import (
 from tests.cluster.images.debian import debootstrap, find_debian
 from tests.cluster.images.golang import build_program
 from tests.cluster.images.overlay import sources, write_programs
-from tests.cluster.images.recipes import OVERLAYS, PAUSE, RECIPES, Overlay, Recipe, reference
+from tests.cluster.images.recipes import (
+    OVERLAYS,
+    PACKED,
+    PAUSE,
+    RECIPES,
+    Overlay,
+    Packed,
+    Recipe,
+    reference,
+)
 from tests.cluster.images.wheels import REQUIREMENTS, install_wheels
 from tests.cluster.locks import locked
 from tests.cluster.paths import HERE, REPO, cache_folder
+from tests.cluster.programs import cache_key, ensure_programs
 
 # Raise it when the code in this folder makes something else of the same recipe.
 _FORMAT = 1
@@ -54,12 +64,14 @@ class Image:
 def ensure_image(name: str, say: Say = print) -> Image:
     """The image `pause` or one of _recipes.py; made if it is not in the cache, ClusterError if that
     fails."""
-    names = [PAUSE, *sorted({**RECIPES, **OVERLAYS})]
+    names = [PAUSE, *sorted({**RECIPES, **OVERLAYS, **PACKED})]
     if name not in names:
         raise ClusterError(f"There is no image {name!r}: choose one of {', '.join(names)}.")
     with _lock(say):
         if name == PAUSE:
             folder = _pause_image(say)
+        elif name in PACKED:
+            folder = _packed_image(PACKED[name], say)
         else:
             folder = (
                 _overlay_image(OVERLAYS[name], say)
@@ -181,24 +193,45 @@ def _grow(recipe: Recipe, base: Path, folder: Path) -> None:
 def _overlay_image(overlay: Overlay, say: Say) -> Path:
     base = _image(RECIPES[overlay.base], say)
 
+    config = RECIPES[overlay.base].config
+    images = {
+        reference(name): {**config, "Entrypoint": list(run)} for name, run in overlay.names.items()
+    }
+
     def make(folder: Path) -> None:
         write_programs(overlay, folder / "root", say)
-        layers = [
-            *read_layers(base / "image.tar", folder),
-            write_layer(folder / "root", folder / "own.tar"),
-        ]
-        config = RECIPES[overlay.base].config
-        images = {
-            reference(name): {**config, "Entrypoint": list(run)}
-            for name, run in overlay.names.items()
-        }
-        write_archive(folder / "image.tar", layers, images)
-        for layer in layers:
-            layer.file.unlink()
-        shutil.rmtree(folder / "root")
-        shutil.copy(base / "facts.json", folder / "facts.json")
+        _add_layer(base, folder, images)
 
     return _once(f"{overlay.name}-image", [base.name, sources(overlay)], overlay.about, make, say)
+
+
+def _packed_image(packed: Packed, say: Say) -> Path:
+    base = _image(RECIPES[packed.base], say)
+    images = {reference(packed.name): RECIPES[packed.base].config}
+
+    def make(folder: Path) -> None:
+        built = ensure_programs(say, packed.modules)
+        for path, program in packed.programs.items():
+            target = folder / "root" / path.lstrip("/")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(built[program], target)
+        _add_layer(base, folder, images)
+
+    parts = [base.name, dict(packed.programs), [cache_key(module) for module in packed.modules]]
+    return _once(f"{packed.name}-image", parts, packed.about, make, say)
+
+
+def _add_layer(base: Path, folder: Path, images: Mapping[str, Mapping[str, object]]) -> None:
+    """FOLDER/root on top of an image, as images (reference -> config) of their own."""
+    layers = [
+        *read_layers(base / "image.tar", folder),
+        write_layer(folder / "root", folder / "own.tar"),
+    ]
+    write_archive(folder / "image.tar", layers, images)
+    for layer in layers:
+        layer.file.unlink()
+    shutil.rmtree(folder / "root")
+    shutil.copy(base / "facts.json", folder / "facts.json")
 
 
 def _pause_image(say: Say) -> Path:

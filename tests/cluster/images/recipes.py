@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster.paths import HERE
+from tests.cluster.programs import EXPORTER_MODULES, Module
 
 # Not made of Debian packages.
 PAUSE = "pause"
@@ -49,6 +50,18 @@ class Overlay:
     alone: Mapping[str, str]
     programs: Mapping[str, str]
     names: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Packed:
+    """An image of RECIPES with programs that are built of Go modules. programs: path in the image ->
+    name of the program."""
+
+    name: str
+    about: str
+    base: str
+    modules: Sequence[Module]
+    programs: Mapping[str, str]
 
 
 _INSTALL = "apt-get update -qq && apt-get install -y -qq --no-install-recommends"
@@ -125,6 +138,19 @@ GPU = Overlay(
     programs={"nvidia-container-runtime": "nvidia_runtime.go"},
     names={"gpu": [], "gpu-exporter": ["dcgm-exporter"], "gpu-vector-add": ["vector-add"]},
 )
+
+EXPORTERS = Packed(
+    "exporters",
+    "what publishes which resources NUMA nodes have free",
+    "python-base",
+    EXPORTER_MODULES,
+    {
+        "/usr/bin/resource-topology-exporter": "resource-topology-exporter",
+        "/usr/bin/nfd-topology-updater": "nfd-topology-updater",
+    },
+)
+
+PACKED = {packed.name: packed for packed in (EXPORTERS,)}
 
 OVERLAYS = {overlay.name: overlay for overlay in (GPU,)}
 
