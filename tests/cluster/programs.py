@@ -123,7 +123,10 @@ EXPORTER_MODULES = (
     Module(
         "nfd-topology-updater",
         "sigs.k8s.io/node-feature-discovery",
-        {"nfd-topology-updater": "sigs.k8s.io/node-feature-discovery/cmd/nfd-topology-updater"},
+        {
+            name: f"sigs.k8s.io/node-feature-discovery/cmd/{name}"
+            for name in ("nfd-topology-updater", "nfd-gc")
+        },
         {},
     ),
 )

@@ -14,6 +14,8 @@ from .._errors import EnablementError, InvalidInput
 from .kubelet_pools import pool_report
 
 POLICIES = ("topology_manager_policy", "topology_manager_scope")
+# Without these no CPU, or no memory, is published of a node.
+_MANAGERS = {"cpu_manager_policy": "static", "memory_manager_policy": "Static"}
 _SHOWN = 3
 
 
@@ -27,20 +29,40 @@ def policies_of(
     publishes is said once for each pool.
     """
     read = {
-        node: {name: running[node][name] for name in POLICIES} for node in nodes if node in running
+        node: {name: running[node][name] for name in (*POLICIES, *_MANAGERS)}
+        for node in nodes
+        if node in running
     }
     report = pool_report(pool, sorted(read), read, ())
+    whose = f"pool {pool}" if pool else "these nodes"
     if report["differs"]:
         found = report["differs"][0]
         values = "; ".join(
             f"{entry['value']} on {_names(entry['nodes'])}" for entry in found["values"]
         )
         raise EnablementError(
-            f"the kubelets of {f'pool {pool}' if pool else 'these nodes'} do not agree",
+            f"the kubelets of {whose} do not agree",
             why=f"{found['setting']} is {values}",
             todo="configure them alike, or give a pool to each (hardware_enablement_pools)",
         )
-    return dict(report["settings"])
+    found = report["settings"]
+    if found.get("topology_manager_policy") == "single-numa-node":
+        _refuse_half_aligned(whose, found)
+    return {name: found[name] for name in POLICIES if name in found}
+
+
+def _refuse_half_aligned(whose: str, settings: Mapping[str, Any]) -> None:
+    """What a manager does not give away is not published, and the scheduler takes it for something
+    that no NUMA node has."""
+    missing = [name for name, wanted in _MANAGERS.items() if settings[name] != wanted]
+    if missing:
+        found = ", ".join(f"{name} is {settings[name]}" for name in missing)
+        wanted = ", ".join(f"{name} {_MANAGERS[name]}" for name in missing)
+        raise EnablementError(
+            f"no Guaranteed pod would find a place on {whose}",
+            why=f"their kubelets align pods (single-numa-node), but {found}",
+            todo=f"configure them with {wanted}, or leave these nodes out",
+        )
 
 
 def digest_of(

@@ -147,6 +147,7 @@ EXPORTERS = Packed(
     {
         "/usr/bin/resource-topology-exporter": "resource-topology-exporter",
         "/usr/bin/nfd-topology-updater": "nfd-topology-updater",
+        "/usr/bin/nfd-gc": "nfd-gc",
     },
 )
 

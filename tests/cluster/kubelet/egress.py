@@ -58,5 +58,6 @@ class _Handler(TunnelHandler):
 
     def source(self, host: str) -> str:
         """The loopback address that stands for a simulated node."""
+        assert isinstance(self.server, _Server)
         first, _dot, rest = host.partition(".")
-        return f"127.{rest}" if first == SIMULATED else ""
+        return f"127.{rest}" if first == SIMULATED and host not in self.server.nodes else ""

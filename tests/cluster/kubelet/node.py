@@ -150,7 +150,8 @@ class RealNode:
             )
         )
         # With the memory of another policy it would not start.
-        (self.root / "var/lib/kubelet/cpu_manager_state").unlink(missing_ok=True)
+        for manager in ("cpu", "memory"):
+            (self.root / f"var/lib/kubelet/{manager}_manager_state").unlink(missing_ok=True)
         self.start_kubelet()
 
     def stop(self) -> None:

@@ -17,8 +17,9 @@ from tests.integration.kubelet.bench import Bench
 
 @pytest.fixture(scope="session")
 def cluster(worker_id: str) -> Iterator[Cluster]:
-    """A cluster with two real nodes, which know the image python-base, and a simulated one."""
-    with Cluster.up(f"test-kubelet-{worker_id}", kubelets=2, say=print) as started:
+    """A cluster with two real nodes, which know the image python-base, and a simulated one; pods with
+    the scheduler of scheduler-plugins run it."""
+    with Cluster.up(f"test-kubelet-{worker_id}", kubelets=2, numa=True, say=print) as started:
         started.load_image("python-base")
         started.add_nodes(1, profile="cpu-only")
         yield started

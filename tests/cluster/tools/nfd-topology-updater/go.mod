@@ -2,7 +2,10 @@ module hardware.enablement/tests/cluster/tools/nfd-topology-updater
 
 go 1.26.0
 
-tool sigs.k8s.io/node-feature-discovery/cmd/nfd-topology-updater
+tool (
+	sigs.k8s.io/node-feature-discovery/cmd/nfd-gc
+	sigs.k8s.io/node-feature-discovery/cmd/nfd-topology-updater
+)
 
 require (
 	cel.dev/expr v0.25.1 // indirect
@@ -151,3 +154,5 @@ replace (
 	k8s.io/pod-security-admission => k8s.io/pod-security-admission v0.35.3
 	k8s.io/sample-apiserver => k8s.io/sample-apiserver v0.35.3
 )
+
+require sigs.k8s.io/node-feature-discovery/api/nfd v0.19.0 // indirect
