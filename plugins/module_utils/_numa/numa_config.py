@@ -23,7 +23,7 @@ from .._states.record.record_spec import make_spec
 from .kubelet_config import nodes_by_pool
 from .kubelet_reading import ask_kubelets, pools_of_platform
 from .operator_resources import pool_name, settings_of
-from .pool_policies import digest_of, policies_of, refuse_contradictions
+from .pool_policy import digest_of, policies_of, refuse_contradictions
 
 try:
     import yaml

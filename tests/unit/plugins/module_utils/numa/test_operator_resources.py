@@ -1,0 +1,174 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Custom resources of the NUMA Resources Operator as options and pools of the recipe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.pools import parse_pools
+from ansible_collections.hardware.enablement.plugins.module_utils._numa.operator_resources import (
+    pool_name,
+    settings_of,
+)
+
+POOLS = [
+    {"metadata": {"name": name, "labels": {"kind": "numa"}}, "spec": {}}
+    for name in ("worker-cnf", "worker-with-a-very-long-name")
+]
+
+
+def operator(version: str = "v1", **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": f"nodetopology.openshift.io/{version}",
+        "kind": "NUMAResourcesOperator",
+        "metadata": {"name": "numaresourcesoperator"},
+        "spec": spec,
+    }
+
+
+def scheduler(**spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "nodetopology.openshift.io/v1",
+        "kind": "NUMAResourcesScheduler",
+        "metadata": {
+            "name": "numaresourcesscheduler",
+            "annotations": {
+                "config.numa-operator.openshift.io/scheduler-qos-request": "guaranteed"
+            },
+        },
+        "spec": {"imageSpec": "registry.example.org/scheduler@sha256:0", **spec},
+    }
+
+
+def test_all_that_both_say() -> None:
+    group = {
+        "machineConfigPoolSelector": {"matchLabels": {"kind": "numa"}},
+        "config": {
+            "podsFingerprinting": "Enabled",
+            "infoRefreshMode": "PeriodicAndEvents",
+            "infoRefreshPeriod": "1m30.2s",
+            "infoRefreshPause": "Enabled",
+            "tolerations": [{"operator": "Exists"}],
+        },
+    }
+    excludes = [{"namespace": "openshift-*", "name": "*"}]
+    found = settings_of(
+        [
+            {"kind": "List", "items": [operator(nodeGroups=[group], podExcludes=excludes)]},
+            scheduler(
+                schedulerName="numa",
+                logLevel="Trace",
+                cacheResyncPeriod="0s",
+                cacheResyncDebug="Disabled",
+                cacheResyncDetection="Aggressive",
+                schedulerInformer="Shared",
+                preemptionMode="Enabled",
+                replicas=2,
+                scoringStrategy={
+                    "type": "MostAllocated",
+                    "resources": [{"name": "cpu", "weight": 2}],
+                },
+            ),
+        ],
+        POOLS,
+        "x",
+    )
+    amounts = {"cpu": "600m", "memory": "1200Mi"}
+    assert found.options == {
+        "topology_api_enabled": True,
+        "pod_excludes": excludes,
+        "log_level": "debug",
+        "scheduler_enabled": True,
+        "scheduler_image": "registry.example.org/scheduler@sha256:0",
+        "scheduler_name": "numa",
+        "cache_resync_seconds": 0,
+        "cache_resync_debug": False,
+        "cache_resync_detection": "aggressive",
+        "scheduler_informer": "shared",
+        "preemption": True,
+        "scheduler_replicas": 2,
+        "scoring_strategy": "MostAllocated",
+        "scoring_resources": [{"name": "cpu", "weight": 2}],
+        "resources": {"scheduler": {"requests": amounts, "limits": amounts}},
+    }
+    options = {
+        "fingerprint": "all",
+        "refresh_mode": "periodic_and_events",
+        "refresh_seconds": 91,
+        "paused": True,
+        "tolerations": [{"operator": "Exists"}],
+    }
+    assert found.pools == [
+        {"name": "worker-cnf", "machine_config_pool": "worker-cnf", "options": options},
+        {
+            "name": "worker-with-a-very-l",
+            "machine_config_pool": "worker-with-a-very-long-name",
+            "options": options,
+        },
+    ]
+    assert parse_pools(found.pools)
+
+
+def test_what_is_not_said_is_as_the_operator_has_it() -> None:
+    found = settings_of([operator("v1alpha1", nodeGroups=[{"poolName": "first"}])], [], "x")
+    # Without its scheduler there is none.
+    assert found.options == {
+        "scheduler_enabled": False,
+        "topology_api_enabled": True,
+        "log_level": "info",
+    }
+    assert found.pools == [
+        {
+            "name": "first",
+            "node_pool": "first",
+            "options": {
+                "fingerprint": "exclusive",
+                "refresh_mode": "periodic",
+                "refresh_seconds": 10,
+                "paused": False,
+            },
+        }
+    ]
+
+
+def test_fingerprints_of_v1alpha1_are_switched_off_for_a_group() -> None:
+    group = {"poolName": "first", "disablePodsFingerprinting": True}
+    (pool,) = settings_of([operator("v1alpha1", nodeGroups=[group])], [], "x").pools
+    assert pool["options"]["fingerprint"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("resources", "why"),
+    [
+        ([], "it has no custom resource"),
+        (["text"], "one of its documents is no object"),
+        ([{"apiVersion": "v1", "kind": "Pod"}], "Pod is no custom resource of the operator"),
+        ([scheduler(), scheduler()], "it has more than one NUMAResourcesScheduler"),
+        ([scheduler(cacheResyncPeriod="soon")], "cacheResyncPeriod: 'soon' is no duration"),
+        ([scheduler(schedulerInformer="Both")], "schedulerInformer is 'Both', and not one of"),
+        ([operator(nodeGroups=["worker"])], "it is no object"),
+        (
+            [operator(nodeGroups=[{"machineConfigPoolSelector": {"matchLabels": {"kind": "no"}}}])],
+            "it selects no MachineConfigPool of this cluster",
+        ),
+        ([operator(nodeGroups=[{}])], "its selector is empty"),
+    ],
+)
+def test_nonsense_is_refused(resources: list[Any], why: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        settings_of(resources, POOLS, "operator.yml")
+    assert caught.value.why.startswith(why)
+    assert "kubectl get" in caught.value.todo
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [("Worker_CNF", "worker-cnf"), ("0-1-x", "x"), ("9", "pool"), ("a" * 19 + "-b", "a" * 19)],
+)
+def test_names_of_pools_are_dns_labels_of_20_characters(name: str, ours: str) -> None:
+    assert pool_name(name) == ours
