@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # As meta/ee-requirements.txt and bindep.txt have them; PyYAML ansible-builder leaves to
 # ansible-core.
-EE_PACKAGES = {"kubernetes", "jinja2", "cryptography", "git", "buildah"}
+EE_PACKAGES = {"kubernetes", "jinja2", "cryptography", "xxhash", "git", "buildah"}
 
 
 def copy_first(place: Place) -> dict[str, str]:

@@ -104,11 +104,11 @@ def read_page(kind: Kind, metadata_only: bool, answer: ApiResponse) -> tuple[lis
     return items, metadata.get("continue") or "", metadata.get("resourceVersion") or ""
 
 
-def lean(obj: Obj) -> Obj:
-    """An object with nothing but what is read of its kind (object_shapes.py), who set its fields
-    left out: of a Node or Pod that is a small part."""
+def lean(obj: Obj, kept: Mapping[str, Any] | None = None) -> Obj:
+    """An object with nothing but what is read of its kind (object_shapes.py), or what kept, a shape,
+    names; who set its fields left out: of a Node or Pod that is a small part."""
     metadata = {name: below for name, below in METADATA.items() if name != "managedFields"}
-    shape = kept_of(obj["apiVersion"], obj["kind"])
+    shape = kept or kept_of(obj["apiVersion"], obj["kind"])
     return dict(named_part(obj, {"apiVersion": str, "kind": str, "metadata": metadata, **shape}))
 
 

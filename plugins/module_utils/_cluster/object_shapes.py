@@ -63,7 +63,7 @@ METADATA = {
         {"apiVersion": str, "kind": str, "name": str, "uid": str, "controller": bool}
     ],
     # What is in fieldsV1 is looked at by who reads it: of a Node it is more than all the rest.
-    "managedFields": [{"manager": str, "subresource": str, "fieldsV1": {}}],
+    "managedFields": [{"manager": str, "subresource": str, "time": _MOMENT, "fieldsV1": {}}],
 }
 ANY: dict[str, Any] = {"spec": {}, "status": {}}
 
@@ -92,6 +92,9 @@ _CONTAINERS = [
     {
         "name": str,
         "image": str,
+        "command": [str],
+        "args": [str],
+        "restartPolicy": str,
         "env": [{"name": str}],
         "ports": [{"name": str, "containerPort": int}],
         "resources": {"limits": _AMOUNTS, "requests": _AMOUNTS},
@@ -105,16 +108,20 @@ _NODE_AFFINITY = {
 }
 _POD_SPEC = {
     "nodeName": str,
+    "schedulerName": str,
+    "readinessGates": [{"conditionType!": str}],
     "containers": _CONTAINERS,
     "initContainers": _CONTAINERS,
     "affinity": {"nodeAffinity": _NODE_AFFINITY},
-    "volumes": [{"name": str, "hostPath": {"path": str}}],
+    "volumes": [{"name": str, "hostPath": {"path": str}, "configMap": {"name": str}}],
 }
 _POD_STATUS = {
     "phase": str,
     "reason": str,
     "message": str,
     "podIP": str,
+    "qosClass": str,
+    "startTime": _MOMENT,
     "conditions": _CONDITIONS,
     "containerStatuses": _CONTAINER_STATUSES,
     "initContainerStatuses": _CONTAINER_STATUSES,
@@ -192,7 +199,14 @@ _SHAPES: dict[str, dict[str, dict[str, Any]]] = {
     "apiextensions.k8s.io/v1": {
         "CustomResourceDefinition": {
             "spec!": {"group": str, "names": {"kind": str}, "versions": [{"name": str}]},
-            "status": {"conditions": _CONDITIONS},
+            "status": {"conditions": _CONDITIONS, "storedVersions": [str]},
+        }
+    },
+    "topology.node.k8s.io/v1alpha2": {
+        "NodeResourceTopology": {
+            "topologyPolicies": [str],
+            "attributes": [{"name!": str, "value!": str}],
+            "zones": [{"name!": str, "type": str, "resources": [{"name!": str}]}],
         }
     },
 }

@@ -7,10 +7,10 @@ discovery walk."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .._json import Obj
 from .api_errors import Gone, NotFound, UnknownKind
@@ -122,19 +122,22 @@ class ObjectReader:
         limit: int = 500,
         metadata_only: bool = False,
         leanly: bool = False,
+        kept: Mapping[str, Any] | None = None,
     ) -> Listing:
         """All objects that match, in pages of limit; without a namespace those of all namespaces.
 
         Items carry apiVersion and kind, and with metadata_only nothing else but metadata. leanly:
-        nothing but what is read of the kind, for lists that are long and kept.
+        nothing but what is read of the kind, for lists that are long and kept; kept: nothing but
+        this shape.
         """
         query = _selection(labels, fields)
+        keep = partial(lean, kept=kept) if leanly or kept else None
         try:
-            return self._list(kind, namespace, query, limit, metadata_only, leanly)
+            return self._list(kind, namespace, query, limit, metadata_only, keep)
         except Gone:
             # The list was so long that its continue token has expired meanwhile: take it in one
             # piece.
-            return self._list(kind, namespace, query, 0, metadata_only, leanly)
+            return self._list(kind, namespace, query, 0, metadata_only, keep)
 
     def watch(
         self,
@@ -179,10 +182,20 @@ class ObjectReader:
         path = f"{self.kind('v1', 'Pod').path(namespace, pod)}/log"
         return self._log(path, f"Pod {namespace}/{pod}", query)
 
-    def whole_log(self, namespace: str, pod: str, container: str, limit_bytes: int) -> str:
-        """A container's log from its beginning, as far as the node still has it; no more than
-        limit_bytes."""
+    def whole_log(
+        self,
+        namespace: str,
+        pod: str,
+        container: str,
+        limit_bytes: int,
+        *,
+        since_s: int | None = None,
+    ) -> str:
+        """A container's log from its beginning, or of the last so many seconds, as far as the node
+        still has it; no more than limit_bytes."""
         query = {"container": container, "limitBytes": str(limit_bytes)}
+        if since_s is not None:
+            query["sinceSeconds"] = str(since_s)
         path = f"{self.kind('v1', 'Pod').path(namespace, pod)}/log"
         return self._log(path, f"Pod {namespace}/{pod}", query)
 
@@ -240,7 +253,7 @@ class ObjectReader:
         query: dict[str, str],
         limit: int,
         metadata_only: bool,
-        leanly: bool,
+        keep: Callable[[Obj], Obj] | None,
     ) -> Listing:
         items: list[Obj] = []
         seen = {""}
@@ -263,7 +276,7 @@ class ObjectReader:
                 repeatable=True,
             )
             found, more, resource_version = self.ask(call, read)
-            items += map(lean, found) if leanly else found
+            items += map(keep, found) if keep else found
             if not more:
                 return Listing(items, resource_version)
             seen.add(more)

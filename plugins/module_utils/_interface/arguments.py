@@ -60,6 +60,32 @@ NUMA_CONFIG: Spec = {
     "at_a_time": {"type": "int", "default": 16},
 }
 
+NUMA_VALIDATE: Spec = {
+    **KUBELET_CONFIG_INFO,
+    "kubelets": {"type": "bool", "default": True},
+    "namespace": {"type": "str", "default": "numa-resources"},
+    "exporter_labels": {
+        "type": "dict",
+        "default": {
+            "app.kubernetes.io/name": "numa",
+            "app.kubernetes.io/component": "exporter",
+        },
+    },
+    "scheduler_namespace": {"type": "str"},
+    "scheduler_labels": {
+        "type": "dict",
+        "default": {
+            "app.kubernetes.io/name": "numa",
+            "app.kubernetes.io/component": "scheduler",
+        },
+    },
+    "settle": {"type": "int", "default": 15},
+    "fail_on": {"type": "str", "choices": ["error", "warning", "none"], "default": "error"},
+    "json": {"type": "path"},
+    "junit": {"type": "path"},
+    "show": {"type": "bool", "default": False},
+}
+
 # How states are proven, and what is told of it.
 PROVING: Spec = {
     "failure_grace": {"type": "int", "default": 30},

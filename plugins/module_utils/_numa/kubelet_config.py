@@ -12,12 +12,11 @@ from .._cluster.client import connect
 from .._errors import InvalidInput
 from .._json import Obj
 from .._nodes.facts import NodeFacts
-from .._nodes.pools import NodePool, check_membership, parse_pools
+from .._nodes.pools import parse_pools
 from .._runs.context import RunContext
-from .._states.discover import list_nodes, with_terms
-from .._states.platform import machine_config_objects
+from .._states.discover import list_nodes
 from .kubelet_pools import pool_report
-from .kubelet_reading import ask_kubelets, pools_of_platform, read_declarations
+from .kubelet_reading import ask_kubelets, nodes_by_pool, read_declarations, read_pools
 
 _ALL: Sequence[Mapping[str, str | None]] = ({},)
 
@@ -34,10 +33,7 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
     nodes = [
         NodeFacts.from_object(node) for node in list_nodes(client, params.get("selector") or _ALL)
     ]
-    pools = with_terms(client, asked_for)
-    check_membership(pools, nodes)
-    machine_config_pools = machine_config_objects(client, "MachineConfigPool")
-    pools = pools or pools_of_platform(machine_config_pools, nodes)
+    pools, machine_config_pools = read_pools(client, asked_for, nodes)
     declarations = read_declarations(client, machine_config_pools, nodes)
     running, problems = ask_kubelets(client, nodes, at_a_time)
     members = nodes_by_pool(pools, nodes)
@@ -49,12 +45,3 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
             pool_report(name, members[name], running, declarations) for name in sorted(members)
         ],
     }
-
-
-def nodes_by_pool(pools: Sequence[NodePool], nodes: Sequence[NodeFacts]) -> dict[str, list[str]]:
-    """Pool -> names of its nodes, for pools that have any; "" for nodes outside of all."""
-    found: dict[str, list[str]] = {}
-    for node in nodes:
-        name = next((pool.name for pool in pools if pool.has(node.labels)), "")
-        found.setdefault(name, []).append(node.name)
-    return found

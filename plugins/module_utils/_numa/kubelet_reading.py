@@ -15,7 +15,8 @@ from .._errors import EnablementError
 from .._json import Obj
 from .._nodes.expressions import any_holds, parse_selector
 from .._nodes.facts import NodeFacts
-from .._nodes.pools import NODE_POOL_LABEL, NodePool, machine_config_terms
+from .._nodes.pools import NODE_POOL_LABEL, NodePool, check_membership, machine_config_terms
+from .._states.discover import with_terms
 from .._states.platform import machine_config_objects, node_selectors
 from .kubelet_pools import Declaration
 from .kubelet_settings import declared_settings, not_understood, running_settings
@@ -67,7 +68,20 @@ def _settings_of(node: str, answer: Obj | ApiError) -> Obj:
     return running_settings(answer.get("kubeletconfig"), f"node {node}")
 
 
-def pools_of_platform(
+def read_pools(
+    client: Client, asked_for: tuple[NodePool, ...], nodes: Sequence[NodeFacts]
+) -> tuple[tuple[NodePool, ...], list[Obj]]:
+    """(the pools that a person asks for, else those of the platform; its MachineConfigPools).
+
+    Raises InvalidInput for pools that do not fit the nodes.
+    """
+    pools = with_terms(client, asked_for)
+    check_membership(pools, nodes)
+    machine_config_pools = machine_config_objects(client, "MachineConfigPool")
+    return pools or _pools_of_platform(machine_config_pools, nodes), machine_config_pools
+
+
+def _pools_of_platform(
     machine_config_pools: Sequence[Obj], nodes: Sequence[NodeFacts]
 ) -> tuple[NodePool, ...]:
     """The pools that the platform has: MachineConfigPools, or HyperShift's NodePools; none
@@ -82,6 +96,15 @@ def pools_of_platform(
         NodePool(name, (parse_selector({"matchLabels": {NODE_POOL_LABEL: name}}),))
         for name in sorted(hosted)
     )
+
+
+def nodes_by_pool(pools: Sequence[NodePool], nodes: Sequence[NodeFacts]) -> dict[str, list[str]]:
+    """Pool -> names of its nodes, for pools that have any; "" for nodes outside of all."""
+    found: dict[str, list[str]] = {}
+    for node in nodes:
+        name = next((pool.name for pool in pools if pool.has(node.labels)), "")
+        found.setdefault(name, []).append(node.name)
+    return found
 
 
 def read_declarations(

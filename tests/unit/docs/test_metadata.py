@@ -54,7 +54,7 @@ def test_an_execution_environment_has_them_and_what_a_part_needs() -> None:
     here, there = (
         [line for line in file.read_text().splitlines() if line[0] != "#"] for file in files
     )
-    assert there == [*here, "cryptography>=42.0.0"]
+    assert there == [*here, "cryptography>=42.0.0", "xxhash>=3.0.0"]
 
 
 def test_kubernetes_core_is_needed_in_one_range() -> None:

@@ -1,0 +1,18 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""numa_validate inside the controller, where that is possible; documented with the module."""
+
+from __future__ import annotations
+
+from ..module_utils._interface import arguments
+from ..module_utils._numa import numa_validate
+from ..plugin_utils._in_process import InProcessAction
+
+
+class ActionModule(InProcessAction):
+    """numa_validate in the process of ansible-playbook."""
+
+    MODULE = "hardware.enablement.numa_validate"
+    SPEC = arguments.NUMA_VALIDATE
+    CORE = staticmethod(numa_validate.run)

@@ -1,0 +1,132 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks of the cluster and of its pods, and all checks by id. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from . import exporter_checks, kubelet_checks, scheduler_checks, topology_checks
+from .numa_cluster import (
+    CONFIG_MAPS,
+    ERROR,
+    INFO,
+    KUBELETS,
+    WARNING,
+    Mismatch,
+    NumaCheck,
+    NumaCluster,
+)
+from .scheduler_checks import DEFAULT_SCHEDULER
+
+_OLDEST = (1, 21)
+# What the kubelet says of a pod that it does not take (k8s.io/kubernetes, pkg/kubelet/cm).
+_REFUSALS = ("TopologyAffinityError", "UnexpectedAdmissionError", "SMTAlignmentError")
+
+
+def _version(cluster: NumaCluster) -> Iterator[Mismatch]:
+    if cluster.version < _OLDEST:
+        major, minor = cluster.version
+        yield Mismatch(f"{major}.{minor}", "{}.{} or newer".format(*_OLDEST))
+
+
+def _nodes(cluster: NumaCluster) -> Iterator[Mismatch]:
+    if not cluster.nodes:
+        yield Mismatch("none", "one or more")
+
+
+def _unread(cluster: NumaCluster) -> Iterator[Mismatch]:
+    for what, why in cluster.unread.items():
+        yield Mismatch(why, "an answer", object=what)
+
+
+def _not_asked(cluster: NumaCluster) -> Iterator[Mismatch]:
+    if KUBELETS in cluster.left_out:
+        yield Mismatch(cluster.left_out[KUBELETS], "what they run")
+
+
+def _refused(cluster: NumaCluster) -> Iterator[Mismatch]:
+    for pod in cluster.pods:
+        if pod.node in cluster.nodes and pod.phase == "Failed" and pod.reason in _REFUSALS:
+            yield Mismatch(
+                f"{pod.reason} ({pod.message})" if pod.message else pod.reason,
+                "taken by the kubelet",
+                node=pod.node,
+                object=str(pod),
+            )
+
+
+def _unknown_scheduler(cluster: NumaCluster) -> Iterator[Mismatch]:
+    known = {DEFAULT_SCHEDULER, *(profile.name for _scheduler, profile in cluster.profiles)}
+    known |= {pod.scheduler for pod in cluster.pods if pod.is_bound}
+    for pod in cluster.pods:
+        # A scheduler that has looked at a pod says so in this condition.
+        waits = pod.phase == "Pending" and not pod.is_bound and "PodScheduled" not in pod.conditions
+        if waits and pod.scheduler not in known:
+            yield Mismatch(f"names {pod.scheduler}", "a scheduler that is there", object=str(pod))
+
+
+_CHECKS = (
+    NumaCheck(
+        "cluster-version",
+        ERROR,
+        "cluster",
+        "version",
+        "older kubelets do not tell exporters what they have given to whom",
+        "upgrade the cluster",
+        _version,
+    ),
+    NumaCheck(
+        "cluster-nodes",
+        ERROR,
+        "cluster",
+        "nodes",
+        "where no node is looked at, nothing is checked",
+        "correct selector or pools",
+        _nodes,
+    ),
+    NumaCheck(
+        "cluster-not-read",
+        WARNING,
+        "cluster",
+        "rights",
+        "checks that need what could not be read did not run",
+        "give the user of this run the rights of docs/admin/numa-validate.md",
+        _unread,
+    ),
+    NumaCheck(
+        "kubelets-not-asked",
+        INFO,
+        "kubelet",
+        "configuration",
+        "checks of what kubelets run did not run",
+        "set kubelets: true, for which the right to get nodes/proxy is needed",
+        _not_asked,
+    ),
+    *kubelet_checks.CHECKS,
+    *topology_checks.CHECKS,
+    *exporter_checks.CHECKS,
+    *scheduler_checks.CHECKS,
+    NumaCheck(
+        "pod-refused",
+        WARNING,
+        "pod",
+        "admission",
+        "the scheduler sent a pod to a node whose kubelet could not align it",
+        "see that the pod names the scheduler of its profile; then delete the pod",
+        _refused,
+    ),
+    NumaCheck(
+        "pod-unknown-scheduler",
+        ERROR,
+        "pod",
+        "schedulerName",
+        "nobody places a pod that names a scheduler that is not there",
+        "correct schedulerName of the pod",
+        _unknown_scheduler,
+        frozenset({CONFIG_MAPS}),
+        settles=True,
+    ),
+)
+CHECKS = {check.id: check for check in _CHECKS}

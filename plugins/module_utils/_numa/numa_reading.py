@@ -1,0 +1,345 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All that checks of NUMA look at, read of a cluster; reads only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from .._cluster.api_errors import ApiError, Forbidden, Unauthorized
+from .._cluster.client import Client
+from .._cluster.rights import CLUSTER, OPERANDS, Right
+from .._json import Obj
+from .._nodes.facts import NodeFacts
+from .._nodes.pools import NodePool
+from .._nodes.selectors import LabelSet, label_selector, matches
+from .._times import seconds
+from .kubelet_pools import Declaration
+from .kubelet_reading import ask_kubelets, nodes_by_pool, read_declarations, read_pools
+from .node_topology import API_VERSION, KIND, NodeTopology
+from .node_topology import DEFINITION as DEFINITION_NAME
+from .numa_cluster import (
+    CONFIG_MAPS,
+    DECLARATIONS,
+    DEFINITION,
+    DUMPS,
+    KUBELETS,
+    LEASES,
+    TOPOLOGIES,
+    CacheDump,
+    NumaCluster,
+)
+from .numa_workloads import (
+    DUMPS_CONTAINER,
+    Exporter,
+    LeaseFacts,
+    Scheduler,
+    WorkloadStatus,
+    config_maps_of,
+    program_of,
+    read_exporter_config,
+    read_scheduler_config,
+    refresh_s,
+    template_spec,
+)
+from .pods_on_nodes import KEPT, NumaPod
+
+T = TypeVar("T")
+
+_READ = ("get", "list")
+# What reading needs; get nodes/proxy besides, where kubelets are asked (docs/admin/kubelets.md).
+RIGHTS = (
+    Right("", ("nodes", "pods"), ("list",), CLUSTER, read_only=("list",)),
+    Right("topology.node.k8s.io", ("noderesourcetopologies",), _READ, CLUSTER, read_only=_READ),
+    Right(
+        "apiextensions.k8s.io",
+        ("customresourcedefinitions",),
+        ("get",),
+        CLUSTER,
+        (DEFINITION_NAME,),
+        read_only=("get",),
+    ),
+    Right(
+        "machineconfiguration.openshift.io",
+        ("kubeletconfigs", "machineconfigpools"),
+        ("list",),
+        CLUSTER,
+        read_only=("list",),
+    ),
+    Right("apps", ("daemonsets", "deployments"), ("list",), OPERANDS, read_only=("list",)),
+    Right("", ("configmaps",), ("get",), OPERANDS, read_only=("get",)),
+    Right("", ("pods/log",), ("get",), OPERANDS, read_only=("get",)),
+    Right("coordination.k8s.io", ("leases",), ("get",), OPERANDS, read_only=("get",)),
+)
+
+# cache-dumps prints all dumps again every 10 minutes.
+_DUMPS_SINCE_S = 660
+_MOST_DUMPS_BYTES = 64 * 2**20
+_AT_A_TIME = 8
+
+
+@dataclass(frozen=True)
+class NumaScope:
+    """What is to be looked at, and where it is. selector: label sets of nodes; pools: as a person
+    gives them. Labels: of the DaemonSets and Deployments."""
+
+    selector: Sequence[LabelSet]
+    pools: tuple[NodePool, ...]
+    exporter_namespace: str
+    exporter_labels: Mapping[str, str]
+    scheduler_namespace: str
+    scheduler_labels: Mapping[str, str]
+    asks_kubelets: bool
+    at_a_time: int
+
+
+class NumaReader:
+    """Reads a cluster as often as it is asked to, its kubelets once."""
+
+    def __init__(self, client: Client, scope: NumaScope, clock: Callable[[], float]) -> None:
+        self._client, self._scope, self._clock = client, scope, clock
+        self._asked: tuple[Mapping[str, Obj], Mapping[str, str]] | None = None
+        self._unread: dict[str, str] = {}
+        self._left_out: dict[str, str] = {}
+
+    def read(self) -> NumaCluster:
+        """The cluster as it is now. Raises ApiError where nodes, pods or workloads cannot be read."""
+        self._unread, self._left_out = {}, {}
+        scope, version = self._scope, self._client.version()
+        serves = self._client.serves(API_VERSION, KIND)
+        every, pods, daemons, deployments, topologies = self._lists(serves)
+        facts = {node["metadata"]["name"]: NodeFacts.from_object(node) for node in every}
+        found = [NumaPod.from_object(pod) for pod in pods]
+        exporters = [self._exporter(daemon, found) for daemon in daemons]
+        schedulers = [self._scheduler(deployment, found) for deployment in deployments]
+        chosen = _chosen(scope, [facts[name] for name in sorted(facts)], exporters)
+        pools, declarations = self._pools(chosen)
+        if scope.pools:
+            chosen = [node for node in chosen if any(pool.has(node.labels) for pool in pools)]
+        kubelets, silent = self._kubelets(chosen)
+        return NumaCluster(
+            now=self._clock(),
+            version=_version(version),
+            nodes={node.name: node for node in chosen},
+            all_nodes=frozenset(facts),
+            pools=nodes_by_pool(pools, chosen),
+            kubelets=kubelets,
+            silent=silent,
+            declarations=declarations,
+            topologies={each.node: each for each in map(NodeTopology.from_object, topologies)},
+            serves_topologies=serves,
+            stored=self._stored() if serves else (),
+            pods=found,
+            exporters=exporters,
+            schedulers=schedulers,
+            dumps=self._dumps(schedulers),
+            unread=self._unread,
+            left_out=self._left_out,
+        )
+
+    def _lists(self, serves: bool) -> list[list[Obj]]:
+        """Nodes, pods, DaemonSets, Deployments and topologies, side by side."""
+        client, scope = self._client, self._scope
+        calls = [
+            lambda: client.list(client.kind("v1", "Node"), leanly=True),
+            lambda: client.list(
+                client.kind("v1", "Pod"), fields="status.phase!=Succeeded", kept=KEPT
+            ),
+            lambda: client.list(
+                client.kind("apps/v1", "DaemonSet"),
+                namespace=scope.exporter_namespace,
+                labels=label_selector(scope.exporter_labels),
+            ),
+            lambda: client.list(
+                client.kind("apps/v1", "Deployment"),
+                namespace=scope.scheduler_namespace,
+                labels=label_selector(scope.scheduler_labels),
+            ),
+        ]
+        if serves:
+            calls.append(lambda: client.list(client.kind(API_VERSION, KIND)))
+        found = []
+        for answer in client.parallel(calls, workers=_AT_A_TIME):
+            if isinstance(answer, ApiError):
+                raise answer
+            found.append(answer.items)
+        if not serves:
+            self._left_out[TOPOLOGIES] = "the cluster does not serve them"
+            found.append([])
+        return found
+
+    def _exporter(self, daemon: Obj, pods: Sequence[NumaPod]) -> Exporter:
+        status = WorkloadStatus.from_object(daemon)
+        gates = template_spec(daemon).get("readinessGates") or ()
+        return Exporter(
+            status,
+            program_of(daemon),
+            refresh_s(daemon),
+            tuple(gate["conditionType"] for gate in gates),
+            read_exporter_config(self._texts(daemon)),
+            _pods_of(daemon, pods),
+        )
+
+    def _scheduler(self, deployment: Obj, pods: Sequence[NumaPod]) -> Scheduler:
+        containers = template_spec(deployment).get("containers") or ()
+        config = read_scheduler_config(self._texts(deployment))
+        return Scheduler(
+            WorkloadStatus.from_object(deployment),
+            next(
+                (
+                    container.get("image", "")
+                    for container in containers
+                    if container["name"] != DUMPS_CONTAINER
+                ),
+                "",
+            ),
+            config,
+            _pods_of(deployment, pods),
+            self._optional(LEASES, lambda: self._lease(config.lease), None),
+            any(container["name"] == DUMPS_CONTAINER for container in containers),
+        )
+
+    def _texts(self, workload: Obj) -> list[str]:
+        """What is in the ConfigMaps that a workload's pods mount."""
+        client, namespace = self._client, workload["metadata"]["namespace"]
+        kind = client.kind("v1", "ConfigMap")
+
+        def texts() -> list[str]:
+            found = [client.get(kind, name, namespace) for name in config_maps_of(workload)]
+            return [text for each in found if each for text in (each.get("data") or {}).values()]
+
+        return self._optional(CONFIG_MAPS, texts, [])
+
+    def _lease(self, place: tuple[str, str] | None) -> LeaseFacts | None:
+        if place is None:
+            return None
+        namespace, name = place
+        kind = self._client.kind("coordination.k8s.io/v1", "Lease")
+        found = self._client.get(kind, name, namespace)
+        if found is None:
+            return None
+        spec = found.get("spec") or {}
+        renewed = seconds(spec.get("renewTime")) or 0.0
+        return LeaseFacts(
+            spec.get("holderIdentity") or "", renewed + (spec.get("leaseDurationSeconds") or 0)
+        )
+
+    def _stored(self) -> Sequence[str]:
+        kind = self._client.kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+        found = self._optional(DEFINITION, lambda: self._client.get(kind, DEFINITION_NAME), None)
+        return ((found or {}).get("status") or {}).get("storedVersions") or ()
+
+    def _pools(
+        self, nodes: Sequence[NodeFacts]
+    ) -> tuple[tuple[NodePool, ...], Sequence[Declaration]]:
+        pools, machine_config_pools = read_pools(self._client, self._scope.pools, nodes)
+        return pools, self._optional(
+            DECLARATIONS, lambda: read_declarations(self._client, machine_config_pools, nodes), []
+        )
+
+    def _kubelets(self, nodes: Sequence[NodeFacts]) -> tuple[Mapping[str, Obj], Mapping[str, str]]:
+        if not self._scope.asks_kubelets:
+            self._left_out[KUBELETS] = "they were not asked"
+            return {}, {}
+        if self._asked is None:
+            self._asked = self._optional(
+                KUBELETS,
+                lambda: ask_kubelets(self._client, nodes, self._scope.at_a_time),
+                None,
+            )
+        return self._asked or ({}, {})
+
+    def _dumps(self, schedulers: Sequence[Scheduler]) -> dict[str, CacheDump]:
+        printing = [scheduler for scheduler in schedulers if scheduler.dumps]
+        if schedulers and not printing:
+            self._left_out[DUMPS] = "the scheduler does not print it"
+        found: dict[str, CacheDump] = {}
+        for scheduler in printing:
+            for pod in _leaders(scheduler):
+                try:
+                    log = self._client.whole_log(
+                        pod.namespace,
+                        pod.name,
+                        DUMPS_CONTAINER,
+                        _MOST_DUMPS_BYTES,
+                        since_s=_DUMPS_SINCE_S,
+                    )
+                except ApiError as error:
+                    self._unread[DUMPS] = str(error)
+                else:
+                    found |= read_dumps(log.splitlines())
+        return found
+
+    def _optional(self, what: str, call: Callable[[], T], otherwise: T) -> T:
+        """What a call gives; where it is forbidden, that is noted."""
+        try:
+            return call()
+        except (Forbidden, Unauthorized) as error:
+            self._unread[what] = str(error)
+            return otherwise
+
+
+def read_dumps(lines: Iterable[str]) -> dict[str, CacheDump]:
+    """Node -> what was printed of it last. Lines that are cut, or no dump, are passed over.
+
+    Form: {"node": NAME, "dump": STATUS}, with podfingerprint's Status (tracing.go) as JSON.
+    """
+    found: dict[str, CacheDump] = {}
+    for line in lines:
+        try:
+            entry = json.loads(line)
+            dump = entry["dump"]
+            found[str(entry["node"])] = CacheDump(
+                str(dump.get("fingerprintExpected", "")),
+                str(dump.get("fingerprintComputed", "")),
+                frozenset(_pod(pod) for pod in dump.get("pods") or ()),
+            )
+        except (ValueError, TypeError, KeyError, AttributeError):
+            continue
+    return found
+
+
+def _pod(pod: Mapping[str, Any]) -> tuple[str, str]:
+    """Go writes the fields' names as they are; others write them small."""
+    return (
+        str(pod.get("Namespace") or pod.get("namespace")),
+        str(pod.get("Name") or pod.get("name")),
+    )
+
+
+def _leaders(scheduler: Scheduler) -> list[NumaPod]:
+    """The pod that leads; all that run, where none is known to."""
+    running = [pod for pod in scheduler.pods if pod.phase == "Running"]
+    holder = scheduler.lease.holder.partition("_")[0] if scheduler.lease else ""
+    return [pod for pod in running if pod.name == holder] or running
+
+
+def _pods_of(workload: Obj, pods: Sequence[NumaPod]) -> tuple[NumaPod, ...]:
+    """A workload's own pods: those in its namespace with the labels that it selects by."""
+    selected = (workload["spec"].get("selector") or {}).get("matchLabels") or {}
+    return tuple(
+        pod
+        for pod in pods
+        if pod.namespace == workload["metadata"]["namespace"] and matches(pod.labels, [selected])
+    )
+
+
+def _chosen(
+    scope: NumaScope, nodes: Sequence[NodeFacts], exporters: Sequence[Exporter]
+) -> list[NodeFacts]:
+    """The nodes that are looked at: those that are asked for, else those of exporters, else all."""
+    if scope.selector:
+        return [node for node in nodes if matches(node.labels, scope.selector)]
+    covered = {name for exporter in exporters for name in exporter.nodes}
+    if scope.pools or not covered:
+        return list(nodes)
+    return [node for node in nodes if node.name in covered]
+
+
+def _version(found: Mapping[str, Any]) -> tuple[int, int]:
+    """Some clusters write "28+" as minor version."""
+    return int(found.get("major") or 0), int(str(found.get("minor") or 0).rstrip("+"))

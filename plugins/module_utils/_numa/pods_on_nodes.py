@@ -1,0 +1,139 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What of pods counts for NUMA: where they are, what they ask for, which scheduler they name. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._json import Obj
+from .._nodes.facts import quantity
+from .._proofs.snapshot import node_of
+from .._times import seconds
+
+# All that is kept of a Pod.
+KEPT: Mapping[str, Any] = {
+    "spec": {
+        "nodeName": str,
+        "schedulerName": str,
+        "affinity": {},
+        "containers": [{"name": str, "image": str, "resources": {}}],
+        "initContainers": [{"name": str, "restartPolicy": str, "resources": {}}],
+    },
+    "status": {
+        "phase": str,
+        "reason": str,
+        "message": str,
+        "qosClass": str,
+        "startTime": str,
+        "conditions": [{"type": str, "status": str, "reason": str, "message": str}],
+    },
+}
+_GUARANTEED = "Guaranteed"
+
+
+@dataclass(frozen=True)
+class NumaPod:
+    """A pod. node: where it is or, of a DaemonSet, where it is meant to be; "" for nowhere yet.
+
+    requests: of each container that stays. conditions: type -> (status, reason, message). started:
+    seconds since the epoch.
+    """
+
+    namespace: str
+    name: str
+    node: str = ""
+    is_bound: bool = False
+    scheduler: str = "default-scheduler"
+    phase: str = "Pending"
+    reason: str = ""
+    message: str = ""
+    qos: str = "BestEffort"
+    labels: Mapping[str, str] = field(default_factory=dict)
+    containers: tuple[str, ...] = ()
+    requests: tuple[Mapping[str, float], ...] = ()
+    conditions: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
+    started: float | None = None
+
+    def __str__(self) -> str:
+        return f"Pod {self.namespace}/{self.name}"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it holds nothing any more."""
+        return self.phase in ("Succeeded", "Failed")
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether all its containers and readiness gates are."""
+        return self.conditions.get("Ready", ("",))[0] == "True"
+
+    def has_exclusive(self, resources: frozenset[str]) -> bool:
+        """Whether it has resources of its own, by the scheduler's rule (scheduler-plugins,
+        pkg/noderesourcetopology/resourcerequests/exclusive.go)."""
+        return any(
+            _is_exclusive(self.qos, name, amount, resources)
+            for requests in self.requests
+            for name, amount in requests.items()
+        )
+
+    @classmethod
+    def from_object(cls, pod: Obj) -> NumaPod:
+        """Of a Pod object, whole or as KEPT."""
+        metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
+        containers = [
+            *(spec.get("containers") or ()),
+            *(
+                container
+                for container in spec.get("initContainers") or ()
+                if container.get("restartPolicy") == "Always"
+            ),
+        ]
+        return cls(
+            namespace=metadata["namespace"],
+            name=metadata["name"],
+            node=node_of(pod) or "",
+            is_bound=bool(spec.get("nodeName")),
+            scheduler=spec.get("schedulerName") or "default-scheduler",
+            phase=status.get("phase") or "Pending",
+            reason=status.get("reason") or "",
+            message=status.get("message") or "",
+            qos=status.get("qosClass") or "BestEffort",
+            labels=metadata.get("labels") or {},
+            containers=tuple(container["name"] for container in containers),
+            requests=tuple(_requests(container) for container in containers),
+            conditions=_conditions(status.get("conditions") or ()),
+            started=seconds(status.get("startTime")),
+        )
+
+
+def _conditions(conditions: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, str, str]]:
+    return {
+        str(found.get("type")): (
+            str(found.get("status", "")),
+            str(found.get("reason") or ""),
+            str(found.get("message") or ""),
+        )
+        for found in conditions
+    }
+
+
+def _requests(container: Mapping[str, Any]) -> dict[str, float]:
+    found = (container.get("resources") or {}).get("requests") or {}
+    return {name: quantity(amount) for name, amount in found.items()}
+
+
+def _is_exclusive(qos: str, name: str, amount: float, resources: frozenset[str]) -> bool:
+    if "/" in name and "kubernetes.io/" not in name:
+        return name in resources
+    if qos != _GUARANTEED or amount <= 0:
+        return False
+    return (name == "cpu" and amount == int(amount)) or name == "memory" or is_hugepage(name)
+
+
+def is_hugepage(resource: str) -> bool:
+    """Whether a resource is huge pages of some size."""
+    return resource.startswith("hugepages-")

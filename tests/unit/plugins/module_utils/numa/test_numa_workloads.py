@@ -1,0 +1,141 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What DaemonSets, ConfigMaps and NodeResourceTopology objects say, whoever wrote them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._numa.node_topology import (
+    NodeTopology,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._numa.numa_reading import (
+    read_dumps,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._numa.numa_workloads import (
+    NFD,
+    RTE,
+    program_of,
+    read_exporter_config,
+    read_scheduler_config,
+    refresh_s,
+)
+
+
+def daemon(**container: Any) -> dict[str, Any]:
+    sidecar = {"name": "pause", "image": "registry.test/pause:1"}
+    return {"spec": {"template": {"spec": {"containers": [sidecar, container]}}}}
+
+
+@pytest.mark.parametrize(
+    ("container", "program", "seconds"),
+    [
+        ({"command": ["/bin/resource-topology-exporter"]}, RTE, 60),
+        ({"image": "quay.io/x/resource-topology-exporter:v1"}, RTE, 60),
+        ({"command": ["nfd-topology-updater"], "args": ["-sleep-interval=3s"]}, NFD, 3),
+        ({"command": ["/x", "--sleep-interval", "1m30s"]}, "", 90),
+        ({"args": ["--sleep-interval=soon"]}, "", 60),
+        ({"args": ["sleep-interval=5s"]}, "", 60),
+    ],
+)
+def test_which_exporter_it_is_and_how_often_it_writes(
+    container: dict[str, Any], program: str, seconds: float
+) -> None:
+    assert program_of(daemon(**container)) == program
+    assert refresh_s(daemon(**container)) == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: b: c", "it is no YAML"),
+        ("kubelet: [1]", "kubelet is no mapping, or podExclude no list"),
+        ("podExclude: {a: b}", "kubelet is no mapping, or podExclude no list"),
+        ("podExclude: [a]", "an entry of podExclude is no mapping"),
+        ("resourceExclude: {}", ""),
+    ],
+)
+def test_an_exporters_configuration_that_makes_no_sense(text: str, problem: str) -> None:
+    assert read_exporter_config([text]).problem == problem
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", "it is no YAML"),
+        ("kind: Other", "no ConfigMap of its pods has a KubeSchedulerConfiguration"),
+        (
+            "kind: KubeSchedulerConfiguration\nprofiles: [a]",
+            "it is no KubeSchedulerConfiguration",
+        ),
+        (
+            "kind: KubeSchedulerConfiguration\nprofiles: [{pluginConfig: [{}]}]",
+            "it is no KubeSchedulerConfiguration",
+        ),
+    ],
+)
+def test_a_schedulers_configuration_that_makes_no_sense(text: str, problem: str) -> None:
+    assert read_scheduler_config([text]).problem == problem
+
+
+def test_a_scheduler_elects_unless_told_not_to() -> None:
+    found = read_scheduler_config(["kind: KubeSchedulerConfiguration\nprofiles: [{}]"])
+    assert found.lease == ("kube-system", "kube-scheduler")
+    (profile,) = found.profiles
+    assert (profile.name, profile.caches) == ("default-scheduler", False)
+    assert profile.missing == ("filter", "score", "reserve")
+
+
+@pytest.mark.parametrize(
+    ("found", "policy", "scope"),
+    [
+        ({}, "none", "container"),
+        ({"topologyPolicies": ["SingleNUMANodePodLevel"]}, "single-numa-node", "pod"),
+        ({"topologyPolicies": ["Other"]}, "none", "container"),
+        (
+            {
+                "topologyPolicies": ["RestrictedPodLevel"],
+                "attributes": [
+                    {"name": "topologyManagerPolicy", "value": "best-effort"},
+                    {"name": "topologyManagerScope", "value": "nonsense"},
+                ],
+            },
+            "best-effort",
+            "pod",
+        ),
+    ],
+)
+def test_a_policy_is_understood_as_the_scheduler_does(
+    found: dict[str, Any], policy: str, scope: str
+) -> None:
+    topology = NodeTopology.from_object({"metadata": {"name": "a"}, **found})
+    assert (topology.policy, topology.scope) == (policy, scope)
+
+
+def test_a_fingerprint_may_be_an_annotation() -> None:
+    annotations = {"topology.node.k8s.io/fingerprint": "pfp0v001ef46db3751d8e999"}
+    found = NodeTopology.from_object({"metadata": {"name": "a", "annotations": annotations}})
+    assert (found.fingerprint, found.method) == ("pfp0v001ef46db3751d8e999", "all")
+
+
+def test_an_amount_that_is_none_is_named() -> None:
+    zone = {"name": "node-0", "type": "Node", "resources": [{"name": "cpu", "capacity": "many"}]}
+    with pytest.raises(InvalidInput, match=r"zone node-0 of a\): 'many' is not a quantity"):
+        NodeTopology.from_object({"metadata": {"name": "a"}, "zones": [zone]})
+
+
+def test_of_a_nodes_dumps_the_last_counts() -> None:
+    lines = [
+        '{"node": "a", "dump": {"fingerprintComputed": "1"}}',
+        '{"node": "a", "dump": {"fingerprintComputed": "2", "pods": [{"namespace": "n", "name": "p"}]}}',
+        '{"node": "b"}',
+        '{"node": "c", "dump": "x"}',
+        "[]",
+        "cut",
+    ]
+    (found,) = read_dumps(lines).values()
+    assert (found.computed, found.expected, found.pods) == ("2", "", frozenset({("n", "p")}))
