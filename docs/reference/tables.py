@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.choice import BUILDERS
+from ansible_collections.hardware.enablement.plugins.module_utils._numa.numa_checks import CHECKS
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.advice import (
     OF_OTHER_STATES,
     REASONS,
@@ -60,6 +61,21 @@ def reasons() -> list[str]:
         (passing, "something is under way", WAIT),
     ]
     return _table(("reason", "what it means", "what to do"), rows)
+
+
+def numa_checks() -> list[str]:
+    """What numa_validate looks at."""
+    rows = [
+        (
+            f"`{each.id}`",
+            each.severity,
+            f"{each.component}, {each.setting}",
+            each.meaning,
+            each.remediation,
+        )
+        for each in CHECKS.values()
+    ]
+    return _table(("id", "severity", "what", "why it has to hold", "what to do"), rows)
 
 
 def builders() -> list[str]:

@@ -101,6 +101,19 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
         f"rights_{name}": arguments.RECIPE_RIGHTS[name]
         for name in ("scope", "any_options", "role", "subjects")
     },
+    **{
+        f"numa_{name}": arguments.NUMA_VALIDATE[name]
+        for name in (
+            "exporter_labels",
+            "scheduler_namespace",
+            "scheduler_labels",
+            "kubelets",
+            "settle",
+            "fail_on",
+            "json",
+            "junit",
+        )
+    },
     "rmd_image": _TEXT,
     "rmd_certificates": arguments.RMD_CERTIFICATES["source"],
     "rmd_renew": arguments.RMD_CERTIFICATES["renew"],

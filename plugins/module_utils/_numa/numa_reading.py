@@ -50,6 +50,8 @@ from .pods_on_nodes import KEPT, NumaPod
 
 T = TypeVar("T")
 
+# The recipe whose parts are checked.
+RECIPE = "numa"
 _READ = ("get", "list")
 # What reading needs; get nodes/proxy besides, where kubelets are asked (docs/admin/kubelets.md).
 RIGHTS = (

@@ -15,6 +15,8 @@ from ..._builds.lookups import imagestream
 from ..._cluster import events, identity, lease
 from ..._cluster.kinds import plural_of
 from ..._cluster.rights import CLUSTER, OF_RECIPE, OPERANDS, READ, Right
+from ..._numa import numa_reading
+from ..._numa.numa_reading import RECIPE as NUMA_RECIPE
 from ..._recipes.checking.api_types import ApiTypes
 from ..._recipes.checking.trial import Made
 from ..._recipes.recipe import Recipe
@@ -40,6 +42,8 @@ _ENGINE = (
     holders,
     special_resource,
 )
+# What is done for a recipe beside enabling it.
+_BESIDE = {RMD_RECIPE: rmd_rights.RIGHTS, NUMA_RECIPE: numa_reading.RIGHTS}
 _BUILDS = (credentials, cluster_registries, prediction, builders, job, buildconfig, imagestream)
 
 
@@ -55,8 +59,7 @@ def needed_rights(
     found += _of_recipe(recipe, types)
     if with_builds:
         found += [right for module in _BUILDS for right in module.RIGHTS]
-    if (recipe.recipe or recipe.name) == RMD_RECIPE:
-        found += rmd_rights.RIGHTS
+    found += _BESIDE.get(recipe.recipe or recipe.name, ())
     named = {OF_RECIPE: recipe.name}
     return [
         replace(right, names=tuple(named.get(name, name) for name in right.names))

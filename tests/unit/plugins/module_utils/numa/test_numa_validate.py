@@ -181,10 +181,11 @@ def _status_of(code: int, reason: str) -> tuple[int, dict[str, str], Any]:
 
 
 def _selected(obj: Obj, query: Mapping[str, str]) -> bool:
-    wanted = dict(part.split("=") for part in query.get("labelSelector", "").split(",") if part)
-    labels = obj["metadata"].get("labels") or {}
+    labels = {f"{name}={value}" for name, value in (obj["metadata"].get("labels") or {}).items()}
+    known = labels | {label.partition("=")[0] for label in labels} | {""}
     succeeded = (obj.get("status") or {}).get("phase") == "Succeeded"
-    return wanted.items() <= labels.items() and not ("fieldSelector" in query and succeeded)
+    wanted = query.get("labelSelector", "").split(",")
+    return known.issuperset(wanted) and not ("fieldSelector" in query and succeeded)
 
 
 def _merge(into: Obj, patch: Mapping[str, Any]) -> None:
@@ -389,6 +390,36 @@ def test_a_node_that_lost_its_exporter_is_found_where_it_is_asked_for(world: Wor
 
 
 _HOSTS = {"key": "host", "operator": "In", "values": list(numa.NODES)}
+
+
+def test_where_no_node_is_looked_at_nothing_was_checked(world: World) -> None:
+    assert world.ids(selector=[{"host": "none"}]) == {"cluster-nodes"}
+
+
+def test_what_is_declared_and_does_not_run_is_found(world: World) -> None:
+    pool = "hypershift.openshift.io/nodePool"
+    for node in numa.NODES:
+        world.get(f"/nodes/{node}")["metadata"]["labels"] = {pool: "blue"}
+    declared = numa.config_map("kubelets", "")
+    declared["metadata"] = {
+        "name": "kubelets",
+        "namespace": "openshift-config-managed",
+        "labels": {pool: "blue", "hypershift.openshift.io/kubeletconfig-config": "true"},
+    }
+    declared["data"] = {"config": "topologyManagerScope: container"}
+    world.put("/api/v1/configmaps", declared)
+    found = world.run()["findings"]
+    assert {(each["id"], each["pool"]) for each in found} == {("kubelet-declared-differs", "blue")}
+    assert found[0]["expected"] == (
+        "container, as ConfigMap openshift-config-managed/kubelets declares"
+    )
+
+
+def test_each_check_is_seen_to_fail() -> None:
+    seeds = [seed.id for seed in (*numa.KUBELET_SEEDS, *numa.SEEDS)]
+    assert len(set(seeds)) > 25
+    text = Path(__file__).read_text(encoding="utf-8")
+    assert [id_ for id_ in CHECKS if id_ not in seeds and f'"{id_}"' not in text] == []
 
 
 def test_a_kubelet_that_does_not_answer_is_a_finding(world: World) -> None:
