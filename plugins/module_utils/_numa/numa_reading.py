@@ -295,7 +295,8 @@ def read_dumps(lines: Iterable[str]) -> dict[str, CacheDump]:
         try:
             entry = json.loads(line)
             dump = entry["dump"]
-            found[str(entry["node"])] = CacheDump(
+            # The file's name has _ for the dots of the node's.
+            found[str(dump.get("nodeName") or entry["node"])] = CacheDump(
                 str(dump.get("fingerprintExpected", "")),
                 str(dump.get("fingerprintComputed", "")),
                 frozenset(_pod(pod) for pod in dump.get("pods") or ()),

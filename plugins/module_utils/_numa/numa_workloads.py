@@ -32,6 +32,8 @@ _REFRESH_S = 60.0
 _REFRESH_FLAG = "sleep-interval"
 _POINTS = ("filter", "score", "reserve")
 _SCHEDULER_CONFIG = "KubeSchedulerConfiguration"
+# NFD's topology-updater takes a whole one, others a key of their own.
+_KUBELET_CONFIG = "KubeletConfiguration"
 
 
 @dataclass(frozen=True)
@@ -214,13 +216,14 @@ def read_exporter_config(texts: Iterable[str]) -> ExporterConfig:
             found = yaml.safe_load(text)
         except yaml.YAMLError:
             return ExporterConfig(problem="it is no YAML")
+        if isinstance(found, Mapping) and found.get("kind") == _KUBELET_CONFIG:
+            return _exporter_config(found, [])
         if isinstance(found, Mapping) and ("kubelet" in found or "podExclude" in found):
-            return _exporter_config(found)
+            return _exporter_config(found.get("kubelet") or {}, found.get("podExclude") or [])
     return ExporterConfig()
 
 
-def _exporter_config(found: Mapping[str, Any]) -> ExporterConfig:
-    kubelet, excludes = found.get("kubelet") or {}, found.get("podExclude") or []
+def _exporter_config(kubelet: Any, excludes: Any) -> ExporterConfig:
     if not isinstance(kubelet, Mapping) or not isinstance(excludes, list):
         return ExporterConfig(problem="kubelet is no mapping, or podExclude no list")
     if not all(isinstance(exclude, Mapping) for exclude in excludes):

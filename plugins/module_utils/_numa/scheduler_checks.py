@@ -296,7 +296,7 @@ CHECKS = (
         _SCHEDULER,
         "cache",
         "what is in its cache is not known",
-        "switch the cache's dumps on in the recipe's options, where pods stay Pending for no visible reason",
+        "set cache_resync_debug in the recipe's options, where pods stay Pending for no visible reason",
         _dumps_on,
     ),
     NumaCheck(

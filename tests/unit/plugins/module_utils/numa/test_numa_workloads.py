@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -61,6 +62,18 @@ def test_which_exporter_it_is_and_how_often_it_writes(
 )
 def test_an_exporters_configuration_that_makes_no_sense(text: str, problem: str) -> None:
     assert read_exporter_config([text]).problem == problem
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kubelet: {topologyManagerPolicy: restricted, topologyManagerScope: pod}",
+        "kind: KubeletConfiguration\ntopologyManagerPolicy: restricted\ntopologyManagerScope: pod",
+    ],
+)
+def test_exporters_are_told_in_two_forms(text: str) -> None:
+    found = read_exporter_config(["other: text", text])
+    assert (found.policy, found.scope) == ("restricted", "pod")
 
 
 @pytest.mark.parametrize(
@@ -129,13 +142,19 @@ def test_an_amount_that_is_none_is_named() -> None:
 
 
 def test_of_a_nodes_dumps_the_last_counts() -> None:
+    last = {
+        "fingerprintComputed": "2",
+        "nodeName": "a.b",
+        "pods": [{"namespace": "n", "name": "p"}],
+    }
     lines = [
-        '{"node": "a", "dump": {"fingerprintComputed": "1"}}',
-        '{"node": "a", "dump": {"fingerprintComputed": "2", "pods": [{"namespace": "n", "name": "p"}]}}',
+        '{"node": "a.b", "dump": {"fingerprintComputed": "1"}}',
+        json.dumps({"node": "a_b", "dump": last}),
         '{"node": "b"}',
         '{"node": "c", "dump": "x"}',
         "[]",
         "cut",
     ]
-    (found,) = read_dumps(lines).values()
+    ((node, found),) = read_dumps(lines).items()
+    assert node == "a.b"
     assert (found.computed, found.expected, found.pods) == ("2", "", frozenset({("n", "p")}))

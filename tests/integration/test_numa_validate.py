@@ -1,0 +1,239 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""numa_validate on a cluster whose objects are those of tests/scenes/numa.py: nothing is found where
+all is well, and each misconfiguration by its id, with the rights that its page names and no more."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.arguments import (
+    NUMA_VALIDATE,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._numa import numa_validate
+from tests.cluster import Cluster
+from tests.cluster.objects import create_crds, create_objects
+from tests.cluster.programs import TOOLS
+from tests.cluster.toolchain import find_go, go_environment
+from tests.integration.conftest import grant
+from tests.integration.in_process import Module
+from tests.integration.plays import REPO, WRITES, Runner
+from tests.scenes import numa
+
+Obj = dict[str, Any]
+USER = "numa-viewer"
+PAGE = REPO / "docs" / "admin" / "numa-validate.md"
+NFD = "sigs.k8s.io/node-feature-discovery"
+CRD = "deployment/base/noderesourcetopologies-crd/noderesourcetopologies.yaml"
+# The recipe's default, and what no simulated node answers.
+ALWAYS = {"kubelets-not-asked", "scheduler-dumps-off"}
+
+
+def definition() -> Obj:
+    """The CRD NodeResourceTopology, out of the Go module that the cluster's NFD is made from."""
+    command = [find_go(print), "mod", "download", "-json", NFD]
+    told = subprocess.run(
+        command,
+        cwd=TOOLS / "nfd",
+        env=go_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: Obj = yaml.safe_load((Path(json.loads(told.stdout)["Dir"]) / CRD).read_text())
+    return found
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """Two nodes with all that belongs to them, a third with nothing."""
+    with Cluster.up("test-numa-validate") as started:
+        started.add_nodes(3, profile="cpu-only", prefix="numa")
+        create_crds(started.api, [definition()])
+        for name in (numa.NAMESPACE, "namespace1"):
+            started.kubectl("create", "namespace", name)
+            started.kubectl("wait", f"-n={name}", "--for=create", "serviceaccount/default")
+        for node in numa.NODES:
+            started.kubectl("label", "node", node, "example.org/numa=yes")
+            started.api.create(numa.TOPOLOGIES, numa.topology(node))
+        minor = int(started.api.get("/version")["minor"].rstrip("+"))
+        now = datetime.datetime.now(tz=datetime.timezone.utc)
+        create_objects(
+            started.api,
+            [
+                numa.config_map("numa-exporter", numa.exporter_config()),
+                numa.config_map("numa-scheduler", numa.scheduler_config()),
+                numa.exporter(),
+                numa.scheduler(minor),
+                numa.lease(now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")),
+                *(numa.pod(*numa.PODS[node], node=node) for node in numa.NODES),
+            ],
+        )
+        for workload in ("daemonset/numa-exporter", "deployment/numa-scheduler"):
+            started.kubectl("rollout", "status", f"-n={numa.NAMESPACE}", workload, "--timeout=60s")
+        for namespace, name in numa.PODS.values():
+            runs(started, namespace, name)
+        yield started
+
+
+def runs(cluster: Cluster, namespace: str, name: str) -> None:
+    """Wait for a pod."""
+    condition = "--for=jsonpath={.status.phase}=Running"
+    cluster.kubectl("wait", f"-n={namespace}", f"pod/{name}", condition, "--timeout=60s")
+
+
+@pytest.fixture(scope="module")
+def module(cluster: Cluster) -> Module:
+    """The module, as a user with the rights that its page names."""
+    (role,) = re.findall(r"^```yaml\n(apiVersion.*?)^```", PAGE.read_text(), re.M | re.S)
+    cluster.kubectl("apply", "-f", "-", stdin=role)
+    grant(cluster, USER, yaml.safe_load(role)["metadata"]["name"])
+    return Module(numa_validate.run, NUMA_VALIDATE, cluster.kubeconfig_for(USER))
+
+
+def ids(module: Module, **params: Any) -> set[str]:
+    """What is found, but what always is."""
+    given = {"kubelets": False, "settle": 0, "fail_on": "none", **params}
+    return {finding["id"] for finding in module.done(**given)["findings"]} - ALWAYS
+
+
+def test_where_all_is_well_nothing_is_found_and_nothing_written(
+    cluster: Cluster, module: Module
+) -> None:
+    mark = cluster.mark()
+    result = module.done(kubelets=False, fail_on="warning")
+    assert {finding["id"] for finding in result["findings"]} == ALWAYS
+    assert result["nodes"] == list(numa.NODES)
+    asked = cluster.audit(user=USER, since=mark)
+    assert asked
+    assert not [event for event in asked if event["verb"] in WRITES]
+
+
+@pytest.fixture
+def seed(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[numa.Seed]:
+    """A misconfiguration, until the test ends."""
+    seed: numa.Seed = request.param
+    if seed.makes:
+        yield from _made(cluster, seed)
+        return
+    before = cluster.api.get(seed.path)
+    if seed.body is None:
+        cluster.api.delete(seed.path)
+    else:
+        cluster.api.patch(seed.path, seed.body)
+    yield seed
+    if seed.body is None:
+        for name in ("uid", "resourceVersion", "creationTimestamp", "managedFields"):
+            before["metadata"].pop(name)
+        cluster.api.create(seed.path.rpartition("/")[0], before)
+    else:
+        cluster.api.patch(seed.path, _inverse(before, seed.body))
+
+
+def _made(cluster: Cluster, seed: numa.Seed) -> Iterator[numa.Seed]:
+    made = deepcopy(seed.body or {})
+    status, name = made.pop("status", None), made["metadata"]["name"]
+    cluster.api.create(seed.path, made)
+    if "nodeName" in made.get("spec", {}):
+        runs(cluster, made["metadata"]["namespace"], name)
+    if status:
+        cluster.api.patch(f"{seed.path}/{name}/status", {"status": status})
+    yield seed
+    body = {"gracePeriodSeconds": 0}
+    cluster.api.request("DELETE", f"{seed.path}/{name}", body)
+
+
+def _inverse(before: Obj, patch: Obj) -> Obj:
+    """The merge patch that undoes another one."""
+    return {
+        name: _inverse(before[name], value)
+        if isinstance(value, dict) and isinstance(before.get(name), dict)
+        else before.get(name)
+        for name, value in patch.items()
+    }
+
+
+# Objects that come anew are newer than the scheduler, which is a finding of its own.
+@pytest.mark.parametrize(
+    "seed",
+    [seed for seed in numa.SEEDS if seed.id != "topology-missing"],
+    ids=lambda seed: seed.id,
+    indirect=True,
+)
+def test_a_misconfiguration_is_found_by_its_id(module: Module, seed: numa.Seed) -> None:
+    # Without exporters nobody says which nodes are meant.
+    selector = [{"example.org/numa": "yes"}]
+    assert ids(module, selector=selector) == {seed.id, *seed.others}
+
+
+def test_a_node_without_a_topology_is_found_where_it_is_asked_for(module: Module) -> None:
+    assert ids(module, selector=[{"kubernetes.io/hostname": "numa-3"}]) == {"topology-missing"}
+
+
+def test_a_topology_that_came_after_the_scheduler_is_found(
+    cluster: Cluster, module: Module
+) -> None:
+    cluster.api.create(numa.TOPOLOGIES, numa.topology("numa-1") | {"metadata": {"name": "numa-3"}})
+    found = ids(module, selector=[{"kubernetes.io/hostname": "numa-3"}])
+    cluster.api.delete(f"{numa.TOPOLOGIES}/numa-3")
+    assert {"scheduler-older-than-topology", "topology-without-exporter"} <= found
+
+
+def test_what_may_not_be_read_is_a_finding(cluster: Cluster) -> None:
+    cluster.kubectl(
+        "create",
+        "clusterrole",
+        "few",
+        "--verb=list",
+        "--resource=nodes,pods,daemonsets.apps,deployments.apps,noderesourcetopologies.topology.node.k8s.io",
+    )
+    grant(cluster, "few", "few")
+    few = Module(numa_validate.run, NUMA_VALIDATE, cluster.kubeconfig_for("few"))
+    result = few.done(fail_on="none", settle=0)
+    unread = [each for each in result["findings"] if each["id"] == "cluster-not-read"]
+    assert {each["object"] for each in unread} == {
+        "kubelets",
+        "ConfigMaps",
+        "the CustomResourceDefinition",
+    }
+    assert "nodes/proxy" in next(
+        each["detected"] for each in unread if each["object"] == "kubelets"
+    )
+    stranger = Module(numa_validate.run, NUMA_VALIDATE, cluster.kubeconfig_for("stranger"))
+    assert "nodes" in stranger.failed()
+
+
+def test_the_playbook_shows_a_table_and_fails_where_a_check_does(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
+    runner = Runner(cluster, USER, tmp_path)
+    grant(cluster, USER, "hardware-enablement-viewer")
+    junit = tmp_path / "numa.xml"
+    given = {
+        "hardware_enablement_numa_kubelets": False,
+        "hardware_enablement_numa_settle": 0,
+        "hardware_enablement_numa_junit": str(junit),
+    }
+    played = runner.play("numa_validate", **given).unchanged()
+    assert "NUMA: 0 errors, 0 warnings, 2 nodes looked at" in played.output
+    path = f"{numa.TOPOLOGIES}/numa-1"
+    cluster.api.patch(path, {"zones": []})
+    failed = runner.play("numa_validate", **given)
+    cluster.api.patch(path, {"zones": numa.topology("numa-1")["zones"]})
+    assert failed.code != 0
+    assert "error     topology-zones" in failed.output
+    suite = ElementTree.parse(junit).getroot()  # noqa: S314 - it is our own
+    assert suite.get("failures") == "1"
