@@ -14,14 +14,13 @@ from .._cluster.client import Client, connect
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.facts import NodeFacts
-from .._nodes.pools import NodePool, check_membership
+from .._nodes.pools import NodePool
 from .._runs.context import RunContext
-from .._states.discover import list_nodes, with_terms
+from .._states.discover import list_nodes
 from .._states.platform import machine_config_objects
 from .._states.prepare import Prepared, prepare
 from .._states.record.record_spec import make_spec
-from .kubelet_config import nodes_by_pool
-from .kubelet_reading import ask_kubelets, pools_of_platform
+from .kubelet_reading import ask_kubelets, nodes_by_pool, read_pools
 from .operator_resources import pool_name, settings_of
 from .pool_policy import digest_of, policies_of, refuse_contradictions
 
@@ -36,14 +35,11 @@ _CONTROL_PLANE = ({"node-role.kubernetes.io/control-plane": None},)
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """numa_config: reads only. What is not given is as in the record."""
     client = connect(params)
-    machine_config_pools = machine_config_objects(client, "MachineConfigPool")
-    prepared = prepare(_with_operators(params, machine_config_pools), context, client)
+    prepared = prepare(_with_operators(params, client), context, client)
     for name, wanted in (("", prepared.options), *prepared.pool_options.items()):
         refuse_contradictions(wanted, f"pool {name}" if name else "the options of all nodes")
     nodes = [NodeFacts.from_object(node) for node in list_nodes(client, prepared.selector)]
-    pools = with_terms(client, prepared.pools)
-    check_membership(pools, nodes)
-    pools = pools or pools_of_platform(machine_config_pools, nodes)
+    pools, machine_config_pools = read_pools(client, prepared.pools, nodes)
     members = nodes_by_pool(pools, nodes)
     running, problems = _ask(client, nodes, params)
     policies = {name: policies_of(name, found, running) for name, found in members.items()}
@@ -61,7 +57,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     }
 
 
-def _with_operators(params: Mapping[str, Any], machine_config_pools: Sequence[Obj]) -> Obj:
+def _with_operators(params: Mapping[str, Any], client: Client) -> Obj:
     """The parameters, with what the operator's custom resources say where a person says nothing."""
     source = params.get("from_cr")
     if not source:
@@ -74,6 +70,7 @@ def _with_operators(params: Mapping[str, Any], machine_config_pools: Sequence[Ob
             why=str(error).splitlines()[0],
             todo="name a file with the operator's custom resources",
         ) from None
+    machine_config_pools = machine_config_objects(client, "MachineConfigPool")
     asked = settings_of([found for found in documents if found], machine_config_pools, str(source))
     return {
         **params,

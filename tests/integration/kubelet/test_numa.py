@@ -170,6 +170,8 @@ def test_both_exporters_publish_and_the_scheduler_goes_by_it(
         why = wait_until(lambda node=node: refusal(bench, f"two-{node}"), "the scheduler says no")
         assert "cpu" in why
     runner.play("numa").unchanged()
+    # The real kubelets say what they run, and what is published agrees with it and with the pods.
+    runner.play("numa_validate").check()
     for node in cluster.workers:
         for name in ("one", "two"):
             bench.kubectl("delete", "pod", f"{name}-{node}", "--wait=true")

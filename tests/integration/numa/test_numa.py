@@ -91,6 +91,7 @@ def test_from_nothing_to_ready_and_back(cluster: Cluster, runner: Runner) -> Non
     assert policies(cluster) == {"numa-1": ALIGNED, "numa-2": ALIGNED}
     since = cluster.mark()
     runner.play("numa").unchanged()
+    runner.play("numa_validate").check()
     assert runner.writes(since) == []
     removed = runner.play("numa_remove", **OWN).check().output
     assert "2 NodeResourceTopologies" in removed

@@ -32,6 +32,8 @@ from tests.integration.in_process import Module
 from tests.integration.plays import REPO, WRITES, Runner
 from tests.scenes import numa
 
+pytestmark = pytest.mark.numa
+
 Obj = dict[str, Any]
 USER = "numa-viewer"
 PAGE = REPO / "docs" / "admin" / "numa-validate.md"
