@@ -6,7 +6,7 @@ enabled."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from .._cluster.change_report import name_some
@@ -145,24 +145,17 @@ def _remove(
     served = client.serves(API_VERSION, KIND)
     record = record_store.read(client, name) if served else None
     restored = _taken_over(client, prepared, record)
+    given_back = [change.key for change in restored]
     marked = find_marked(client, name)
-    stages = [
-        [
-            *_left_by_runs(client, prepared),
-            *_left_by_pods(client, prepared, marked),
-            *_made_namespaces(client, prepared, record),
-        ]
-    ]
+    left = _left_by_runs(client, prepared) + _left_by_pods(client, prepared, marked)
+    stages = [left + _made_namespaces(client, prepared, record)]
     if params["delete_definitions"]:
-        kept_keys = {change.key for change in restored}
-        brought = map(key_of, brought_definitions(client, prepared, record))
-        stages.append([key for key in brought if key not in kept_keys])
+        stages.append(_brought(client, prepared, record, given_back))
     stages.append([ObjectKey(API_VERSION, KIND, "", name)] if record is not None else [])
     if params["delete_crd"] and served:
         _refuse_while_others_exist(client, name)
         stages.append([ObjectKey(*DEFINITION, "", NAME)])
     going = [key for keys in stages for key in keys]
-    given_back = [change.key for change in restored]
     guard = Guard(client, name, context)
     kept = (
         find_kept(client, prepared, record, {*going, *given_back})
@@ -191,15 +184,24 @@ def _remove(
     }
 
 
-def _left_by_pods(client: Client, prepared: Prepared, nodes: Sequence[Obj]) -> Iterator[ObjectKey]:
+def _brought(
+    client: Client, prepared: Prepared, record: Obj | None, given_back: Sequence[ObjectKey]
+) -> list[ObjectKey]:
+    """The CRDs that the recipe brought, but for those that were there before."""
+    found = [key_of(live) for live in brought_definitions(client, prepared, record)]
+    return [key for key in found if key not in given_back]
+
+
+def _left_by_pods(client: Client, prepared: Prepared, nodes: Sequence[Obj]) -> list[ObjectKey]:
     """The objects that the recipe's pods made of its nodes."""
     names = {node["metadata"]["name"] for node in nodes}
-    for made in prepared.recipe.node_objects:
-        if client.serves(made.api_version, made.kind):
-            kind = client.kind(made.api_version, made.kind)
-            for live in client.list(kind, metadata_only=True).items:
-                if live["metadata"]["name"] in names:
-                    yield ObjectKey(made.api_version, made.kind, "", live["metadata"]["name"])
+    return [
+        ObjectKey(made.api_version, made.kind, "", live["metadata"]["name"])
+        for made in prepared.recipe.node_objects
+        if client.serves(made.api_version, made.kind)
+        for live in client.list(client.kind(made.api_version, made.kind), metadata_only=True).items
+        if live["metadata"]["name"] in names
+    ]
 
 
 def _taken_over(client: Client, prepared: Prepared, record: Obj | None) -> list[Change]:

@@ -76,9 +76,10 @@ def _read(pod: Pod, session: Session) -> Exporter:
         settings = replace(settings, method="")
     elif "pods-fingerprint-method" in flags:
         settings = replace(settings, method=flags["pods-fingerprint-method"])
+    every = float(flags.get("sleep-interval", "0").rstrip("s"))
     return Exporter(
         account,
-        replace(settings, paused=flags.get("no-publish") == "true"),
+        replace(settings, paused=flags.get("no-publish") == "true", interval=every),
         bool(spec.get("readinessGates")),
     )
 

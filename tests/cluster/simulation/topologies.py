@@ -27,6 +27,9 @@ class Topologies:
         self._exporters = Exporters()
         # node -> (what is to be published, since when)
         self._wanted: dict[str, tuple[Obj, float]] = {}
+        # node -> when it is written anew
+        self._ticks: dict[str, float] = {}
+        self._turned: dict[str, bool] = {}
 
     def refusal(self, node: Node, pod: Pod, pods: Sequence[Pod]) -> str:
         """Why the kubelet refuses a new pod, "" where it does not: "Reason: sentence"."""
@@ -60,8 +63,13 @@ class Topologies:
         late = behaviour.seconds if behaviour.name == "lag" else 0.0
         if self._clock() < since + late:
             return since + late
-        self._exporters.publish(pod, topology, exporter, session)
-        return None
+        every = exporter.settings.interval
+        if every and self._clock() >= self._ticks.get(node.name, 0.0):
+            self._ticks[node.name] = self._clock() + every
+            self._turned[node.name] = not self._turned.get(node.name, False)
+        written = numa.turned(topology) if self._turned.get(node.name) else topology
+        self._exporters.publish(pod, written, exporter, session)
+        return self._ticks[node.name] if every else None
 
     def _of(self, node: Node, pods: Sequence[Pod]) -> Assignments:
         assignments = self._assignments.setdefault(node.name, Assignments())

@@ -1,0 +1,258 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nodes with NUMA nodes of any size, pods that ask for parts of them, and what became of these."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tests.cluster import Cluster, nodes
+from tests.cluster.api import in_parallel
+from tests.cluster.node_objects import Machine
+from tests.cluster.profiles import load_profile
+from tests.cluster.simulation.faults import clear_faults, set_fault
+
+Obj = dict[str, Any]
+
+SCHEDULER = "topo-aware-scheduler"
+NIC, FPGA = "example.com/nic", "example.com/fpga"
+EXPORTER = "topology-exporter"
+TYPE_LABEL = "node.kubernetes.io/instance-type"
+TOPOLOGIES = "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies"
+TAINT = {"key": "example.com/reserved", "value": "yes", "effect": "NoSchedule"}
+TOLERATION = {"key": TAINT["key"], "operator": "Exists"}
+# What the kubelets of a pool run: topology manager policy and scope. That of BARE has no exporter.
+POOLS = {
+    "pod": ("single-numa-node", "pod"),
+    "container": ("single-numa-node", "container"),
+    "best-effort": ("best-effort", "container"),
+}
+BARE = "bare"
+_PODS = "/api/v1/namespaces/default/pods"
+_PATIENCE = 30.0
+
+
+@dataclass(frozen=True)
+class Zone:
+    """One NUMA node: CPUs, GiB of memory and of huge pages, network devices."""
+
+    cpu: int
+    memory: int = 64
+    hugepages: int = 0
+    nics: int = 0
+
+    def amounts(self) -> dict[str, str]:
+        return {
+            "cpu": str(self.cpu),
+            "memory": f"{self.memory}Gi",
+            "hugepages-2Mi": f"{self.hugepages}Gi",
+            NIC: str(self.nics),
+        }
+
+
+@dataclass(frozen=True)
+class Host:
+    """A node: its NUMA nodes, and the pool to which its kubelet belongs."""
+
+    zones: Sequence[Zone]
+    pool: str = "pod"
+    tainted: bool = False
+
+    def machine(self, name: str) -> Machine:
+        """As the cluster makes nodes of. What all zones have is what pods may take, but for a CPU
+        and 2 GiB for the exporter, whose pod has none for itself."""
+        policy, scope = POOLS.get(self.pool, POOLS["pod"])
+        kubelet = {
+            "cpuManagerPolicy": "static",
+            "memoryManagerPolicy": "Static",
+            "topologyManagerPolicy": policy,
+            "topologyManagerScope": scope,
+        }
+        zones = [zone.amounts() for zone in self.zones]
+        profile = replace(
+            load_profile("numa"),
+            instance_type=self.pool,
+            numa_nodes=1 if self.pool == BARE else len(zones),
+            capacity={
+                "cpu": str(sum(zone.cpu for zone in self.zones) + 1),
+                "memory": f"{sum(zone.memory for zone in self.zones) + 2}Gi",
+                "hugepages-2Mi": f"{sum(zone.hugepages for zone in self.zones)}Gi",
+                NIC: str(sum(zone.nics for zone in self.zones)),
+                # Of these nobody knows to which NUMA node they belong.
+                FPGA: "1",
+            },
+            taints=(TAINT,) if self.tainted else (),
+            simulation={"numa": json.dumps({"zones": zones, "kubelet": kubelet})},
+        )
+        return Machine(name, profile, "6.8.0-60-generic", "ubuntu", "24.04")
+
+
+def guaranteed(cpu: str | int = 1, memory: str = "1Gi", **devices: str | int) -> Obj:
+    """The resources of a container whose limits are its requests."""
+    amounts = {"cpu": str(cpu), "memory": memory, **_devices(devices)}
+    return {"requests": amounts, "limits": amounts}
+
+
+def burstable(cpu: int, **devices: int) -> Obj:
+    """The resources of a container that may take more than it asks for."""
+    return {"requests": {"cpu": str(cpu), **_devices(devices)}, "limits": _devices(devices)}
+
+
+def only(**devices: int) -> Obj:
+    """The resources of a container that asks for devices and nothing else."""
+    return {"requests": _devices(devices), "limits": _devices(devices)}
+
+
+def _devices(given: Mapping[str, str | int]) -> dict[str, str]:
+    names = {"nic": NIC, "fpga": FPGA, "hugepages": "hugepages-2Mi"}
+    return {names[name]: str(amount) for name, amount in given.items()}
+
+
+@dataclass(frozen=True)
+class Want:
+    """A pod: resources of its containers, and whatever else of its spec matters."""
+
+    containers: Sequence[Obj]
+    init: Sequence[Obj] = ()
+    scheduler: str = SCHEDULER
+    spec: Obj = field(default_factory=dict)
+
+    def pod(self, name: str, hosts: Sequence[str]) -> Obj:
+        """The Pod, which may go to these nodes only."""
+        terms = [{"key": "kubernetes.io/hostname", "operator": "In", "values": list(hosts)}]
+        required = {"nodeSelectorTerms": [{"matchExpressions": terms}]}
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name},
+            "spec": {
+                "schedulerName": self.scheduler,
+                "terminationGracePeriodSeconds": 0,
+                "automountServiceAccountToken": False,
+                "affinity": {
+                    "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}
+                },
+                "initContainers": _containers("init", self.init),
+                "containers": _containers("app", self.containers),
+                **self.spec,
+            },
+        }
+
+
+def _containers(prefix: str, resources: Sequence[Obj]) -> list[Obj]:
+    return [
+        {"name": f"{prefix}-{number}", "image": "example.com/workload:1", "resources": each}
+        for number, each in enumerate(resources)
+    ]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a pod: the node that it runs on, else why it does not."""
+
+    node: str = ""
+    why: str = ""
+
+
+def verdict_of(pod: Obj) -> Verdict | None:
+    """None as long as nobody has said anything of it."""
+    status, node = pod["status"], pod["spec"].get("nodeName", "")
+    if status["phase"] == "Running":
+        return Verdict(node)
+    if status["phase"] == "Failed":
+        return Verdict(why=f"{status.get('reason')}: {status.get('message')}")
+    if not node:
+        for condition in status.get("conditions") or ():
+            if condition["type"] == "PodScheduled" and condition.get("reason") == "Unschedulable":
+                return Verdict(why=str(condition["message"]))
+    return None
+
+
+class Bed:
+    """A cluster, the nodes that tests add to it, and pods in the namespace default."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.api = cluster.api
+
+    def add(self, hosts: Mapping[str, Host]) -> None:
+        """Nodes by name; comes back when they are usable."""
+        nodes.add_nodes(
+            self.api,
+            [host.machine(name) for name, host in hosts.items()],
+            port=self.cluster.record.ports.simulation,
+            say=print,
+            timeout=120,
+        )
+
+    def bind(self, name: str, node: str, *containers: Obj) -> None:
+        """A pod that is on a node without any scheduler."""
+        spec = {"nodeName": node}
+        self.api.create(_PODS, Want(containers, spec=spec).pod(name, [node]), missing_ok=False)
+
+    def create(self, wanted: Mapping[str, tuple[Want, Sequence[str]]]) -> None:
+        """Pods by name, each with the nodes that it may go to."""
+        in_parallel(
+            lambda entry: self.api.create(_PODS, entry[1][0].pod(entry[0], entry[1][1])),
+            list(wanted.items()),
+        )
+
+    def start(self, name: str, want: Want, *hosts: str) -> None:
+        """One pod, which may go to these nodes only."""
+        self.create({name: (want, hosts)})
+
+    def delete(self, *names: str) -> None:
+        """Take pods away; comes back when they are gone."""
+        self.cluster.kubectl("delete", "pod", "-n", "default", "--ignore-not-found", *names)
+
+    def verdict(self, name: str) -> Verdict | None:
+        """What became of a pod so far."""
+        return verdict_of(self.api.get(f"{_PODS}/{name}"))
+
+    def runs_on(self, name: str, node: str) -> None:
+        """Wait until a pod runs, which has to be there; who has refused it may think again."""
+        self._wait(name, lambda verdict: verdict.node != "" or "Affinity" in verdict.why)
+        assert self.verdict(name) == Verdict(node)
+
+    def is_refused(self, name: str, why: str) -> None:
+        """Wait until somebody refuses a pod, and says why."""
+        self._wait(name, lambda verdict: why in verdict.why or verdict.node != "")
+        verdict = self.verdict(name)
+        assert verdict is not None
+        assert (verdict.node, why in verdict.why) == ("", True), verdict
+
+    def available(self, node: str, resource: str = "cpu") -> list[int]:
+        """What each NUMA node of a node has free, as published."""
+        zones = self.api.get(f"{TOPOLOGIES}/{node}")["zones"]
+        return [
+            int(each["available"])
+            for zone in zones
+            for each in zone["resources"]
+            if each["name"] == resource
+        ]
+
+    def lag(self, node: str, seconds: float) -> None:
+        """The node's exporter is late by that."""
+        set_fault(self.cluster.kubeconfig, node, EXPORTER, "lag", seconds=seconds)
+
+    def mute(self, node: str) -> None:
+        """The node's exporter publishes nothing any more."""
+        set_fault(self.cluster.kubeconfig, node, EXPORTER, "mute")
+
+    def heal(self, node: str) -> None:
+        """The node's exporter is well again."""
+        clear_faults(self.cluster.kubeconfig, node)
+
+    def _wait(self, name: str, done: Callable[[Verdict], bool]) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            verdict = self.verdict(name)
+            if verdict is not None and done(verdict):
+                return
+            assert time.monotonic() < deadline, f"{name}: {verdict} after {_PATIENCE:.0f} s"
+            time.sleep(0.1)
