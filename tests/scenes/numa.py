@@ -295,7 +295,7 @@ SEEDS = (
     Seed("topology-stale-node", TOPOLOGIES, {**topology(NODES[0]), "metadata": {"name": "gone"}}),
     _topology("topology-zones", zones=[zone(0), zone(1, name="numa-node-1")]),
     _topology("topology-zones", zones=[]),
-    _topology("topology-exceeds-node", zones=[zone(0, cpu=("16", "16", "8")), zone(1)]),
+    _topology("topology-exceeds-node", zones=[zone(0, cpu=("64", "64", "8")), zone(1)]),
     _topology("topology-amounts", zones=[zone(0, cpu=("8", "7", "8")), zone(1)]),
     _topology(
         "fingerprint-missing",

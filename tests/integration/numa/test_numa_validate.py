@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -23,12 +22,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.arg
     NUMA_VALIDATE,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._numa import numa_validate
+from tests.benchmarks.rendering import render
 from tests.cluster import Cluster
 from tests.cluster.objects import create_crds, create_objects
-from tests.cluster.programs import TOOLS
-from tests.cluster.toolchain import find_go, go_environment
 from tests.integration.conftest import grant
 from tests.integration.in_process import Module
+from tests.integration.kubelet.bench import wait_until
 from tests.integration.plays import REPO, WRITES, Runner
 from tests.scenes import numa
 
@@ -37,33 +36,23 @@ pytestmark = pytest.mark.numa
 Obj = dict[str, Any]
 USER = "numa-viewer"
 PAGE = REPO / "docs" / "admin" / "numa-validate.md"
-NFD = "sigs.k8s.io/node-feature-discovery"
-CRD = "deployment/base/noderesourcetopologies-crd/noderesourcetopologies.yaml"
-# The recipe's default, and what no simulated node answers.
-ALWAYS = {"kubelets-not-asked", "scheduler-dumps-off"}
+KUBELETS = PAGE.with_name("kubelets.md")
+RECIPE = REPO / "recipes" / "numa"
+# As the recipe has it by default.
+ALWAYS = {"scheduler-dumps-off"}
 
 
-def definition() -> Obj:
-    """The CRD NodeResourceTopology, out of the Go module that the cluster's NFD is made from."""
-    command = [find_go(print), "mod", "download", "-json", NFD]
-    told = subprocess.run(
-        command,
-        cwd=TOOLS / "nfd",
-        env=go_environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    found: Obj = yaml.safe_load((Path(json.loads(told.stdout)["Dir"]) / CRD).read_text())
-    return found
+_ANNOTATED = f"{numa.ANNOTATION}={numa.simulated()}"
+pytestmark = pytest.mark.numa
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     """Two nodes with all that belongs to them, a third with nothing."""
-    with Cluster.up("test-numa-validate") as started:
-        started.add_nodes(3, profile="cpu-only", prefix="numa")
-        create_crds(started.api, [definition()])
+    with Cluster.up("test-numa-validate", numa=True, nfd=False) as started:
+        nodes = started.add_nodes(3, profile="numa")
+        started.kubectl("annotate", "--overwrite", "node", *nodes, _ANNOTATED)
+        create_crds(started.api, render(RECIPE, started.kubeconfig)["topology_api"])
         for name in (numa.NAMESPACE, "namespace1"):
             started.kubectl("create", "namespace", name)
             started.kubectl("wait", f"-n={name}", "--for=create", "serviceaccount/default")
@@ -99,15 +88,16 @@ def runs(cluster: Cluster, namespace: str, name: str) -> None:
 @pytest.fixture(scope="module")
 def module(cluster: Cluster) -> Module:
     """The module, as a user with the rights that its page names."""
-    (role,) = re.findall(r"^```yaml\n(apiVersion.*?)^```", PAGE.read_text(), re.M | re.S)
-    cluster.kubectl("apply", "-f", "-", stdin=role)
-    grant(cluster, USER, yaml.safe_load(role)["metadata"]["name"])
+    for page in (PAGE, KUBELETS):
+        (role,) = re.findall(r"^```yaml\n(apiVersion: rbac.*?)^```", page.read_text(), re.M | re.S)
+        cluster.kubectl("apply", "-f", "-", stdin=role)
+        grant(cluster, USER, yaml.safe_load(role)["metadata"]["name"])
     return Module(numa_validate.run, NUMA_VALIDATE, cluster.kubeconfig_for(USER))
 
 
 def ids(module: Module, **params: Any) -> set[str]:
     """What is found, but what always is."""
-    given = {"kubelets": False, "settle": 0, "fail_on": "none", **params}
+    given = {"settle": 0, "fail_on": "none", **params}
     return {finding["id"] for finding in module.done(**given)["findings"]} - ALWAYS
 
 
@@ -115,7 +105,7 @@ def test_where_all_is_well_nothing_is_found_and_nothing_written(
     cluster: Cluster, module: Module
 ) -> None:
     mark = cluster.mark()
-    result = module.done(kubelets=False, fail_on="warning")
+    result = module.done(fail_on="warning")
     assert {finding["id"] for finding in result["findings"]} == ALWAYS
     assert result["nodes"] == list(numa.NODES)
     asked = cluster.audit(user=USER, since=mark)
@@ -135,6 +125,7 @@ def seed(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[numa.Seed
         cluster.api.delete(seed.path)
     else:
         cluster.api.patch(seed.path, seed.body)
+    told = _as_told(cluster, seed.path)
     yield seed
     if seed.body is None:
         for name in ("uid", "resourceVersion", "creationTimestamp", "managedFields"):
@@ -142,6 +133,25 @@ def seed(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[numa.Seed
         cluster.api.create(seed.path.rpartition("/")[0], before)
     else:
         cluster.api.patch(seed.path, _inverse(before, seed.body))
+    if told:
+        _as_told(cluster, seed.path)
+
+
+def _as_told(cluster: Cluster, path: str) -> bool:
+    """Wait until the kubelet of a node runs what its annotation says; False for what is no node."""
+    if not path.startswith("/api/v1/nodes/"):
+        return False
+    annotation = cluster.api.get(path)["metadata"]["annotations"][numa.ANNOTATION]
+    told = json.loads(annotation)["kubelet"]
+
+    def runs_it() -> bool:
+        found = cluster.api.get(f"{path}/proxy/configz")["kubeletconfig"]
+        return all(
+            (found.get(name) or None) == (told.get(name) or None) for name in {*told, *numa.KUBELET}
+        )
+
+    wait_until(runs_it, f"{path} runs {told}")
+    return True
 
 
 def _made(cluster: Cluster, seed: numa.Seed) -> Iterator[numa.Seed]:
@@ -170,7 +180,7 @@ def _inverse(before: Obj, patch: Obj) -> Obj:
 # Objects that come anew are newer than the scheduler, which is a finding of its own.
 @pytest.mark.parametrize(
     "seed",
-    [seed for seed in numa.SEEDS if seed.id != "topology-missing"],
+    [seed for seed in (*numa.KUBELET_SEEDS, *numa.SEEDS) if seed.id != "topology-missing"],
     ids=lambda seed: seed.id,
     indirect=True,
 )
@@ -187,7 +197,8 @@ def test_a_node_without_a_topology_is_found_where_it_is_asked_for(module: Module
 def test_a_topology_that_came_after_the_scheduler_is_found(
     cluster: Cluster, module: Module
 ) -> None:
-    cluster.api.create(numa.TOPOLOGIES, numa.topology("numa-1") | {"metadata": {"name": "numa-3"}})
+    late = numa.topology("numa-1") | {"metadata": {"name": "numa-3"}}
+    cluster.api.create(numa.TOPOLOGIES, late)
     found = ids(module, selector=[{"kubernetes.io/hostname": "numa-3"}])
     cluster.api.delete(f"{numa.TOPOLOGIES}/numa-3")
     assert {"scheduler-older-than-topology", "topology-without-exporter"} <= found
@@ -225,7 +236,6 @@ def test_the_playbook_shows_a_table_and_fails_where_a_check_does(
     grant(cluster, USER, "hardware-enablement-viewer")
     junit = tmp_path / "numa.xml"
     given = {
-        "hardware_enablement_numa_kubelets": False,
         "hardware_enablement_numa_settle": 0,
         "hardware_enablement_numa_junit": str(junit),
     }
