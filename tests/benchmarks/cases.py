@@ -22,6 +22,7 @@ from tests.cluster import Cluster
 from tests.integration.plays import REPO, Played
 from tests.integration.rmd.workload_bed import make_bed
 from tests.scenes.fleet import add_fleet
+from tests.scenes.numa_fleet import publish_topologies
 
 RECIPES = Path(__file__).parent / "recipes"
 NVIDIA = REPO / "recipes" / "nvidia-gpu"
@@ -218,12 +219,39 @@ def rmd(effort: Effort) -> Table:
     return Table("rmd_workload: 4 workloads on each node", columns, rows, [note])
 
 
+def numa(effort: Effort) -> Table:
+    """numa_validate by number of nodes."""
+    columns = ("nodes", "run s", "(min)", "CPU s", "requests", "peak MiB")
+    rows = []
+    for size in effort.sizes:
+        with _bed(size) as bed:
+            publish_topologies(bed.cluster)
+            command = contenders.numa_checks(bed).command
+            runs = Series([_unchanged(bed.measure(command)) for _round in range(effort.rounds)])
+        rows.append(
+            [
+                str(size),
+                seconds(runs.median),
+                seconds(runs.minimum),
+                seconds(runs.cpu),
+                str(runs.requests.total),
+                f"{runs.memory:.0f}",
+            ]
+        )
+    note = (
+        "One task, all checks but those that ask kubelets; nothing is found. Each node has an exporter's pod and a "
+        f"NodeResourceTopology with two zones. {effort.rounds} runs at each size (median)."
+    )
+    return Table("numa_validate by number of nodes", columns, rows, [note])
+
+
 CASES: dict[str, Callable[[Effort], Table]] = {
     "floor": floor,
     "state": state,
     "machine": machine,
     "scale": scale,
     "rmd": rmd,
+    "numa": numa,
 }
 
 

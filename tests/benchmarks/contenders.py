@@ -90,6 +90,14 @@ def cache(bed: Bed, nodes: Sequence[str]) -> Contender:
     return Contender("rmd_workload", bed.runner.command(playbook), converges=True)
 
 
+def numa_checks(bed: Bed) -> Contender:
+    """All checks of NUMA but those that ask kubelets."""
+    task = {"kubelets": False, "settle": 0, "fail_on": "warning"}
+    tasks = [{"name": "Check", "hardware.enablement.numa_validate": task}]
+    playbook = write_playbook(bed.folder / "numa.yml", tasks)
+    return Contender("numa_validate", bed.runner.command(playbook))
+
+
 def nothing(bed: Bed) -> Contender:
     """A playbook without tasks: what any run of Ansible costs."""
     playbook = write_playbook(bed.folder / "nothing.yml", [])

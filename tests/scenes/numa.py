@@ -55,7 +55,7 @@ def attributes(node: str, **other: str) -> list[Obj]:
     found = {
         "topologyManagerPolicy": "single-numa-node",
         "topologyManagerScope": "pod",
-        "nodeTopologyPodsFingerprint": FINGERPRINTS[node],
+        "nodeTopologyPodsFingerprint": FINGERPRINTS.get(node, ""),
         "nodeTopologyPodsFingerprintMethod": "with-exclusive-resources",
         **other,
     }
