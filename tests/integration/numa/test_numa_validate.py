@@ -38,12 +38,9 @@ USER = "numa-viewer"
 PAGE = REPO / "docs" / "admin" / "numa-validate.md"
 KUBELETS = PAGE.with_name("kubelets.md")
 RECIPE = REPO / "recipes" / "numa"
+ANNOTATED = f"{numa.ANNOTATION}={numa.simulated()}"
 # As the recipe has it by default.
 ALWAYS = {"scheduler-dumps-off"}
-
-
-_ANNOTATED = f"{numa.ANNOTATION}={numa.simulated()}"
-pytestmark = pytest.mark.numa
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +48,7 @@ def cluster() -> Iterator[Cluster]:
     """Two nodes with all that belongs to them, a third with nothing."""
     with Cluster.up("test-numa-validate", numa=True, nfd=False) as started:
         nodes = started.add_nodes(3, profile="numa")
-        started.kubectl("annotate", "--overwrite", "node", *nodes, _ANNOTATED)
+        started.kubectl("annotate", "--overwrite", "node", *nodes, ANNOTATED)
         create_crds(started.api, render(RECIPE, started.kubeconfig)["topology_api"])
         for name in (numa.NAMESPACE, "namespace1"):
             started.kubectl("create", "namespace", name)

@@ -356,6 +356,10 @@ def an_old_cluster(world: World) -> None:
         ),
         (schedulers(updatedReplicas=1), {"scheduler-rollout"}),
         (schedulers(availableReplicas=1), {"scheduler-rollout"}),
+        (
+            schedulers(replicas=1, updatedReplicas=1, availableReplicas=1),
+            {"scheduler-rollout"},
+        ),
         (pod_status("numa-exporter-1", phase="Pending"), {"exporter-not-ready"}),
         (pod_status("numa-exporter-1", conditions=[]), {"exporter-not-ready"}),
         (pod_status("numa-scheduler-1", conditions=[]), {"scheduler-not-ready"}),
@@ -377,6 +381,38 @@ def test_what_controllers_and_kubelets_say(
 ) -> None:
     change(world)
     assert world.ids() == ids
+
+
+def writes_only_what_changes(world: World) -> None:
+    """An exporter whose object is as old as it is true."""
+    metadata = world.get("/noderesourcetopologies/numa-1")["metadata"]
+    metadata["managedFields"][0]["time"] = "2027-01-15T07:58:00Z"
+    metadata["generation"] = 21
+
+
+def in_sync_again(world: World) -> None:
+    """The dump is about a fingerprint that is published no more."""
+    out_of_sync(world)
+    world.log = world.log.replace(numa.FINGERPRINTS["numa-1"], "pfp0v0010000000000000000")
+
+
+def another_scheduler(world: World) -> None:
+    """Pods of a scheduler that others have brought: one is placed, one is new."""
+    placed = numa.pod("namespace1", "placed", numa.NODES[0], "others")
+    world.put("/api/v1/pods", _running(placed, qos="Burstable"))
+    waiting = numa.pod("namespace1", "waiting", scheduler="others")
+    world.put("/api/v1/pods", {**waiting, "status": {"phase": "Pending"}})
+    world.get("/pods/placed")["spec"]["containers"][0].pop("resources")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [writes_only_what_changes, in_sync_again, another_scheduler],
+    ids=lambda each: each.__name__,
+)
+def test_what_only_looks_wrong_is_not_found(world: World, change: Callable[[World], None]) -> None:
+    change(world)
+    assert world.ids() == set()
 
 
 def test_a_node_that_lost_its_exporter_is_found_where_it_is_asked_for(world: World) -> None:

@@ -155,6 +155,7 @@ def test_of_a_nodes_dumps_the_last_counts() -> None:
         "[]",
         "cut",
     ]
-    ((node, found),) = read_dumps(lines).items()
-    assert node == "a.b"
+    dumps = read_dumps(lines)
+    assert list(dumps) == ["a.b"]
+    found = dumps["a.b"]
     assert (found.computed, found.expected, found.pods) == ("2", "", frozenset({("n", "p")}))
