@@ -23,7 +23,6 @@ SCHEDULER = "topo-aware-scheduler"
 NIC, FPGA = "example.com/nic", "example.com/fpga"
 EXPORTER = "topology-exporter"
 TYPE_LABEL = "node.kubernetes.io/instance-type"
-TOPOLOGIES = "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies"
 TAINT = {"key": "example.com/reserved", "value": "yes", "effect": "NoSchedule"}
 TOLERATION = {"key": TAINT["key"], "operator": "Exists"}
 # What the kubelets of a pool run: topology manager policy and scope. That of BARE has no exporter.
@@ -193,7 +192,8 @@ class Bed:
     def bind(self, name: str, node: str, *containers: Obj) -> None:
         """A pod that is on a node without any scheduler."""
         spec = {"nodeName": node}
-        self.api.create(_PODS, Want(containers, spec=spec).pod(name, [node]), missing_ok=False)
+        want = Want(containers, scheduler="default-scheduler", spec=spec)
+        self.api.create(_PODS, want.pod(name, [node]), missing_ok=False)
 
     def create(self, wanted: Mapping[str, tuple[Want, Sequence[str]]]) -> None:
         """Pods by name, each with the nodes that it may go to."""
@@ -205,10 +205,6 @@ class Bed:
     def start(self, name: str, want: Want, *hosts: str) -> None:
         """One pod, which may go to these nodes only."""
         self.create({name: (want, hosts)})
-
-    def delete(self, *names: str) -> None:
-        """Take pods away; comes back when they are gone."""
-        self.cluster.kubectl("delete", "pod", "-n", "default", "--ignore-not-found", *names)
 
     def verdict(self, name: str) -> Verdict | None:
         """What became of a pod so far."""
@@ -225,16 +221,6 @@ class Bed:
         verdict = self.verdict(name)
         assert verdict is not None
         assert (verdict.node, why in verdict.why) == ("", True), verdict
-
-    def available(self, node: str, resource: str = "cpu") -> list[int]:
-        """What each NUMA node of a node has free, as published."""
-        zones = self.api.get(f"{TOPOLOGIES}/{node}")["zones"]
-        return [
-            int(each["available"])
-            for zone in zones
-            for each in zone["resources"]
-            if each["name"] == resource
-        ]
 
     def lag(self, node: str, seconds: float) -> None:
         """The node's exporter is late by that."""

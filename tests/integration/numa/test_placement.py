@@ -87,7 +87,6 @@ def test_what_is_published_late_is_waited_for(bed: Bed) -> None:
     bed.start("late-second", Want([guaranteed(10)]), LATE)
     bed.is_refused("late-second", "")
     bed.runs_on("late-second", LATE)
-    assert bed.available(LATE) == [6, 6]
 
 
 def test_what_is_published_no_more_holds_pods_back_until_it_is(bed: Bed) -> None:
