@@ -220,6 +220,26 @@ def test_a_text_stands_for_the_number_that_it_writes(
     assert bench.observation().passed is passed
 
 
+@pytest.mark.parametrize(
+    ("path", "passed"),
+    [
+        ("attributes[name=policy].value", True),
+        ("attributes.1.value", True),
+        ("attributes[name=scope].value", False),
+        ("attributes[name=none].value", False),
+        ("attributes[value=single].name.x", False),
+        ("data[name=policy]", False),
+        ("attributes.7.value", False),
+    ],
+)
+def test_an_item_of_a_list_is_named_by_number_or_by_a_keys_value(path: str, passed: bool) -> None:
+    bench = Bench("resource", {**CONFIG, "field": {"path": path, "equals": "single"}})
+    attributes = [{"name": "scope", "value": "pod"}, {"name": "policy", "value": "single"}]
+    found = {"metadata": {"name": "settings"}, "attributes": attributes, "data": {"name": "policy"}}
+    bench.snapshot.feed(CONFIG_MAPS).put_all([found])
+    assert bench.observation().passed is passed
+
+
 def test_a_resource_is_read_from_what_is_watched() -> None:
     bench = Bench("resource", {**CONFIG, "field": {"path": "data.mode", "equals": "fast"}})
     feed = bench.snapshot.feed(CONFIG_MAPS)
