@@ -222,6 +222,9 @@ def _start(
         starter.wait("builds-api", partial(starter.healthy, "builds-api"))
     api = Api(folder / "kubeconfig")
     starter.wait("the API server", api.ready)
+    if setup.has_egress:
+        # By it the API server reaches whatever else it is to be filled with.
+        starter.start("simulation")
     with ThreadPoolExecutor(2) as executor:
         # Filling the cluster and starting its controllers go side by side.
         filling = executor.submit(_fill, api, flavour, setup)
@@ -230,7 +233,8 @@ def _start(
         filling.result()
     if flavour.nfd:
         starter.start("nfd-master")
-    starter.start("simulation")
+    if not setup.has_egress:
+        starter.start("simulation")
     for program in ("kube-controller-manager", "kube-scheduler"):
         starter.wait(program, partial(starter.healthy, program))
     starter.wait("simulation", (folder / "simulation.json").exists)

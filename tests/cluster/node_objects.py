@@ -120,7 +120,7 @@ def node(machine: Machine, port: int) -> Obj:
 def _own_address(name: str) -> str:
     """An address by which the API server asks for one node's kubelet, see kubelet/egress.py."""
     number = zlib.crc32(name.encode())
-    return f"{SIMULATED}.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+    return f"{SIMULATED}.{64 + (number >> 16 & 63)}.{number >> 8 & 255}.{number & 255}"
 
 
 def control_plane_node() -> Obj:

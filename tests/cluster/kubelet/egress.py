@@ -4,7 +4,7 @@
 """How the API server reaches the kubelets of nodes: these listen on loopback, and it passes requests on
 (node/proxy) to no loopback address. So it believes their internal addresses, and its egress
 selector brings it from there to loopback. All simulated nodes have one server there: which of them
-is asked it sees by where it is asked from (10.1.2.3 becomes 127.1.2.3)."""
+is asked it sees by where it is asked from (100.65.2.3 becomes 127.65.2.3)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from typing import Any
 from tests.cluster.tunnels import TunnelHandler
 
 SOCKET = "egress.sock"
-# The network of simulated nodes that have an address of their own.
-SIMULATED = "10"
+# The network of simulated nodes that have an address of their own, 100.64.0.0/10; those of real nodes
+# and their pods are in 10.0.0.0/8.
+SIMULATED = "100"
 
 
 def selector(folder: Path) -> dict[str, Any]:
@@ -58,6 +59,5 @@ class _Handler(TunnelHandler):
 
     def source(self, host: str) -> str:
         """The loopback address that stands for a simulated node."""
-        assert isinstance(self.server, _Server)
         first, _dot, rest = host.partition(".")
-        return f"127.{rest}" if first == SIMULATED and host not in self.server.nodes else ""
+        return f"127.{rest}" if first == SIMULATED else ""
