@@ -30,6 +30,7 @@ POOLS = {
     "pod": ("single-numa-node", "pod"),
     "container": ("single-numa-node", "container"),
     "best-effort": ("best-effort", "container"),
+    "changing": ("single-numa-node", "pod"),
 }
 BARE = "bare"
 _PODS = "/api/v1/namespaces/default/pods"

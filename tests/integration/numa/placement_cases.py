@@ -161,6 +161,14 @@ _TAKEN = (
         _want(guaranteed(8, nic=1)),
         before=[("together", guaranteed(10)), ("together", guaranteed(12, nic=1))],
     ),
+    # The node as a whole has too few CPUs, so this is what is said of it without the two pods: the
+    # plugin still counts them, and nobody is displaced (v0.34.7 has no preemption by NUMA node).
+    Case(
+        "priority",
+        _ONE,
+        _want(guaranteed(16), priorityClassName="system-cluster-critical"),
+        before=[("even", guaranteed(10)), ("even", guaranteed(10))],
+    ),
 )
 _POLICIES = (
     Case("policy-best-effort", _hosts("best-effort", even=EVEN), _want(guaranteed(20)), "even"),

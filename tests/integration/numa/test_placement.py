@@ -13,6 +13,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.cluster.errors import ClusterError
 from tests.integration.numa.conftest import numa_runner
+from tests.integration.numa.nodes import configure
 from tests.integration.numa.placement_bed import (
     POOLS,
     TOLERATION,
@@ -22,7 +23,7 @@ from tests.integration.numa.placement_bed import (
     Want,
     guaranteed,
 )
-from tests.integration.numa.placement_cases import CASES, EVEN, PROFILES, STALE, Case
+from tests.integration.numa.placement_cases import CASES, EVEN, POD, PROFILES, STALE, Case
 from tests.integration.plays import Played, Runner
 
 pytestmark = pytest.mark.numa
@@ -34,7 +35,7 @@ OPTIONS = {
     "tolerations": [TOLERATION],
 }
 # Nodes of the stories.
-LATE, GONE, MUTED, JOINED = "late", "gone", "muted", "joined"
+LATE, GONE, MUTED, JOINED, CHANGED = "late", "gone", "muted", "joined", "changed"
 
 
 def enable(runner: Runner) -> Played:
@@ -57,6 +58,7 @@ def bed(cluster: Cluster, runner: Runner) -> Bed:
     bed = Bed(cluster)
     bed.add({case.host(name): host for case in CASES for name, host in case.hosts.items()})
     bed.add({name: Host(EVEN) for name in (LATE, GONE, MUTED)})
+    bed.add({CHANGED: Host(EVEN, "changing")})
     for case in CASES:
         for number, (name, resources) in enumerate(case.before):
             bed.bind(f"{case.name}-before-{number}", case.host(name), resources)
@@ -85,7 +87,7 @@ def test_what_is_published_late_is_waited_for(bed: Bed) -> None:
     bed.start("late-first", Want([guaranteed(10)]), LATE)
     bed.runs_on("late-first", LATE)
     bed.start("late-second", Want([guaranteed(10)]), LATE)
-    bed.is_refused("late-second", "")
+    bed.is_refused("late-second", POD)
     bed.runs_on("late-second", LATE)
 
 
@@ -105,7 +107,15 @@ def test_a_node_that_joins_counts_after_the_next_run(bed: Bed, runner: Runner) -
     bed.add({JOINED: Host(EVEN)})
     enable(runner)
     bed.start("joined-too-large", Want([guaranteed(20)]), JOINED)
-    bed.is_refused("joined-too-large", "cannot align pod")
+    bed.is_refused("joined-too-large", POD)
+
+
+def test_another_policy_counts_after_the_next_run(bed: Bed, runner: Runner) -> None:
+    bed.start("changed-waits", Want([guaranteed(10), guaranteed(10)]), CHANGED)
+    bed.is_refused("changed-waits", POD)
+    configure(bed.cluster, CHANGED, topologyManagerScope="container")
+    enable(runner)
+    bed.runs_on("changed-waits", CHANGED)
 
 
 def test_while_the_scheduler_is_gone_its_pods_wait(bed: Bed) -> None:
