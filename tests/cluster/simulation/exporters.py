@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import yaml
 
 from . import numa
 from .api import MERGE, ApiError, Session
-from .model import Obj, Pod
+from .model import Obj, Pod, condition
 from .numa import ExporterSettings
 
 LOG = logging.getLogger(__name__)
@@ -56,7 +55,7 @@ class Exporters:
         except ApiError as error:
             LOG.warning("exporter %s: %s", pod.name, error)
             state = "False"
-        if exporter.gates and any(pod.gate(kind) != state for kind in GATES):
+        if exporter.gates and any(condition(pod.status, kind) != state for kind in GATES):
             _say(user, pod, state)
         user.close()
 
@@ -84,9 +83,10 @@ def _read(pod: Pod, session: Session) -> Exporter:
     )
 
 
-def _config(pod: Pod, spec: Mapping[str, object], session: Session) -> Obj:
-    volumes: list[Obj] = list(spec.get("volumes") or ())  # type: ignore[call-overload]
-    names = [volume["configMap"]["name"] for volume in volumes if "configMap" in volume]
+def _config(pod: Pod, spec: Obj, session: Session) -> Obj:
+    names = [
+        volume["configMap"]["name"] for volume in spec.get("volumes") or () if "configMap" in volume
+    ]
     found: Obj = {}
     for name in names:
         if name != "kube-root-ca.crt":

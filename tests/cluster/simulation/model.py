@@ -156,10 +156,6 @@ class Pod:
         """Whether somebody has yet to say of it what its readiness stands on."""
         return any(condition(self.status, gate) != "True" for gate in self.gates)
 
-    def gate(self, kind: str) -> str:
-        """The status of a condition."""
-        return condition(self.status, kind)
-
     @property
     def serves(self) -> bool:
         """True while its containers do their work, also where the control plane has lost sight of

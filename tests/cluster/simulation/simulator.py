@@ -131,7 +131,7 @@ class Simulator:
                 "" if pod.status.get("podIP") else effects.pod_ip(node, pod, [*pods, *taken]),
             )
             short = effects.shortage(pod, node, pods) if pod.extended else ""
-            if node.numa and not pod.deleting:
+            if not pod.deleting:
                 short = short or self.topologies.refusal(node, pod, pods)
             behaviour = node.behaviour_for(pod)
             memory = store.remember(pod.uid)

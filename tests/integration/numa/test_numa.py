@@ -46,6 +46,7 @@ SCHEDULER = {
         "cacheResyncDebug": "Disabled",
     },
 }
+CRD = "numaresourcesoperators.nodetopology.openshift.io"
 POOL = "hypershift.openshift.io/nodePool"
 
 
@@ -200,7 +201,7 @@ def test_an_operator_is_refused_and_its_resources_taken_over(
     definition = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": "numaresourcesoperators.nodetopology.openshift.io"},
+        "metadata": {"name": CRD},
         "spec": {
             "group": "nodetopology.openshift.io",
             "scope": "Cluster",
@@ -229,7 +230,7 @@ def test_an_operator_is_refused_and_its_resources_taken_over(
     file = tmp_path / "operator.yml"
     file.write_text(yaml.safe_dump_all([OPERATOR, SCHEDULER]))
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(definition))
-    cluster.kubectl("wait", "--for=condition=Established", f"crd/{definition['metadata']['name']}")  # type: ignore[index]
+    cluster.kubectl("wait", "--for=condition=Established", f"crd/{CRD}")
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(OPERATOR))
     refused = runner.play("numa", numa_from_cr=str(file))
     assert "NUMAResourcesOperator numaresourcesoperator" in refused.output
@@ -244,6 +245,6 @@ def test_an_operator_is_refused_and_its_resources_taken_over(
     # A run that is told nothing goes on with what was taken over.
     runner.play("numa").unchanged()
     assert record(cluster)["spec"]["options"]["scheduler_name"] == "by-numa-node"
-    cluster.kubectl("delete", "crd", "numaresourcesoperators.nodetopology.openshift.io")
+    cluster.kubectl("delete", "crd", CRD)
     cluster.kubectl("label", "node", "numa-1", "numa-2", f"{POOL}-")
     runner.play("numa_remove").check()
