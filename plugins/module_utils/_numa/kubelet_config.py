@@ -9,25 +9,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._cluster.client import connect
-from .._errors import InvalidInput
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import parse_pools
 from .._runs.context import RunContext
 from .._states.discover import list_nodes
 from .kubelet_pools import pool_report
-from .kubelet_reading import ask_kubelets, nodes_by_pool, read_declarations, read_pools
+from .kubelet_reading import (
+    ask_kubelets,
+    kubelets_at_a_time,
+    nodes_by_pool,
+    read_declarations,
+    read_pools,
+)
 
 _ALL: Sequence[Mapping[str, str | None]] = ({},)
 
 
 def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
     """kubelet_config_info: one request to each kubelet. Reads only."""
-    at_a_time = int(params["at_a_time"])
-    if at_a_time < 1:
-        raise InvalidInput(
-            "the kubelets cannot be asked", why=f"at_a_time is {at_a_time}", todo="give 1 or more"
-        )
+    at_a_time = kubelets_at_a_time(params)
     asked_for = parse_pools(params.get("pools"))
     client = connect(params)
     nodes = [

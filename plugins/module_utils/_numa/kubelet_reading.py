@@ -11,7 +11,7 @@ from typing import Any
 
 from .._cluster.api_errors import ApiError, Forbidden, Unauthorized
 from .._cluster.client import Client
-from .._errors import EnablementError
+from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.expressions import any_holds, parse_selector
 from .._nodes.facts import NodeFacts
@@ -31,6 +31,16 @@ except ImportError:
 _HOSTED_NAMESPACE = "openshift-config-managed"
 _HOSTED_LABEL = "hypershift.openshift.io/kubeletconfig-config"
 _HOSTED_KEY = "config"
+
+
+def kubelets_at_a_time(params: Mapping[str, Any]) -> int:
+    """How many kubelets are to be asked at a time. Raises InvalidInput for less than one."""
+    at_a_time = int(params["at_a_time"])
+    if at_a_time < 1:
+        raise InvalidInput(
+            "the kubelets cannot be asked", why=f"at_a_time is {at_a_time}", todo="give 1 or more"
+        )
+    return at_a_time
 
 
 def ask_kubelets(

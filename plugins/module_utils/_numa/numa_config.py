@@ -20,7 +20,7 @@ from .._states.discover import list_nodes
 from .._states.platform import machine_config_objects
 from .._states.prepare import Prepared, prepare
 from .._states.record.record_spec import make_spec
-from .kubelet_reading import ask_kubelets, nodes_by_pool, read_pools
+from .kubelet_reading import ask_kubelets, kubelets_at_a_time, nodes_by_pool, read_pools
 from .operator_resources import pool_name, settings_of
 from .pool_policy import digest_of, policies_of, refuse_contradictions
 
@@ -34,6 +34,7 @@ _CONTROL_PLANE = ({"node-role.kubernetes.io/control-plane": None},)
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """numa_config: reads only. What is not given is as in the record."""
+    at_a_time = kubelets_at_a_time(params)
     client = connect(params)
     prepared = prepare(_with_operators(params, client), context, client)
     for name, wanted in (("", prepared.options), *prepared.pool_options.items()):
@@ -41,7 +42,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     nodes = [NodeFacts.from_object(node) for node in list_nodes(client, prepared.selector)]
     pools, machine_config_pools = read_pools(client, prepared.pools, nodes)
     members = nodes_by_pool(pools, nodes)
-    running, problems = _ask(client, nodes, params)
+    running, problems = _ask(client, nodes, at_a_time) if params["read_kubelets"] else ({}, {})
     policies = {name: policies_of(name, found, running) for name, found in members.items()}
     asked = make_spec(prepared.recipe, prepared.namespace, prepared.options)["options"]
     return {
@@ -80,13 +81,11 @@ def _with_operators(params: Mapping[str, Any], client: Client) -> Obj:
 
 
 def _ask(
-    client: Client, nodes: Sequence[NodeFacts], params: Mapping[str, Any]
+    client: Client, nodes: Sequence[NodeFacts], at_a_time: int
 ) -> tuple[dict[str, Obj], dict[str, str]]:
-    """What the kubelets run, and why it is not known of some; nothing where they are not to be
-    asked."""
-    if not params["read_kubelets"]:
-        return {}, {}
-    running, problems = ask_kubelets(client, nodes, int(params["at_a_time"]))
+    """What the kubelets run, and why it is not known of some. Raises EnablementError where it is
+    known of none."""
+    running, problems = ask_kubelets(client, nodes, at_a_time)
     if problems and not running:
         name = min(problems)
         raise EnablementError(

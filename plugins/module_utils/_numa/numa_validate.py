@@ -17,6 +17,7 @@ from .._json import Obj
 from .._nodes.pools import parse_pools
 from .._runs.context import RunContext
 from .fingerprints import require_xxhash
+from .kubelet_reading import kubelets_at_a_time
 from .numa_checks import CHECKS
 from .numa_cluster import SEVERITIES, NumaCluster
 from .numa_reading import NumaReader, NumaScope
@@ -34,7 +35,8 @@ def run(
     require_xxhash()
     reader = NumaReader(connect(params), _scope(params), context.clock)
     cluster, findings = _settled(reader, float(params["settle"]), context.clock, sleep)
-    failing = SEVERITIES[: 1 + SEVERITIES.index(params["fail_on"])] if _fails(params) else ()
+    fail_on = params["fail_on"]
+    failing = () if fail_on == "none" else SEVERITIES[: 1 + SEVERITIES.index(fail_on)]
     summary = summary_of(cluster, CHECKS, findings)
     result: Obj = {
         "changed": False,
@@ -55,17 +57,7 @@ def run(
     return result
 
 
-def _fails(params: Mapping[str, Any]) -> bool:
-    return bool(params["fail_on"] != "none")
-
-
 def _scope(params: Mapping[str, Any]) -> NumaScope:
-    if int(params["at_a_time"]) < 1:
-        raise InvalidInput(
-            "the kubelets cannot be asked",
-            why=f"at_a_time is {params['at_a_time']}",
-            todo="give 1 or more",
-        )
     return NumaScope(
         selector=params.get("selector") or (),
         pools=parse_pools(params.get("pools")),
@@ -74,7 +66,7 @@ def _scope(params: Mapping[str, Any]) -> NumaScope:
         scheduler_namespace=params.get("scheduler_namespace") or params["namespace"],
         scheduler_labels=params["scheduler_labels"],
         asks_kubelets=bool(params["kubelets"]),
-        at_a_time=int(params["at_a_time"]),
+        at_a_time=kubelets_at_a_time(params),
     )
 
 

@@ -19,6 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._numa.fingerpr
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._numa.pods_on_nodes import NumaPod
 
+# ansible-test runs unit tests with a Python of its own, which need not have it.
 pytest.importorskip("xxhash")
 
 DEVICE = "example.com/device"

@@ -34,6 +34,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.clu
     fake,
 )
 
+# ansible-test runs unit tests with a Python of its own, which need not have it.
 pytest.importorskip("xxhash")
 __all__ = ["fake"]
 
