@@ -45,6 +45,8 @@ def serve(folder: Path, nodes: Collection[str]) -> None:
 
 class _Server(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
+    # A unix socket refuses who comes when as many wait already, and so many are asked at once.
+    request_queue_size = 128
     nodes: Collection[str] = ()
 
     def handle_error(self, request: object, client_address: object) -> None:
