@@ -257,9 +257,10 @@ def what_the_kernel_has_otherwise_is_reported(site: Site) -> None:
         site.node
     ]
     schemata = site.tree / state["cosName"] / "schemata"
-    before = schemata.read_text()
+    before, reported = schemata.read_text(), site.report()
     schemata.write_text(before.replace("L3:0=", "L3:0=1"))
     try:
+        wait_until(lambda: site.report() != reported, "the agent sees it", seconds=30)
         played = site.play("rmd_workloads", hardware_enablement_rmd_verify="resctrl")
     finally:
         schemata.write_text(before)

@@ -58,6 +58,13 @@ class Case:
         """The node's name in the cluster."""
         return f"{self.name}-{short}"
 
+    def bound(self) -> list[tuple[str, str, Obj]]:
+        """The pods that are there from the start: name, node and resources."""
+        return [
+            (f"{self.name}-before-{number}", self.host(short), resources)
+            for number, (short, resources) in enumerate(self.before)
+        ]
+
 
 def _hosts(pool: str = "pod", **zones: Sequence[Zone]) -> dict[str, Host]:
     return {name: Host(found, pool) for name, found in zones.items()}
@@ -161,12 +168,13 @@ _TAKEN = (
         _want(guaranteed(8, nic=1)),
         before=[("together", guaranteed(10)), ("together", guaranteed(12, nic=1))],
     ),
-    # The node as a whole has too few CPUs, so this is what is said of it without the two pods: the
-    # plugin still counts them, and nobody is displaced (v0.34.7 has no preemption by NUMA node).
+    # Nobody is displaced: the plugin goes on counting those who would have to go (v0.34.7 has no
+    # preemption by NUMA node), so there is no more to be had than there is.
     Case(
         "priority",
         _ONE,
         _want(guaranteed(16), priorityClassName="system-cluster-critical"),
+        why="Insufficient cpu",
         before=[("even", guaranteed(10)), ("even", guaranteed(10))],
     ),
 )

@@ -60,8 +60,8 @@ def bed(cluster: Cluster, runner: Runner) -> Bed:
     bed.add({name: Host(EVEN) for name in (LATE, GONE, MUTED)})
     bed.add({CHANGED: Host(EVEN, "changing")})
     for case in CASES:
-        for number, (name, resources) in enumerate(case.before):
-            bed.bind(f"{case.name}-before-{number}", case.host(name), resources)
+        for pod, host, resources in case.bound():
+            bed.bind(pod, host, resources)
     enable(runner)
     bed.create({case.name: (case.want, [case.host(name) for name in case.hosts]) for case in CASES})
     return bed
@@ -79,6 +79,8 @@ def test_pods_go_where_a_numa_node_has_room(bed: Bed, case: Case) -> None:
         bed.runs_on(case.name, case.host(case.goes_to))
     else:
         bed.is_refused(case.name, case.why)
+    for pod, host, _resources in case.bound():
+        bed.runs_on(pod, host)
 
 
 def test_what_is_published_late_is_waited_for(bed: Bed) -> None:
