@@ -70,7 +70,9 @@ pools:
   elements: dict
   returned: always
 unknown:
-  description: Nodes whose kubelets did not answer; they are taken to run what the others of their pool do.
+  description:
+    - Nodes whose kubelets did not answer. They are taken to run what the others of their pool do, else what the options
+      say, else what is in the record; where none of them says anything, the module fails.
   type: list
   elements: dict
   returned: always

@@ -22,7 +22,14 @@ from .._states.prepare import Prepared, prepare
 from .._states.record.record_spec import make_spec
 from .kubelet_reading import ask_kubelets, kubelets_at_a_time, nodes_by_pool, read_pools
 from .operator_resources import pool_name, settings_of
-from .pool_policy import digest_of, policies_of, refuse_contradictions
+from .pool_policy import (
+    POLICIES,
+    digest_of,
+    policies_of,
+    recorded_policies,
+    refuse_contradictions,
+    unread,
+)
 
 try:
     import yaml
@@ -36,14 +43,26 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """numa_config: reads only. What is not given is as in the record."""
     at_a_time = kubelets_at_a_time(params)
     client = connect(params)
-    prepared = prepare(_with_operators(params, client), context, client)
+    params = _with_operators(params, client)
+    prepared = prepare(params, context, client)
     for name, wanted in (("", prepared.options), *prepared.pool_options.items()):
         refuse_contradictions(wanted, f"pool {name}" if name else "the options of all nodes")
     nodes = [NodeFacts.from_object(node) for node in list_nodes(client, prepared.selector)]
     pools, machine_config_pools = read_pools(client, prepared.pools, nodes)
     members = nodes_by_pool(pools, nodes)
-    running, problems = _ask(client, nodes, at_a_time) if params["read_kubelets"] else ({}, {})
-    policies = {name: policies_of(name, found, running) for name, found in members.items()}
+    policies: dict[str, dict[str, str]] = {name: {} for name in members}
+    problems: dict[str, str] = {}
+    if params["read_kubelets"]:
+        running, problems = ask_kubelets(client, nodes, at_a_time)
+        given = {"": params.get("options") or {}, **{pool.name: pool.options for pool in pools}}
+        for name, found in members.items():
+            policies[name] = (
+                policies_of(name, found, running)
+                or _given(given[""], given.get(name, {}))
+                or _recorded(name, found, prepared, problems)
+            )
+        if problems:
+            context.notice(unread(problems))
     asked = make_spec(prepared.recipe, prepared.namespace, prepared.options)["options"]
     return {
         "changed": False,
@@ -80,22 +99,27 @@ def _with_operators(params: Mapping[str, Any], client: Client) -> Obj:
     }
 
 
-def _ask(
-    client: Client, nodes: Sequence[NodeFacts], at_a_time: int
-) -> tuple[dict[str, Obj], dict[str, str]]:
-    """What the kubelets run, and why it is not known of some. Raises EnablementError where it is
-    known of none."""
-    running, problems = ask_kubelets(client, nodes, at_a_time)
-    if problems and not running:
-        name = min(problems)
-        raise EnablementError(
-            "no kubelet says what it runs",
-            where=f"node {name}",
-            why=problems[name],
-            todo="mend that, or give topology_manager_policy and topology_manager_scope among the options and set"
-            " read_kubelets (numa_read_kubelets in the playbook) to false",
-        )
-    return running, problems
+def _given(*options: Mapping[str, Any]) -> dict[str, str]:
+    """The policies that a person gives, by options of which the later ones win."""
+    return {name: str(found[name]) for found in options for name in POLICIES if found.get(name)}
+
+
+def _recorded(
+    pool: str, nodes: Sequence[str], prepared: Prepared, problems: Mapping[str, str]
+) -> dict[str, str]:
+    """What is published of a pool none of whose kubelets was read. Raises EnablementError where
+    nothing is: to say that they align nothing would send them pods that they refuse."""
+    defaults = {name: prepared.recipe.options[name].default for name in POLICIES}
+    if found := recorded_policies(pool, prepared.record, defaults):
+        return found
+    node = min(nodes)
+    raise EnablementError(
+        f"no kubelet of pool {pool} says what it runs" if pool else "no kubelet says what it runs",
+        where=f"node {node}",
+        why=problems[node],
+        todo="mend that, or give topology_manager_policy and topology_manager_scope among the options"
+        f"{' of the pool' if pool else ''}",
+    )
 
 
 def _of_all(prepared: Prepared, policies: Mapping[str, Mapping[str, str]]) -> dict[str, str]:

@@ -51,6 +51,30 @@ def policies_of(
     return {name: found[name] for name in POLICIES if name in found}
 
 
+def recorded_policies(
+    pool: str, record: Mapping[str, Any] | None, defaults: Mapping[str, str]
+) -> dict[str, str]:
+    """The policies that are published of a pool by now; {} where the record does not know the pool.
+
+    record: the SpecialResource. defaults: of the recipe, which the record leaves out.
+    """
+    spec = (record or {}).get("spec") or {}
+    pools = {each["name"]: each.get("options") or {} for each in spec.get("pools") or ()}
+    if not spec or (pool and pools and pool not in pools):
+        return {}
+    known = {**defaults, **(spec.get("options") or {}), **pools.get(pool, {})}
+    return {name: str(known[name]) for name in POLICIES}
+
+
+def unread(problems: Mapping[str, str]) -> str:
+    """What a person has to know of kubelets that were not read. problems: node -> why, at least one."""
+    nodes = sorted(problems)
+    return (
+        "kubelets that do not say what they run, and are taken to run what is known of their pools:"
+        f" {_names(nodes)} ({nodes[0]}: {problems[nodes[0]]})"
+    )
+
+
 def _refuse_half_aligned(whose: str, settings: Mapping[str, Any]) -> None:
     """What a manager does not give away is not published, and the scheduler takes it for something
     that no NUMA node has."""

@@ -159,6 +159,28 @@ def test_kubelets_that_differ_need_pools(cluster: Cluster, runner: Runner) -> No
 
 
 @pytest.mark.usefixtures("enabled")
+def test_what_a_silent_kubelet_runs_is_not_guessed(cluster: Cluster, runner: Runner) -> None:
+    """What is published of its node already stays; where nothing is, nothing is sent there."""
+    pools = [
+        {"name": name, "selector": {"matchLabels": {"kubernetes.io/hostname": f"numa-{number}"}}}
+        for number, name in enumerate(("told", "silent"), start=1)
+    ]
+    cluster.set_ready("numa-2", False)
+    kept = runner.play("numa").output
+    cluster.set_ready("numa-2", True)
+    assert "what is known of their pools: numa-2 (numa-2: the node is not ready" in kept, kept
+    assert policies(cluster) == {"numa-1": ALIGNED, "numa-2": ALIGNED}
+    runner.play("numa_remove").check()
+    since = cluster.mark()
+    cluster.set_ready("numa-2", False)
+    refused = runner.play("numa", hardware_enablement_pools=pools)
+    cluster.set_ready("numa-2", True)
+    assert refused.code
+    assert "no kubelet of pool silent says what it runs (node numa-2" in refused.output
+    assert runner.writes(since) == []
+
+
+@pytest.mark.usefixtures("enabled")
 def test_a_node_whose_exporter_crashes_holds_up_no_scheduler(
     cluster: Cluster, runner: Runner
 ) -> None:

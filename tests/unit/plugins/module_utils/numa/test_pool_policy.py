@@ -17,7 +17,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.bun
 from ansible_collections.hardware.enablement.plugins.module_utils._numa.pool_policy import (
     digest_of,
     policies_of,
+    recorded_policies,
     refuse_contradictions,
+    unread,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
@@ -30,12 +32,43 @@ ALIGNED = {
     "memory_manager_policy": "Static",
 }
 PUBLISHED = {"topology_manager_policy": "single-numa-node", "topology_manager_scope": "pod"}
+DEFAULTS = {"topology_manager_policy": "none", "topology_manager_scope": "container"}
+SCOPED = {"topology_manager_policy": "none", "topology_manager_scope": "pod"}
 
 
 def test_kubelets_that_agree_and_one_that_is_silent() -> None:
     running = {"n1": ALIGNED, "n2": {**ALIGNED, "reserved_cpus": "0"}}
     assert policies_of("a", ["n1", "n2", "silent"], running) == PUBLISHED
     assert policies_of("a", ["silent"], running) == {}
+
+
+@pytest.mark.parametrize(
+    ("spec", "pool", "expected"),
+    [
+        (None, "a", {}),
+        ({}, "a", {}),
+        ({"options": PUBLISHED}, "", PUBLISHED),
+        # Before there were pools, that held for all nodes.
+        ({"options": PUBLISHED}, "a", PUBLISHED),
+        ({"pools": [{"name": "a", "options": PUBLISHED}]}, "a", PUBLISHED),
+        ({"pools": [{"name": "b", "options": PUBLISHED}]}, "a", {}),
+        ({"options": PUBLISHED, "pools": [{"name": "b"}]}, "", PUBLISHED),
+        # The record leaves out what is the recipe's default.
+        ({"options": {"topology_manager_scope": "pod"}, "pools": [{"name": "a"}]}, "a", SCOPED),
+    ],
+)
+def test_what_is_published_of_a_pool_whose_kubelets_are_silent(
+    spec: Any, pool: str, expected: dict[str, str]
+) -> None:
+    assert recorded_policies(pool, None if spec is None else {"spec": spec}, DEFAULTS) == expected
+
+
+def test_silent_kubelets_are_told_of() -> None:
+    problems = {f"n{number}": f"why {number}" for number in range(5)}
+    assert unread(problems) == (
+        "kubelets that do not say what they run, and are taken to run what is known of their pools:"
+        " n0, n1, n2 and 2 more (n0: why 0)"
+    )
 
 
 def test_a_pool_that_differs_is_refused_with_its_nodes() -> None:
