@@ -191,6 +191,11 @@ cluster:
   description: The platform, C(kubernetes) or C(openshift), and what templates may know of it.
   type: dict
   returned: always
+taints:
+  description: The taints by which the nodes of the recipe are partitioned, by its record.
+  type: list
+  elements: dict
+  returned: always
 image_states:
   description:
     - The states of the recipe whose images are looked up or built, as the options have it. Where there is none, all

@@ -12,7 +12,7 @@ from typing import Any
 from .._cluster.client import Client
 from .._errors import EnablementError
 from .._nodes.groups import NodeGroup
-from .._recipes.pod_options import resource_tolerations
+from .._nodes.taints import operand_tolerations
 from .._registry.image_client import Registries
 from .._registry.image_names import parse
 from .._registry.policy import RegistryPolicy
@@ -88,8 +88,9 @@ class ImageAccess:
         if source == "node":
             nodes = {group.arch: group.nodes[0] for group in groups if group.nodes}
             # Where the operands may run, whoever else is kept away.
+            recipe, taints = self._prepared.recipe, self._prepared.taints
             tolerations = (
-                *resource_tolerations(self._prepared.recipe.resources),
+                *operand_tolerations(recipe.name, recipe.resources, taints),
                 *settings.tolerations,
             )
             settings = replace(settings, tolerations=tolerations)

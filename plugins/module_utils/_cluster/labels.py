@@ -53,6 +53,11 @@ def fact_label(recipe: str, fact: str) -> str:
     return f"{DOMAIN}/{recipe}.{fact}"
 
 
+def taints_annotation(recipe: str) -> str:
+    """The node annotation that lists the taints that a recipe has put on the node."""
+    return f"{DOMAIN}/{recipe}.taints"
+
+
 def proofs_annotation(recipe: str) -> str:
     """The node annotation that keeps a recipe's proofs."""
     return f"{DOMAIN}/{recipe}.proofs"

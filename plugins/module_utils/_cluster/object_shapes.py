@@ -163,7 +163,11 @@ _NODE_INFO = (
 _SHAPES: dict[str, dict[str, dict[str, Any]]] = {
     "v1": {
         "Node": {
-            "spec": {"unschedulable": bool, "taints": [{"key": str, "value": str, "effect": str}]},
+            "spec": {
+                "unschedulable": bool,
+                # All that a taint has: a list of them can only be written as a whole.
+                "taints": [dict.fromkeys(("key", "value", "effect", "timeAdded"), str)],
+            },
             "status": {
                 "nodeInfo": dict.fromkeys(_NODE_INFO, str),
                 "capacity": _AMOUNTS,

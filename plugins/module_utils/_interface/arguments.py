@@ -215,6 +215,31 @@ SPECIAL_RESOURCE: Spec = {
     "wait_timeout": {"type": "int", "default": 300},
 }
 
+NODE_PARTITION: Spec = {
+    **CONNECTION,
+    **{name: RECIPE[name] for name in ("recipe", "recipe_dir", "bundle", "namespace", "instance")},
+    **RUN,
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    # Not given (None) is as in the record, or as it is.
+    "taints": {"type": "list", "elements": "dict"},
+    "no_execute": {"type": "bool", "default": False},
+    "soft": {"type": "bool"},
+    "priority_classes": {
+        "type": "list",
+        "elements": "dict",
+        "options": {
+            "name": {"type": "str", "required": True},
+            "value": {"type": "int", "required": True},
+            "description": {"type": "str"},
+            "preemption_policy": {
+                "type": "str",
+                "choices": ["PreemptLowerPriority", "Never"],
+                "default": "PreemptLowerPriority",
+            },
+        },
+    },
+}
+
 SPECIAL_RESOURCE_INFO: Spec = {**CONNECTION, "name": {"type": "str"}}
 
 # What is about files of the controller, without a cluster.

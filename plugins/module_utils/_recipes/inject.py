@@ -23,6 +23,7 @@ from .._cluster.labels import (
 )
 from .._errors import InvalidInput
 from .._json import Obj
+from .._nodes.taints import Taint, operand_tolerations
 from . import affinity, pod_options
 from .manifests import copy_of, group_of, pod_template, title
 from .standard import STANDARD
@@ -43,7 +44,7 @@ class Context:
     hardware and the user's node selector. group_terms: nodeSelectorTerms of the group, none for
     all. held: the same by labels of ours, for nodes that have lost those of the hardware; chosen:
     those of label_sets that are the user's. resources: those of the recipe. anywhere: workloads
-    that serve no node in particular may run on any.
+    that serve no node in particular may run on any. taints: those that the nodes are partitioned by.
     """
 
     recipe: str
@@ -60,11 +61,14 @@ class Context:
     held: Sequence[Mapping[str, Any]] = ()
     chosen: Mapping[str, str] = field(default_factory=dict)
     anywhere: bool = False
+    taints: Sequence[Taint] = ()
 
     @property
     def tolerations(self) -> list[Obj]:
-        """Tolerations for the hardware's taints, and the user's."""
-        return [*pod_options.resource_tolerations(self.resources), *self.options["tolerations"]]
+        """Tolerations for the hardware's taints, those that the nodes are partitioned by, and the
+        user's."""
+        ours = operand_tolerations(self.recipe, self.resources, self.taints)
+        return [*ours, *self.options["tolerations"]]
 
     @property
     def labels(self) -> dict[str, str]:

@@ -45,16 +45,6 @@ def add_tolerations(pod_spec: Obj, tolerations: Sequence[Obj]) -> None:
         pod_spec["tolerations"] = present
 
 
-def resource_tolerations(resources: Sequence[str]) -> list[Obj]:
-    """For taints that keep other pods off nodes with the hardware: they are named like the
-    resource."""
-    return [
-        {"key": resource, "operator": "Exists", "effect": "NoSchedule"}
-        for resource in resources
-        if "*" not in resource
-    ]
-
-
 def add_proxy(pod_spec: Obj, proxy: Mapping[str, Any]) -> None:
     """Tell every container of the proxy, in upper and lower case since programs differ; keep what
     is set."""

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from .._cluster.kinds import builtin
 from .._json import Obj
+from .._nodes.taints import Taint
 from .._proofs.proof import Proof
 
 
@@ -92,7 +93,7 @@ class RenderFacts:
     its template has it, unless the state itself brings its CRD. images: group's id -> image
     reference, instead of what the recipe's image template gives. resolved: for states that look up
     or build their images, state -> id of a group of that state -> reference ("" for none); None
-    where nothing is resolved and recipes are only checked.
+    where nothing is resolved and recipes are only checked. taints: what the pods have to tolerate.
     """
 
     namespace: str
@@ -107,6 +108,7 @@ class RenderFacts:
     coarse: Callable[[Group, Sequence[str]], Group] = itself
     pool_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     driver_toolkits: Mapping[str, str] = field(default_factory=dict)
+    taints: Sequence[Taint] = ()
 
     @property
     def groups_or_none(self) -> list[Group | None]:

@@ -252,6 +252,7 @@ class StateRenderer:
             held=group.held if group else self._held_of_all(),
             chosen=chosen_labels(self._facts.options),
             anywhere=self._state.placement == "anywhere",
+            taints=self._facts.taints,
         )
 
     def _some_groups(self) -> list[Group]:

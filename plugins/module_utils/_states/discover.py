@@ -154,6 +154,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     client = connect(params)
     differences: tuple[str, ...] = ()
     image_states: list[str] = []
+    taints: list[Obj] = []
     grouping = None
     if params.get("recipe"):
         prepared = prepare(params, context, client)
@@ -161,6 +162,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         differences = prepared.differences
         states = prepared.recipe.states.values()
         image_states = [state.name for state in states if is_looked_up(state)]
+        taints = [dict(taint.to_object()) for taint in prepared.taints]
         grouping = grouping_of(client, prepared)
         selector: Selector = prepared.selector
         resources: Sequence[str] = prepared.recipe.resources
@@ -181,4 +183,5 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         "cluster": cluster_facts(client),
         "differences": list(differences),
         "image_states": image_states,
+        "taints": taints,
     }

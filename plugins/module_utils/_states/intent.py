@@ -14,6 +14,7 @@ from typing import Any
 
 from .._errors import InvalidInput
 from .._nodes.pools import NodePool, parse_pools
+from .._nodes.taints import Taint, parse_taints
 from .._recipes.instances import default_namespace
 from .._recipes.options import of_pool, resolve
 from .._recipes.recipe import Recipe
@@ -37,6 +38,7 @@ class Intent:
     differences: tuple[str, ...] = ()
     pools: tuple[NodePool, ...] = ()
     pool_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
 
 
 def make_intent(
@@ -47,8 +49,9 @@ def make_intent(
     *,
     complete: bool = True,
     pools: Sequence[Mapping[str, Any]] | None = None,
+    taints: Sequence[Mapping[str, Any]] | None = None,
 ) -> Intent:
-    """Given options (resolved) and pools hold as they are, never mixed with those of the record;
+    """Given options (resolved), pools and taints hold as they are, never mixed with those of the record;
     None takes the record's.
 
     complete: whether the options will be rendered, so that none may be missing. Raises InvalidInput
@@ -67,11 +70,14 @@ def make_intent(
         if complete
         else ()
     )
+    wanted = parse_taints(recorded.get("taints") if taints is None else taints)
     differences = (
-        _differences(recipe, recorded, options, where, parsed) if recorded and complete else ()
+        _differences(recipe, recorded, options, where, parsed, wanted)
+        if recorded and complete
+        else ()
     )
     pool_options = {pool.name: of_pool(recipe, pool.name, options, pool.options) for pool in parsed}
-    return Intent(options, where, differences, parsed, pool_options)
+    return Intent(options, where, differences, parsed, pool_options, wanted)
 
 
 def _recorded_pools(recipe: Recipe, recorded: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -131,8 +137,9 @@ def _differences(
     options: Mapping[str, Any],
     namespace: str,
     pools: Sequence[NodePool],
+    taints: Sequence[Taint],
 ) -> tuple[str, ...]:
-    wanted = record_spec.make_spec(recipe, namespace, options, pools)
+    wanted = record_spec.make_spec(recipe, namespace, options, pools, taints=taints)
     before, after = recorded.get("options") or {}, wanted["options"]
     found = []
     if namespace != recorded.get("namespace", namespace):
@@ -154,6 +161,9 @@ def _differences(
         old_pool, new_pool = (pool.get(name) for pool in pooled)
         if old_pool != new_pool:
             found.append(f"pool {name}: {_shown(old_pool)} -> {_shown(new_pool)}")
+    old_taints, new_taints = (spec.get("taints") or [] for spec in (recorded, wanted))
+    if old_taints != new_taints:
+        found.append(f"taints: {_shown(old_taints)} -> {_shown(new_taints)}")
     secret = set(recorded.get("secretOptions") or ()), set(wanted.get("secretOptions") or ())
     found += [f"{name}: secret, not given any more" for name in sorted(secret[0] - secret[1])]
     found += [f"{name}: secret, given now" for name in sorted(secret[1] - secret[0])]

@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .._cluster.client import Client
-from .._cluster.labels import gate_label, summary_label
+from .._cluster.labels import gate_label, summary_label, taints_annotation
 from .._json import Obj
 from .node_patches import patch_nodes
+from .node_taints import find_patches, write_taints
 
 
 def clear_marks(
     client: Client, recipe: str, nodes: Iterable[Obj], guard: Callable[[], None], write: bool
 ) -> dict[str, Obj]:
-    """Take our marks off nodes; returns the patches by node."""
+    """Take our marks off nodes, and our taints; returns the patches of the marks by node."""
     found = {node["metadata"]["name"]: marks_of(node, recipe) for node in nodes}
     patches = {
         name: {"metadata": {part: dict.fromkeys(names) for part, names in marks.items()}}
@@ -25,9 +26,24 @@ def clear_marks(
         if marks
     }
     if patches and write:
+        _take_taints_off(client, recipe, found, guard)
         guard()
         patch_nodes(client, patches)
     return patches
+
+
+def _take_taints_off(
+    client: Client,
+    recipe: str,
+    marks: Mapping[str, Mapping[str, list[str]]],
+    guard: Callable[[], None],
+) -> None:
+    annotation = taints_annotation(recipe)
+    tainted = {name for name, names in marks.items() if annotation in names.get("annotations", ())}
+    if tainted:
+        nodes = client.list(client.kind("v1", "Node"), leanly=True).items
+        ours = [node for node in nodes if node["metadata"]["name"] in tainted]
+        write_taints(client, find_patches(ours, recipe, ()), recipe, (), guard)
 
 
 def find_marked(client: Client, recipe: str) -> list[Obj]:

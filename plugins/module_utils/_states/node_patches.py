@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from .._cluster.api_errors import ApiError, NotFound, Unreachable
 from .._cluster.client import Client
 from .._cluster.rights import CLUSTER, Right
+from .._json import Obj
 
 WORKERS = 8
 
@@ -19,16 +19,16 @@ WORKERS = 8
 RIGHTS = (Right("", ("nodes",), ("patch",), CLUSTER),)
 
 
-def patch_nodes(client: Client, patches: Mapping[str, dict[str, Any]]) -> None:
+def patch_nodes(client: Client, patches: Mapping[str, Obj]) -> None:
     """One merge patch per node; raises the first error after all have been sent."""
     for error in try_patches(client, patches).values():
         if not isinstance(error, NotFound):
             raise error
 
 
-def try_patches(client: Client, patches: Mapping[str, dict[str, Any]]) -> dict[str, ApiError]:
-    """One merge patch per node; returns what the API server refused, by node: NotFound for one that
-    has left.
+def try_patches(client: Client, patches: Mapping[str, Obj | Sequence[Obj]]) -> dict[str, ApiError]:
+    """One patch per node (a JSON patch where it is a list); returns what the API server refused, by
+    node: NotFound for one that has left.
 
     Raises Unreachable where there is no API server any more.
     """

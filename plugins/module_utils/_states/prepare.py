@@ -19,6 +19,7 @@ from .._nodes.discovery import Discovery
 from .._nodes.grouping import Grouping
 from .._nodes.groups import NodeGroup, normal
 from .._nodes.pools import NodePool, parse_pools
+from .._nodes.taints import Taint
 from .._recipes.instances import as_instance
 from .._recipes.load import load
 from .._recipes.lookups import settled_for_all
@@ -56,6 +57,7 @@ class Prepared:
     differences: tuple[str, ...] = ()
     pools: tuple[NodePool, ...] = ()
     pool_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
 
     @property
     def selector(self) -> Sequence[Mapping[str, str | None]]:
@@ -67,7 +69,7 @@ class Prepared:
     def spec(self) -> dict[str, Any]:
         """What the record says was asked for."""
         return record_spec.make_spec(
-            self.recipe, self.namespace, self.options, self.pools, self.selector
+            self.recipe, self.namespace, self.options, self.pools, self.selector, self.taints
         )
 
     @property
@@ -115,7 +117,13 @@ def prepare(params: Mapping[str, Any], context: RunContext, client: Client) -> P
         parse_pools(params.get("pools"))
     record = record_store.read(client, recipe.name)
     intent = make_intent(
-        recipe, given, params.get("namespace"), record, complete=complete, pools=params.get("pools")
+        recipe,
+        given,
+        params.get("namespace"),
+        record,
+        complete=complete,
+        pools=params.get("pools"),
+        taints=params.get("taints"),
     )
     for each in intent.pool_options.values():
         context.secrets.update(secret_texts(recipe, each))
@@ -129,6 +137,7 @@ def prepare(params: Mapping[str, Any], context: RunContext, client: Client) -> P
         differences=intent.differences,
         pools=intent.pools,
         pool_options=intent.pool_options,
+        taints=intent.taints,
     )
 
 
@@ -204,6 +213,7 @@ def render_facts(
         applyset_id=prepared.applyset_id,
         coarse=coarse,
         pool_options=prepared.pool_options,
+        taints=prepared.taints,
         driver_toolkits=cluster.get("driver_toolkits") or {},
     )
 

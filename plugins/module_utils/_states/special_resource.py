@@ -26,6 +26,7 @@ from .._times import timestamp
 from . import phase_events
 from .leftovers import clear_marks, find_marked
 from .prepare import Prepared, prepare
+from .priority_classes import owned_classes
 from .prune import DEFINITION
 from .record import adopted, image_entries, record_spec, record_store
 from .record.crd import API_VERSION, KIND, NAME, RECORD
@@ -148,6 +149,7 @@ def _remove(
     given_back = [change.key for change in restored]
     marked = find_marked(client, name)
     left = _left_by_runs(client, prepared) + _left_by_pods(client, prepared, marked)
+    left += owned_classes(client, prepared.applyset_id)
     stages = [left + _made_namespaces(client, prepared, record)]
     if params["delete_definitions"]:
         stages.append(_brought(client, prepared, record, given_back))

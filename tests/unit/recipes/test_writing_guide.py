@@ -23,7 +23,8 @@ def test_the_example_renders(render_folder: Any, tmp_path: Path) -> None:
     pod = rendering.one("DaemonSet", "fpga-plugin")["spec"]["template"]["spec"]
     assert pod["containers"][0]["args"] == ["--log-level=debug"]
     assert pod["tolerations"] == [
-        {"key": "acme.example/fpga", "operator": "Exists", "effect": "NoSchedule"}
+        {"key": "acme.example/fpga", "operator": "Exists"},
+        {"key": "hardware-enablement.io/acme-fpga", "operator": "Exists"},
     ]
     assert [proof.kind for proof in rendering.states["device_plugin"].proofs] == [
         "rollout",

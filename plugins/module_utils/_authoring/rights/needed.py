@@ -22,7 +22,15 @@ from ..._recipes.checking.trial import Made
 from ..._recipes.recipe import Recipe
 from ..._rmd import rmd_rights
 from ..._rmd.rmd_rights import RECIPE as RMD_RECIPE
-from ..._states import discover, foreign, holders, node_patches, platform, special_resource
+from ..._states import (
+    discover,
+    foreign,
+    holders,
+    node_patches,
+    platform,
+    priority_classes,
+    special_resource,
+)
 from ..._states.record import record_store
 from ..._states.validation import answers, mirror
 from .object_rights import object_rights
@@ -40,6 +48,7 @@ _ENGINE = (
     answers,
     foreign,
     holders,
+    priority_classes,
     special_resource,
 )
 # What is done for a recipe beside enabling it.

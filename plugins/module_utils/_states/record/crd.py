@@ -199,6 +199,17 @@ def _pool() -> Obj:
     return pool
 
 
+def _taint() -> Obj:
+    taint = object_of(
+        "A taint as in a node's spec.",
+        key=_text("Its key."),
+        value=_text("Its value."),
+        effect=_text("NoSchedule, PreferNoSchedule or NoExecute."),
+    )
+    taint["required"] = ["key", "effect"]
+    return taint
+
+
 def _schema() -> Obj:
     spec = object_of(
         "What was asked for.",
@@ -217,6 +228,7 @@ def _schema() -> Obj:
             list_of(TEXT), "Label selectors, any of which makes a node one of ours."
         ),
         pools=described(list_of(_pool(), "name"), "Sets of nodes with options of their own."),
+        taints=described(list_of(_taint()), "Taints that keep other pods off these nodes."),
     )
     spec["required"] = ["recipe", "namespace"]
     root = object_of(

@@ -20,6 +20,7 @@ from ..._cluster.labels import (
 from ..._json import Obj
 from ..._nodes.pools import NodePool
 from ..._nodes.selectors import LabelSet, label_selector
+from ..._nodes.taints import Taint
 from ..._recipes.recipe import Recipe
 from .adopted import ANNOTATION as ADOPTED_ANNOTATION
 from .adopted import Adopted, to_text
@@ -37,6 +38,7 @@ def make_spec(
     options: Mapping[str, Any],
     pools: Iterable[NodePool] = (),
     selector: Iterable[LabelSet] = (),
+    taints: Iterable[Taint] = (),
 ) -> Obj:
     """The spec: only options that differ from the recipe's defaults; of those that are secret, only
     the names.
@@ -57,6 +59,9 @@ def make_spec(
     found = [pool.to_spec(secret) for pool in pools]
     if found:
         spec["pools"] = found
+    keys = [taint.to_object() for taint in taints]
+    if keys:
+        spec["taints"] = keys
     hidden = [name for name in asked if name in secret]
     if hidden:
         spec["secretOptions"] = hidden

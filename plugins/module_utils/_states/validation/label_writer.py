@@ -13,6 +13,7 @@ from typing import Any
 from ..._cluster.api_errors import ApiError
 from ..._cluster.client import Client
 from ..._nodes.facts import NodeFacts
+from ..._nodes.taints import startup_removal
 from ..node_patches import try_patches
 from . import node_marks
 from .phases import StatePlan
@@ -49,6 +50,7 @@ class LabelWriter:
         self._runtime_gates = runtime_gates
         self._wanted: dict[str, _Wanted] = {}
         self._sent: dict[str, node_marks.NodeMarks] = {}
+        self._opened: dict[str, list[dict[str, Any]]] = {}
         self.changed: dict[str, dict[str, Any]] = {}
 
     def marks_of(self, node: NodeFacts) -> node_marks.NodeMarks:
@@ -77,11 +79,18 @@ class LabelWriter:
             )
             self._wanted[name] = _Wanted(after, patch, urgent)
 
+    def open(self, node: NodeFacts) -> None:
+        """Note that a node is proven, so that the taint with which it has started goes."""
+        patch = startup_removal(node.taints, self._recipe)
+        if patch is not None:
+            self._opened[node.name] = patch
+
     def forget(self, name: str) -> None:
         """A node is gone: nothing is written to it, and another one of its name has nothing of what
         it carried."""
         self._wanted.pop(name, None)
         self._sent.pop(name, None)
+        self._opened.pop(name, None)
 
     def flush(self, final: Callable[[str], bool]) -> dict[str, ApiError]:
         """Send the patches that are due: the urgent ones, and those of nodes that are final.
@@ -93,9 +102,10 @@ class LabelWriter:
             for name in list(self._wanted)
             if self._wanted[name].urgent or final(name)
         }
-        if not due:
-            return {}
         refused: dict[str, ApiError] = {}
+        if not due:
+            self._open_nodes()
+            return refused
         if not self._dry:
             self._guard()
             refused = try_patches(
@@ -104,7 +114,18 @@ class LabelWriter:
         for name in due.keys() - refused.keys():
             self.changed[name] = _merged(self.changed.get(name), due[name].patch)
             self._sent[name] = due[name].after
+        self._open_nodes()
         return refused
+
+    def _open_nodes(self) -> None:
+        """Take start-up taints off, after the labels that tell of the proofs. Where a node's taints
+        have changed meanwhile its event brings it here again."""
+        opened = {
+            name: self._opened.pop(name) for name in list(self._opened) if name not in self._wanted
+        }
+        if opened and not self._dry:
+            self._guard()
+            try_patches(self._client, opened)
 
 
 def _merged(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:

@@ -235,6 +235,8 @@ class Loop:
         )
         after.facts = self.scope.grouping.facts_of(node)
         self.writer.want(name, before, after)
+        if self.scope.complete and all(r.phase is Phase.READY for r in results.values()):
+            self.writer.open(node)
         return walk
 
     def _slots(self) -> dict[str, int]:

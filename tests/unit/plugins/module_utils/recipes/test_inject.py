@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.taints import Taint
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes import affinity
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.inject import (
     Context,
@@ -204,15 +205,23 @@ def test_priority_pull_secrets_and_tolerations_of_the_template_stay() -> None:
         "containers": [],
         "priorityClassName": "mine",
         "imagePullSecrets": [{"name": "a"}],
-        "tolerations": [{"key": "toy.io/gpu", "operator": "Exists", "effect": "NoSchedule"}],
+        "tolerations": [{"key": "toy.io/gpu", "operator": "Exists"}],
     }
     options = {"image_pull_secrets": ["a", "b"], "tolerations": [{"key": "t"}]}
+    # The first is tolerated already, as all taints named like the resource are.
+    taints = (Taint("toy.io/gpu", "x", "NoExecute"), Taint("a/b", "", "NoSchedule"))
 
-    spec = pod_spec(inject(workload("DaemonSet", own), context(options=options)))
+    partitioned = replace(context(options=options), taints=taints)
+    spec = pod_spec(inject(workload("DaemonSet", own), partitioned))
 
     assert spec["priorityClassName"] == "mine"
     assert spec["imagePullSecrets"] == [{"name": "a"}, {"name": "b"}]
-    assert spec["tolerations"] == [*own["tolerations"], {"key": "t"}]
+    assert spec["tolerations"] == [
+        *own["tolerations"],
+        {"key": f"hardware-enablement.io/{context().recipe}", "operator": "Exists"},
+        {"key": "a/b", "operator": "Equal", "value": "", "effect": "NoSchedule"},
+        {"key": "t"},
+    ]
     plain = pod_spec(inject(workload("DaemonSet"), context()))
     assert plain["priorityClassName"] == "system-node-critical"
     assert "priorityClassName" not in pod_spec(

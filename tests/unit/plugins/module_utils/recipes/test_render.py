@@ -310,7 +310,8 @@ def test_a_validation_pod(recipe: Recipe, facts_for: MakeFacts, groups: tuple[An
             ],
             "restartPolicy": "Never",
             "tolerations": [
-                {"effect": "NoSchedule", "key": "toy.io/gpu", "operator": "Exists"},
+                {"key": "toy.io/gpu", "operator": "Exists"},
+                {"key": "hardware-enablement.io/toy-gpu", "operator": "Exists"},
                 {"operator": "Exists"},
                 {
                     "effect": "NoSchedule",

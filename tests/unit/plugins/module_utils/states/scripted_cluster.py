@@ -35,6 +35,7 @@ _BUILTIN = (
     *(("v1", kind) for kind in ("ConfigMap", "Namespace", "Node", "Pod", "Secret")),
     *(("apps/v1", "DaemonSet"), ("batch/v1", "Job"), ("coordination.k8s.io/v1", "Lease")),
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+    ("scheduling.k8s.io/v1", "PriorityClass"),
 )
 KINDS: dict[str, Kind] = {
     kind.plural: kind for kind in (*(builtin(*each) for each in _BUILTIN), RECORD) if kind

@@ -1,0 +1,224 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of node_partition: taints on the nodes of a special resource, and PriorityClasses for the
+pods there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .._cluster.api_errors import ApiError
+from .._cluster.change_report import name_some
+from .._cluster.changes import Change
+from .._cluster.client import Client, connect
+from .._cluster.executing import execute
+from .._cluster.labels import PART_OF_LABEL
+from .._cluster.objects import key_of
+from .._cluster.planning import plan
+from .._errors import EnablementError, InvalidInput
+from .._json import Obj
+from .._nodes.taints import NO_EXECUTE, Taint, conflicts, is_tolerated, ours_of
+from .._runs.context import RunContext
+from .._runs.guard import Guard, given_back
+from .discover import list_nodes
+from .node_taints import find_patches, write_taints
+from .prepare import Prepared, prepare
+from .priority_classes import class_objects, default_classes, owned_classes
+from .record import record_spec, record_store
+
+_PROBE = "hardware-enablement-probe"
+_SHOWN = 3
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """Make taints and classes as they are asked for; absent takes off what is ours."""
+    client = connect(params)
+    absent = params["state"] == "absent"
+    if absent:
+        params = {**params, "taints": [], "soft": False}
+    # Options matter here as far as they choose nodes, so none has to be given again.
+    prepared = prepare({**params, "state": "absent"}, context, client)
+    if prepared.record is None and not absent:
+        raise EnablementError(
+            f"{prepared.recipe.name} is not enabled, so it has no nodes to partition",
+            todo="enable it first",
+        )
+    _refuse_eviction(prepared.taints, params)
+    with given_back(client, prepared.recipe.name, context):
+        return _Partition(client, prepared, params, context).run()
+
+
+def _refuse_eviction(wanted: Iterable[Taint], params: Mapping[str, Any]) -> None:
+    evicting = [str(taint) for taint in wanted if taint.effect == NO_EXECUTE]
+    if evicting and params["taints"] is not None and not params["no_execute"]:
+        raise InvalidInput(
+            f"{', '.join(evicting)} would end all pods on these nodes that do not tolerate it",
+            why="its effect is NoExecute",
+            todo="take NoSchedule, or set no_execute where that is meant",
+        )
+
+
+class _Partition:
+    """One run of node_partition."""
+
+    def __init__(
+        self, client: Client, prepared: Prepared, params: Mapping[str, Any], context: RunContext
+    ) -> None:
+        self.client = client
+        self.prepared = prepared
+        self.recipe = prepared.recipe.name
+        self.params = params
+        self.context = context
+        self.guard = Guard(client, self.recipe, context)
+        self.nodes = self._find_nodes()
+
+    def run(self) -> Obj:
+        """Refuse, plan, write: the record, the classes, the nodes."""
+        taints = self.prepared.taints
+        self._refuse_conflicts(taints)
+        changes = [change for change in self._plan_classes() if change.action != "unchanged"]
+        untolerated = self._untolerated(taints)
+        now = [taint for taint in taints if taint not in untolerated]
+        patches = find_patches(self.nodes, self.recipe, now)
+        recorded = (self.prepared.record or {}).get("spec") or {}
+        asked = self.prepared.record is not None and recorded.get("taints", []) != [
+            taint.to_object() for taint in taints
+        ]
+        if not self.context.check_mode:
+            if asked:
+                self._record()
+            execute(self.client, changes, guard=self.guard.before_write)
+            write_taints(self.client, patches, self.recipe, now, self.guard.before_write)
+        result: Obj = {
+            "changed": bool(patches or changes or asked),
+            "taints": [taint.to_object() for taint in taints],
+            "nodes": sorted(patches),
+            "untolerated": [str(taint) for taint in untolerated],
+            "priority_classes": [
+                {"action": change.action, "name": change.key.name} for change in changes
+            ],
+        }
+        self.context.tell_changes(changes)
+        lines = self._lines(patches, untolerated)
+        told = self.context.tell("\n".join(lines)) if lines else {}
+        if self.context.diff:
+            result["diff"] = [*self.context.diff_of(changes), *told.get("diff", [])]
+        return result
+
+    def _find_nodes(self) -> list[Obj]:
+        """The nodes of the recipe; where all is taken off, those that carry something of ours."""
+        if self.params["state"] != "absent":
+            return list_nodes(self.client, self.prepared.selector)
+        kind = self.client.kind("v1", "Node")
+        listed = self.client.list(kind, leanly=True).items
+        return [node for node in listed if ours_of(node, self.recipe)]
+
+    def _refuse_conflicts(self, taints: Sequence[Taint]) -> None:
+        found = {
+            node["metadata"]["name"]: taken
+            for node in self.nodes
+            if (taken := conflicts(node, self.recipe, taints))
+        }
+        if found:
+            taint = next(iter(found.values()))[0]
+            raise EnablementError(
+                f"{taint} cannot be put on {name_some(sorted(found), _SHOWN)}",
+                why=f"somebody else has put {taint.key} with effect {taint.effect} and another value there",
+                todo="take that off first, or ask for the same value",
+            )
+
+    def _plan_classes(self) -> list[Change]:
+        """What becomes of the PriorityClasses; nothing where they are not spoken of."""
+        soft = self.params["soft"]
+        if soft is None:
+            return []
+        entries = self.params["priority_classes"] or default_classes(self.recipe)
+        wanted = class_objects(entries if soft else [], self.recipe, self.prepared.applyset_id)
+        live = owned_classes(self.client, self.prepared.applyset_id)
+        found = plan(
+            self.client,
+            wanted,
+            live=live,
+            adopt=False,
+            owner=self.prepared.applyset_id,
+            recreate=True,
+        )
+        going = live.keys() - {key_of(obj) for obj in wanted}
+        return [*found, *(Change(key, "delete", live[key], None) for key in sorted(going, key=str))]
+
+    def _untolerated(self, taints: Sequence[Taint]) -> list[Taint]:
+        """Taints that would keep our own pods off: the DaemonSets do not have them yet."""
+        if not taints:
+            return []
+        labels = f"{PART_OF_LABEL}={self.prepared.applyset_id}"
+        found = self.client.list(self.client.kind("apps/v1", "DaemonSet"), labels=labels).items
+        specs = [daemonset["spec"]["template"]["spec"] for daemonset in found]
+        return [
+            taint
+            for taint in taints
+            if not all(is_tolerated(taint, spec.get("tolerations") or []) for spec in specs)
+        ]
+
+    def _record(self) -> None:
+        self.guard.before_write()
+        record_store.ensure_definition(self.client)
+        live = record_store.read(self.client, self.recipe)
+        if live is None:
+            return
+        spec = {**live["spec"], "taints": [taint.to_object() for taint in self.prepared.taints]}
+        record_store.write(
+            self.client,
+            record_spec.with_spec(live, self.recipe, self.prepared.applyset_id, spec),
+        )
+
+    def _lines(self, patches: Mapping[str, Obj], untolerated: Sequence[Taint]) -> list[str]:
+        taints = ", ".join(map(str, self.prepared.taints)) or "no taints of ours"
+        would = "would carry" if self.context.check_mode else "carry"
+        lines = []
+        if patches:
+            lines.append(
+                f"{len(patches)} nodes {would} {taints}: {name_some(sorted(patches), _SHOWN)}"
+            )
+            lines += filter(None, map(self._who_tolerates, self.prepared.taints))
+        if untolerated:
+            names = ", ".join(map(str, untolerated))
+            lines.append(
+                f"{names}: waits until the DaemonSets of {self.recipe} tolerate it; enable that again, then this"
+            )
+        return lines
+
+    def _who_tolerates(self, taint: Taint) -> str:
+        """What somebody has to know whose pods are to run there."""
+        if taint.key not in self.prepared.recipe.resources:
+            return f"pods that are to run there have to tolerate {taint}"
+        if self._is_given(taint.key) is False:
+            return (
+                f"pods that ask for {taint.key} have to tolerate {taint}: this API server does not add it"
+                " (admission plugin ExtendedResourceToleration)"
+            )
+        return ""
+
+    def _is_given(self, resource: str) -> bool | None:
+        """Whether the API server lets pods tolerate a taint named like the resource that they ask
+        for; None where that is not told. A dry run."""
+        pod = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": _PROBE, "namespace": self.prepared.namespace},
+            "spec": {
+                "containers": [
+                    {
+                        "name": "probe",
+                        "image": _PROBE,
+                        "resources": {"limits": {resource: "1"}},
+                    }
+                ]
+            },
+        }
+        try:
+            made = self.client.create(pod, dry_run=True)
+        except ApiError:
+            return None
+        return any(entry.get("key") == resource for entry in made["spec"].get("tolerations") or [])

@@ -1,0 +1,213 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nodes kept for the pods that need them: taints and their tolerations, PriorityClasses and the real
+scheduler, and the taint with which an autoscaler's nodes start."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.cluster.simulation.faults import clear_faults, set_fault
+from tests.integration import sight
+from tests.integration.plays import Played, Runner
+
+Obj = dict[str, Any]
+
+RECIPE = "nvidia-gpu"
+GPU_NODES = {"gpu-new-1", "gpu-old-1", "gpu-old-2"}
+GPU = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+TEAM = {"key": "example.com/team", "value": "a", "effect": "NoSchedule"}
+STARTED = {"key": sight.SUMMARY, "value": "pending", "effect": "NoSchedule"}
+
+
+def taints(cluster: Cluster) -> dict[str, list[Obj]]:
+    """Node -> its taints."""
+    return {name: node["spec"].get("taints", []) for name, node in sight.nodes(cluster).items()}
+
+
+def tainted(cluster: Cluster, taint: Obj) -> set[str]:
+    """The nodes that carry a taint."""
+    return {name for name, found in taints(cluster).items() if taint in found}
+
+
+def partition(runner: Runner, *arguments: str, **variables: Any) -> Played:
+    """The playbook for the GPUs."""
+    return runner.play("partition", *arguments, hardware_enablement_recipe=RECIPE, **variables)
+
+
+def run_pod(cluster: Cluster, name: str, **spec: Any) -> None:
+    """Make a pod with one container. resources: the container's."""
+    container = {"name": "c", "image": "example.com/user:1", "resources": spec.pop("resources", {})}
+    body = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name},
+        "spec": {"containers": [container], "terminationGracePeriodSeconds": 0, **spec},
+    }
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(body))
+
+
+def node_of(cluster: Cluster, name: str) -> str:
+    """Where a pod was sent to; waits for that."""
+    cluster.kubectl("wait", f"pod/{name}", "--for=condition=PodScheduled", "--timeout=60s")
+    return str(cluster.api.get(f"/api/v1/namespaces/default/pods/{name}")["spec"]["nodeName"])
+
+
+@pytest.fixture(autouse=True)
+def whole(cluster: Cluster, runner: Runner) -> Iterator[None]:
+    """GPUs enabled, and nothing partitioned afterwards."""
+    if sight.phase(cluster, RECIPE) != "ready":
+        runner.play("enable_gpu").check()
+    yield
+    cluster.kubectl("delete", "pods", "--all", "-n", "default", "--now")
+    partition(runner, partitioning_state="absent").check()
+
+
+def test_other_pods_are_kept_off_and_those_that_ask_for_the_device_are_not(
+    cluster: Cluster, runner: Runner
+) -> None:
+    # Somebody's own, one of which is what is asked for.
+    cluster.kubectl("taint", "node", "gpu-old-1", "nvidia.com/gpu=present:NoSchedule")
+    cluster.kubectl("taint", "node", "gpu-old-1", "example.com/mine=x:PreferNoSchedule")
+    before = taints(cluster)
+    since = cluster.mark()
+    predicted = partition(runner, "--check", partitioning_taints=[GPU]).check()
+    assert "2 nodes would carry nvidia.com/gpu=present:NoSchedule" in predicted.output
+    assert runner.writes(since) == []
+    partition(runner, partitioning_taints=[GPU]).check()
+    assert tainted(cluster, GPU) == GPU_NODES
+
+    # The record's status says what it was looked at for.
+    runner.play("enable_gpu").check()
+    since = cluster.mark()
+    partition(runner, partitioning_taints=[GPU]).unchanged()
+    runner.play("enable_gpu").unchanged()
+    assert runner.writes(since) == []
+    run_pod(cluster, "plain")
+    run_pod(cluster, "asks", resources={"limits": {"nvidia.com/gpu": "1"}})
+    assert node_of(cluster, "plain") not in GPU_NODES
+    assert node_of(cluster, "asks") in GPU_NODES
+    sight.delete_pod(cluster, "gpu-new-1", "device_plugin")
+    sight.eventually(lambda: ("gpu-new-1", "device_plugin") in sight.pods(cluster))
+
+    partition(runner, partitioning_taints=[]).check()
+    assert taints(cluster) == before
+    assert not any("nvidia-gpu.taints" in marks for marks in sight.marks(cluster).values())
+    cluster.kubectl("taint", "node", "gpu-old-1", "nvidia.com/gpu-", "example.com/mine-")
+
+
+def test_our_own_pods_tolerate_whatever_is_asked_for_before_it_is_there(
+    cluster: Cluster, runner: Runner
+) -> None:
+    before = sight.uids(cluster)
+    played = partition(runner, partitioning_taints=[TEAM]).check()
+    assert "pods that are to run there have to tolerate example.com/team=a:NoSchedule" in (
+        played.output
+    )
+    assert tainted(cluster, TEAM) == GPU_NODES
+    drivers = {place for place in before if place[1] == "driver"}
+    assert {place: sight.uids(cluster)[place] for place in drivers} == {
+        place: before[place] for place in drivers
+    }
+    sight.delete_pod(cluster, "gpu-new-1", "monitoring")
+    sight.eventually(lambda: ("gpu-new-1", "monitoring") in sight.pods(cluster))
+    # Who joins gets it, too.
+    (joined,) = cluster.add_nodes(1, profile="gpu-t4", prefix="joined")
+    runner.play("enable_gpu").check()
+    assert tainted(cluster, TEAM) == {*GPU_NODES, joined}
+    # One that goes leaves the others as they are.
+    cluster.remove_nodes(joined)
+    partition(runner, partitioning_taints=[GPU]).check()
+    assert (tainted(cluster, TEAM), tainted(cluster, GPU)) == (set(), GPU_NODES)
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ([{**GPU, "effect": "NoExecute"}], "would end all pods on these nodes"),
+        ([{**GPU, "value": "other"}], "cannot be put on gpu-old-2"),
+        ([{"key": "a b", "effect": "NoSchedule"}], "its key is no qualified name"),
+        ([GPU, {**GPU, "value": "y"}], "has NoSchedule already"),
+    ],
+)
+def test_what_is_refused_before_the_first_write(
+    cluster: Cluster, runner: Runner, asked: list[Obj], why: str
+) -> None:
+    cluster.kubectl("taint", "node", "gpu-old-2", "nvidia.com/gpu=theirs:NoSchedule")
+    since = cluster.mark()
+    played = partition(runner, partitioning_taints=asked)
+    cluster.kubectl("taint", "node", "gpu-old-2", "nvidia.com/gpu-")
+    assert played.code != 0
+    assert why in played.output
+    assert runner.writes(since) == []
+
+
+def test_pods_of_high_priority_displace_those_of_low(cluster: Cluster, runner: Runner) -> None:
+    partition(runner, partitioning_soft=True).check()
+    classes = {
+        item["metadata"]["name"]: (item["value"], item.get("globalDefault", False))
+        for item in cluster.api.get("/apis/scheduling.k8s.io/v1/priorityclasses")["items"]
+        if item["metadata"]["name"].startswith(RECIPE)
+    }
+    assert classes == {
+        "nvidia-gpu-high-priority": (1_000_000, False),
+        "nvidia-gpu-low-priority": (100_000, False),
+    }
+    partition(runner, partitioning_soft=True).unchanged()
+    node = cluster.api.get("/api/v1/nodes/gpu-new-1")
+    count = node["status"]["allocatable"]["nvidia.com/gpu"]
+    all_of_them = {
+        "resources": {"limits": {"nvidia.com/gpu": count}},
+        "nodeSelector": {"kubernetes.io/hostname": "gpu-new-1"},
+    }
+    run_pod(cluster, "filler", priorityClassName="nvidia-gpu-low-priority", **all_of_them)
+    assert node_of(cluster, "filler") == "gpu-new-1"
+    run_pod(cluster, "urgent", priorityClassName="nvidia-gpu-high-priority", **all_of_them)
+    assert node_of(cluster, "urgent") == "gpu-new-1"
+    names = {
+        item["metadata"]["name"]
+        for item in cluster.api.get("/api/v1/namespaces/default/pods")["items"]
+    }
+    assert "filler" not in names
+    # A value can only be changed by a new one.
+    own = [{"name": "nvidia-gpu-high-priority", "value": 7}]
+    partition(runner, partitioning_soft=True, partitioning_priority_classes=own).check()
+    found = cluster.api.get("/apis/scheduling.k8s.io/v1/priorityclasses")["items"]
+    assert {
+        i["metadata"]["name"]: i["value"] for i in found if i["metadata"]["name"] in classes
+    } == {"nvidia-gpu-high-priority": 7}
+
+
+def test_a_node_that_starts_with_our_taint_is_opened_when_it_is_proven(
+    cluster: Cluster, runner: Runner
+) -> None:
+    names = cluster.add_nodes(2, profile="gpu-t4", prefix="scaled")
+    for name in names:
+        cluster.kubectl(
+            "taint", "node", name, f"{sight.SUMMARY}=pending:NoSchedule", "team=a:PreferNoSchedule"
+        )
+    set_fault(cluster.kubeconfig, "scaled-2", "driver", "crash", message="no such device")
+    runner.play("enable_gpu", hardware_enablement_failure_grace=3)
+    assert tainted(cluster, STARTED) == {"scaled-2"}
+    assert {each["key"] for each in taints(cluster)["scaled-1"]} == {"team"}
+    clear_faults(cluster.kubeconfig)
+    runner.play("enable_gpu").check()
+    assert tainted(cluster, STARTED) == set()
+    cluster.remove_nodes(*names)
+
+
+def test_disabling_leaves_nothing_of_it(cluster: Cluster, runner: Runner) -> None:
+    before = taints(cluster)
+    partition(runner, partitioning_taints=[GPU, TEAM], partitioning_soft=True).check()
+    runner.play("disable", hardware_enablement_recipe=RECIPE).check()
+    assert taints(cluster) == before
+    found = cluster.api.get("/apis/scheduling.k8s.io/v1/priorityclasses")["items"]
+    assert not [item for item in found if item["metadata"]["name"].startswith(RECIPE)]
+    refused = partition(runner, partitioning_taints=[GPU])
+    assert "nvidia-gpu is not enabled" in refused.output
