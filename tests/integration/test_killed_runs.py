@@ -4,7 +4,7 @@
 """Whatever request a run is killed at, the next one repairs it: no wrong mark, no orphan, nothing
 of others touched.
 
-HE_TEST_KILLS says how many runs are killed (8)."""
+HE_TEST_KILLS says how many runs are killed (8), and half as many of partition."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ RECIPE = {
     "hardware_enablement_recipe_dir": str(REPO / "tests" / "recipes"),
 }
 GPU_NODES = ("gpu-new-1", "gpu-old-1", "gpu-old-2")
+THEIR_TAINT = "example.com/mine=x:PreferNoSchedule"
 THEIRS = [
     {
         "apiVersion": "v1",
@@ -82,6 +83,15 @@ def kill(cluster: Cluster, run: subprocess.Popen[str]) -> None:
     cluster.kubectl("delete", "lease", NAME, "-n", "hardware-enablement", "--ignore-not-found")
 
 
+def kill_at(cluster: Cluster, runner: Runner, playbook: str, at: int, **variables: Any) -> None:
+    """Start a run, and kill all of it with its so-manieth request."""
+    mark = cluster.mark()
+    run = runner.start(playbook, **RECIPE, **variables)
+    while run.poll() is None and len(cluster.audit(user=runner.user, since=mark)) < at:
+        time.sleep(0.005)
+    kill(cluster, run)
+
+
 class Site:
     """A cluster with what others have in it."""
 
@@ -108,16 +118,6 @@ class Site:
         self.requests[playbook] = len(self.cluster.audit(user=self.runner.user, since=mark))
         if playbook == "enable":
             self.enabled = _settled(self.cluster)
-
-    def kill(self, playbook: str, at: int, **variables: Any) -> None:
-        """Start a run, and kill all of it with its so-manieth request."""
-        mark = self.cluster.mark()
-        run = self.runner.start(playbook, **RECIPE, **variables)
-        while (
-            run.poll() is None and len(self.cluster.audit(user=self.runner.user, since=mark)) < at
-        ):
-            time.sleep(0.005)
-        kill(self.cluster, run)
 
     def judge(self, playbook: str) -> None:
         """What an undisturbed run would have left, and nothing else."""
@@ -163,7 +163,7 @@ def test_every_killed_run_is_repaired(cluster: Cluster, runner: Runner) -> None:
         # Always another version, so that a run on an enabled cluster has something to do.
         options = {"plugin_version": f"{number}.0"}
         variables = {"hardware_enablement_options": options} if killed == "enable" else {}
-        site.kill(killed, at, **variables)
+        kill_at(cluster, runner, killed, at, **variables)
         repair = ("enable", "disable")[chance(number, "repair", 2)]
         print(f"{killed} killed at request {at} of {site.requests[killed]}, then {repair}")
         # A namespace that is going takes nothing new: the run says so, and that it has to be waited
@@ -197,3 +197,58 @@ def test_the_record_goes_last(cluster: Cluster, runner: Runner) -> None:
     runner.play("disable", **RECIPE).check()
     assert cluster.kubectl("get", "hwe", NAME, "--ignore-not-found", "-o", "name") == ""
     assert cluster.kubectl("get", "namespace", NAME, "--ignore-not-found", "-o", "name") == ""
+
+
+def _partition(cluster: Cluster) -> tuple[dict[str, list[str]], set[str]]:
+    """The taints of the nodes with the hardware, of which all but theirs are noted as ours; and our
+    PriorityClasses."""
+    nodes, marks = sight.nodes(cluster), sight.marks(cluster)
+    taints = {
+        name: [
+            f"{t['key']}={t['value']}:{t['effect']}" for t in nodes[name]["spec"].get("taints", [])
+        ]
+        for name in GPU_NODES
+    }
+    for name, found in taints.items():
+        noted = json.loads(marks[name].get(f"{NAME}.taints", "[]"))
+        assert set(noted) == set(found) - {THEIR_TAINT}
+    classes = cluster.api.get("/apis/scheduling.k8s.io/v1/priorityclasses")["items"]
+    names = {item["metadata"]["name"] for item in classes}
+    return taints, {name for name in names if name.startswith(NAME)}
+
+
+def test_a_partition_that_is_killed_is_finished_by_the_next_run(
+    cluster: Cluster, runner: Runner
+) -> None:
+    runner.play("enable", **RECIPE).check()
+    cluster.kubectl("taint", "node", "gpu-old-1", THEIR_TAINT)
+    taint = {"key": f"{sight.DOMAIN}/{NAME}", "value": "kept", "effect": "NoSchedule"}
+    asked = {
+        "whole": {"partitioning_taints": [taint], "partitioning_soft": True},
+        "absent": {"partitioning_state": "absent"},
+    }
+    theirs = {node: [THEIR_TAINT] if node == "gpu-old-1" else [] for node in GPU_NODES}
+    ours = f"{taint['key']}={taint['value']}:{taint['effect']}"
+    both = {node: [*found, ours] for node, found in theirs.items()}
+    left = {
+        "whole": (both, {f"{NAME}-high-priority", f"{NAME}-low-priority"}),
+        "absent": (theirs, set()),
+    }
+    requests = {}
+    for wish, variables in asked.items():
+        mark = cluster.mark()
+        runner.play("partition", **RECIPE, **variables).check()
+        requests[wish] = len(cluster.audit(user=runner.user, since=mark))
+        assert _partition(cluster) == left[wish]
+    for number in range(KILLS // 2):
+        killed = ("whole", "absent")[number % 2]
+        at = 1 + chance(number, "partition", requests[killed])
+        kill_at(cluster, runner, "partition", at, **asked[killed])
+        repair = ("whole", "absent")[chance(number, "finish", 2)]
+        print(f"{killed} killed at request {at} of {requests[killed]}, then {repair}")
+        runner.play("partition", **RECIPE, **asked[repair]).check()
+        assert _partition(cluster) == left[repair]
+        runner.play("partition", **RECIPE, **asked[repair]).unchanged()
+    runner.play("disable", **RECIPE).check()
+    assert _partition(cluster) == left["absent"]
+    cluster.kubectl("taint", "node", "gpu-old-1", "example.com/mine-")

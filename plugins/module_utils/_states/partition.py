@@ -167,7 +167,9 @@ class _Partition:
         live = record_store.read(self.client, self.recipe)
         if live is None:
             return
-        spec = {**live["spec"], "taints": [taint.to_object() for taint in self.prepared.taints]}
+        spec = {name: value for name, value in live["spec"].items() if name != "taints"}
+        if self.prepared.taints:
+            spec["taints"] = [taint.to_object() for taint in self.prepared.taints]
         record_store.write(
             self.client,
             record_spec.with_spec(live, self.recipe, self.prepared.applyset_id, spec),
