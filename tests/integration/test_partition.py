@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
-from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.plays import Played, Runner
+
+pytestmark = pytest.mark.recipes
 
 Obj = dict[str, Any]
 
@@ -78,7 +79,10 @@ def test_other_pods_are_kept_off_and_those_that_ask_for_the_device_are_not(
     before = taints(cluster)
     since = cluster.mark()
     predicted = partition(runner, "--check", partitioning_taints=[GPU]).check()
-    assert "2 nodes would carry nvidia.com/gpu=present:NoSchedule" in predicted.output
+    assert (
+        "nvidia.com/gpu=present:NoSchedule would be on 2 nodes: gpu-new-1, gpu-old-2"
+        in predicted.output
+    )
     assert runner.writes(since) == []
     partition(runner, partitioning_taints=[GPU]).check()
     assert tainted(cluster, GPU) == GPU_NODES
@@ -188,15 +192,14 @@ def test_a_node_that_starts_with_our_taint_is_opened_when_it_is_proven(
     cluster: Cluster, runner: Runner
 ) -> None:
     names = cluster.add_nodes(2, profile="gpu-t4", prefix="scaled")
-    for name in names:
-        cluster.kubectl(
-            "taint", "node", name, f"{sight.SUMMARY}=pending:NoSchedule", "team=a:PreferNoSchedule"
-        )
-    set_fault(cluster.kubeconfig, "scaled-2", "driver", "crash", message="no such device")
-    runner.play("enable_gpu", hardware_enablement_failure_grace=3)
+    cluster.kubectl("taint", "node", *names, f"{sight.SUMMARY}=pending:NoSchedule")
+    cluster.kubectl("taint", "node", "scaled-1", "team=a:PreferNoSchedule")
+    cluster.kubectl("taint", "node", "scaled-2", "team=a:NoSchedule")
+    played = runner.play("enable_gpu", hardware_enablement_failure_grace=3)
+    assert "does not tolerate the node's taint team=a:NoSchedule" in played.output
     assert tainted(cluster, STARTED) == {"scaled-2"}
     assert {each["key"] for each in taints(cluster)["scaled-1"]} == {"team"}
-    clear_faults(cluster.kubeconfig)
+    cluster.kubectl("taint", "node", "scaled-2", "team-")
     runner.play("enable_gpu").check()
     assert tainted(cluster, STARTED) == set()
     cluster.remove_nodes(*names)

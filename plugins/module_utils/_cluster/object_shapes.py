@@ -140,12 +140,16 @@ _DAEMON_COUNTS = (
     "numberAvailable",
     "numberReady",
 )
+_TOLERATION = ("key", "operator", "value", "effect")
 _WORKLOAD = {
     "spec!": {
         "replicas": int,
         "completions": int,
         "selector": {"matchLabels": _TEXTS},
-        "template!": {"metadata": {"labels": _TEXTS, "annotations": _TEXTS}, "spec!": _POD_SPEC},
+        "template!": {
+            "metadata": {"labels": _TEXTS, "annotations": _TEXTS},
+            "spec!": {**_POD_SPEC, "tolerations": [dict.fromkeys(_TOLERATION, str)]},
+        },
     },
     "status": {
         **dict.fromkeys((*_COUNTS, *_DAEMON_COUNTS, "active", "failed"), int),

@@ -117,10 +117,14 @@ def is_tolerated(taint: Taint, tolerations: Iterable[Mapping[str, Any]]) -> bool
     )
 
 
+def taints_in(entries: Iterable[Mapping[str, Any]]) -> list[Taint]:
+    """Taints from the entries of a node's spec."""
+    return [Taint(str(e["key"]), str(e.get("value") or ""), str(e["effect"])) for e in entries]
+
+
 def taints_of(node: Mapping[str, Any]) -> list[Taint]:
     """All taints of a Node object."""
-    entries = (node.get("spec") or {}).get("taints") or []
-    return [Taint(str(e["key"]), str(e.get("value") or ""), str(e["effect"])) for e in entries]
+    return taints_in((node.get("spec") or {}).get("taints") or ())
 
 
 def ours_of(node: Mapping[str, Any], recipe: str) -> set[Taint]:

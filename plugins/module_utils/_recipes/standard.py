@@ -112,7 +112,7 @@ STANDARD: Mapping[str, StandardOption] = {
                 type="list",
                 elements="dict",
                 default=[],
-                description="Tolerations for the pods on the nodes, besides those for taints of ours and those named like the resources.",
+                description="Tolerations for the pods on the nodes, besides those for our taints and the resources'.",
             ),
         ),
         StandardOption(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .._cluster.api_errors import ApiError
-from .._cluster.change_report import name_some
+from .._cluster.change_report import count_nodes, name_some
 from .._cluster.changes import Change
 from .._cluster.client import Client, connect
 from .._cluster.executing import execute
@@ -177,17 +177,15 @@ class _Partition:
 
     def _lines(self, patches: Mapping[str, Obj], untolerated: Sequence[Taint]) -> list[str]:
         taints = ", ".join(map(str, self.prepared.taints)) or "no taints of ours"
-        would = "would carry" if self.context.check_mode else "carry"
+        would = "would be " if self.context.check_mode else ""
         lines = []
         if patches:
-            lines.append(
-                f"{len(patches)} nodes {would} {taints}: {name_some(sorted(patches), _SHOWN)}"
-            )
+            lines.append(f"{taints} {would}on {count_nodes(patches)}")
             lines += filter(None, map(self._who_tolerates, self.prepared.taints))
         if untolerated:
             names = ", ".join(map(str, untolerated))
             lines.append(
-                f"{names}: waits until the DaemonSets of {self.recipe} tolerate it; enable that again, then this"
+                f"{names} comes when the DaemonSets of {self.recipe} tolerate it, for which that is enabled again"
             )
         return lines
 

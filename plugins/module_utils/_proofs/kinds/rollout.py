@@ -15,6 +15,8 @@ from typing import Any
 
 from ..._cluster.objects import ObjectKey
 from ..._json import Obj
+from ..._nodes.facts import NodeFacts
+from ..._nodes.taints import Taint, is_tolerated, taints_in
 from ..._times import seconds
 from ..._verdicts.pod_status import (
     NO_LONGER_READY,
@@ -58,6 +60,10 @@ REASONS = {
     "Progressing": UNDER_WAY,
     "Updating": UNDER_WAY,
     "NoPod": NO_POD,
+    "NotTolerated": Reason(
+        "a taint keeps the special resource's own pods off the node",
+        "take the taint off the node, or let these pods tolerate it: option tolerations",
+    ),
 }
 
 LOG_AGAIN_S = 3.0
@@ -298,9 +304,12 @@ def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset
             f"the node runs kernel {facts.kernel}, but its label still says {facts.kernel_label}; NFD has yet to"
             " label it again",
         )
-    message = f"{key} has no pod on the node yet"
     created = seconds(daemonset["metadata"].get("creationTimestamp")) or observation.now
     since = max(created, observation.runnable_since)
+    if taint := _repelling(facts, daemonset):
+        message = f"{key} does not tolerate the node's taint {taint}"
+        return Verdict(Outcome.TROUBLE, "NotTolerated", message, since)
+    message = f"{key} has no pod on the node yet"
     if observation.now < since + NO_POD_PATIENCE_S:
         observation.wake_at(since + NO_POD_PATIENCE_S)
         return Verdict(Outcome.PENDING, "NoPod", message)
@@ -308,6 +317,21 @@ def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset
     if answer is not None and answer.value:
         return Verdict(Outcome.TROUBLE, "NoPod", f"{message}: {answer.value}", since)
     return Verdict(Outcome.TROUBLE, "NoPod", f"{message}, and no event says why", since)
+
+
+def _repelling(node: NodeFacts | None, daemonset: Obj) -> Taint | None:
+    """A taint that keeps a DaemonSet's pods off a node, but for those that Kubernetes itself puts
+    there, which pass or are tolerated."""
+    spec = ((daemonset.get("spec") or {}).get("template") or {}).get("spec") or {}
+    return next(
+        (
+            taint
+            for taint in taints_in(node.taints if node else ())
+            if not taint.key.startswith("node.kubernetes.io/")
+            and not is_tolerated(taint, spec.get("tolerations") or ())
+        ),
+        None,
+    )
 
 
 def with_last_line(observation: Observation[Any], pod: Obj, verdict: Verdict) -> Verdict:

@@ -130,6 +130,32 @@ def test_no_pod_fails_after_the_grace_with_the_event() -> None:
     assert "exceeded quota" in result.message
 
 
+@pytest.mark.parametrize(
+    ("key", "tolerated", "reason"),
+    [
+        ("team", "", "NotTolerated"),
+        ("team", "team", "NoPod"),
+        # Kubernetes' own passes, or is tolerated by every DaemonSet.
+        ("node.kubernetes.io/disk-pressure", "", "NoPod"),
+    ],
+)
+def test_a_taint_that_keeps_the_pod_off_is_named(key: str, tolerated: str, reason: str) -> None:
+    rig = Rig(world.plan("driver"))
+    taint = {"key": key, "value": "a", "effect": "NoSchedule"}
+    rig.node = replace(rig.node, taints=(taint,))
+    rig.snapshot.nodes[rig.node.name] = rig.node
+    daemonset = world.daemonset("driver")
+    tolerations = [{"key": tolerated, "operator": "Exists"}] if tolerated else []
+    daemonset["spec"]["template"] = {"spec": {"tolerations": tolerations}}
+    rig.snapshot.put_workload(daemonset)
+    assert rig.observation()["driver"].reason == reason
+    last = rig.observation(31)["driver"]
+    assert (last.reason, f"taint {key}=a:NoSchedule" in last.message) == (
+        reason,
+        reason == "NotTolerated",
+    )
+
+
 def test_a_crash_fails_after_the_grace_although_the_container_runs_in_between() -> None:
     rig = Rig(world.plan("driver"), world.plan("plugin", requires=("driver",)))
     crashing = world.pod(
