@@ -22,6 +22,9 @@ description:
 options:
   recipe:
     required: true
+  instance:
+    description: The name under which the recipe is enabled, where that is another one.
+    type: str
   state:
     description: With V(absent), all taints and PriorityClasses of this special resource are taken away.
     type: str

@@ -217,7 +217,7 @@ SPECIAL_RESOURCE: Spec = {
 
 NODE_PARTITION: Spec = {
     **CONNECTION,
-    **{name: RECIPE[name] for name in ("recipe", "recipe_dir", "bundle", "namespace", "instance")},
+    **{name: RECIPE[name] for name in ("recipe", "recipe_dir", "bundle", "instance")},
     **RUN,
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     # Not given (None) is as in the record, or as it is.
