@@ -10,20 +10,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .._cluster.api_errors import ApiError
+from .._cluster.authorization import access
 from .._cluster.change_report import count_nodes, name_some
 from .._cluster.changes import Change
 from .._cluster.client import Client, connect
 from .._cluster.executing import execute
-from .._cluster.labels import PART_OF_LABEL
+from .._cluster.labels import PART_OF_LABEL, RECIPE_LABEL
 from .._cluster.objects import key_of
 from .._cluster.planning import plan
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
-from .._nodes.taints import NO_EXECUTE, Taint, conflicts, is_tolerated, ours_of
+from .._nodes.taints import NO_EXECUTE, Taint, conflicts, is_tolerated, ours_of, startup_taint
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .discover import list_nodes
 from .node_taints import find_patches, write_taints
+from .preflight import of_changes, of_record, refuse_lacking
 from .prepare import Prepared, prepare
 from .priority_classes import class_objects, default_classes, owned_classes
 from .record import record_spec, record_store
@@ -46,6 +48,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
             todo="enable it first",
         )
     _refuse_eviction(prepared.taints, params)
+    _refuse_startup(prepared)
     with given_back(client, prepared.recipe.name, context):
         return _Partition(client, prepared, params, context).run()
 
@@ -57,6 +60,16 @@ def _refuse_eviction(wanted: Iterable[Taint], params: Mapping[str, Any]) -> None
             f"{', '.join(evicting)} would end all pods on these nodes that do not tolerate it",
             why="its effect is NoExecute",
             todo="take NoSchedule, or set no_execute where that is meant",
+        )
+
+
+def _refuse_startup(prepared: Prepared) -> None:
+    started = startup_taint(prepared.recipe.name)
+    if started in prepared.taints:
+        raise InvalidInput(
+            f"{started} is no taint to partition by",
+            why="it is taken off each node that is proven, for it is how an autoscaler's nodes start",
+            todo="take another value",
         )
 
 
@@ -81,12 +94,14 @@ class _Partition:
         changes = [change for change in self._plan_classes() if change.action != "unchanged"]
         untolerated = self._untolerated(taints)
         now = [taint for taint in taints if taint not in untolerated]
+        self._refuse_to_end_own_pods(now)
         patches = find_patches(self.nodes, self.recipe, now)
         recorded = (self.prepared.record or {}).get("spec") or {}
         asked = self.prepared.record is not None and recorded.get("taints", []) != [
             taint.to_object() for taint in taints
         ]
-        if not self.context.check_mode:
+        if (asked or changes or patches) and not self.context.check_mode:
+            self._refuse_missing_rights(changes, nodes=bool(patches))
             if asked:
                 self._record()
             execute(self.client, changes, guard=self.guard.before_write)
@@ -160,6 +175,42 @@ class _Partition:
             for taint in taints
             if not all(is_tolerated(taint, spec.get("tolerations") or []) for spec in specs)
         ]
+
+    def _refuse_missing_rights(self, changes: Sequence[Change], *, nodes: bool) -> None:
+        rights = of_record(self.recipe, exists=True) | of_changes(self.client.kind, changes)
+        if nodes:
+            rights[access(self.client.kind("v1", "Node"), None, "patch")] = set()
+        refuse_lacking(self.client, rights, f"partition the nodes of {self.recipe}")
+
+    def _refuse_to_end_own_pods(self, taints: Sequence[Taint]) -> None:
+        """NoExecute counts for pods that run, too: those of OnDelete DaemonSets are of the template
+        of their time."""
+        ending = [taint for taint in taints if taint.effect == NO_EXECUTE]
+        if not ending:
+            return
+        names = {node["metadata"]["name"] for node in self.nodes}
+        listed = self.client.list(
+            self.client.kind("v1", "Pod"), labels=f"{RECIPE_LABEL}={self.recipe}"
+        ).items
+        pods = [
+            pod
+            for pod in listed
+            if pod["spec"].get("nodeName") in names
+            and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
+        ]
+        for taint in ending:
+            ended = sorted(
+                pod["metadata"]["name"]
+                for pod in pods
+                if not is_tolerated(taint, pod["spec"].get("tolerations") or [])
+            )
+            if ended:
+                raise EnablementError(
+                    f"{taint} would end {len(ended)} pods of {self.recipe} itself",
+                    where=name_some(ended, _SHOWN),
+                    why="they were made before their DaemonSet tolerated it",
+                    todo="delete them one after the other when nobody uses their devices, or take NoSchedule",
+                )
 
     def _record(self) -> None:
         self.guard.before_write()

@@ -40,11 +40,17 @@ def refuse_missing_rights(
     rights = of_changes(client.kind, changes)
     for entry, names in _of_run(client, desired, proves=proves).items():
         rights.setdefault(entry, set()).update(names)
+    refuse_lacking(client, rights, f"enable {desired.recipe.name}")
+
+
+def refuse_lacking(client: Client, rights: Rights, purpose: str) -> None:
+    """Raise EnablementError that names those of the rights that the user lacks. purpose: what they
+    are for ("enable x")."""
     lacking = missing(client, rights)
     if not lacking:
         return
     raise EnablementError(
-        f"The user of this run lacks rights to enable {desired.recipe.name}",
+        f"The user of this run lacks rights to {purpose}",
         where=client.host,
         why=f"may not {in_words(lacking)}; nothing was written",
         todo="have an admin grant them: kubectl apply -f manifests/rbac.yaml, and bind the ClusterRole"
@@ -83,15 +89,20 @@ def of_changes(kind_of: Callable[[str, str], Kind], changes: Iterable[Change]) -
     return rights
 
 
+def of_record(name: str, *, exists: bool) -> Rights:
+    """The lock and the record of a special resource."""
+    rights: Rights = {
+        access(LEASE, LOCK_NAMESPACE, verb): {name} for verb in ("get", "create", "patch")
+    }
+    recorded = ("patch",) if exists else ("create", "patch")
+    return rights | {access(RECORD, None, verb): {name} for verb in recorded}
+
+
 def _of_run(client: Client, desired: Desired, *, proves: bool) -> Rights:
     """The lock, the record, and with proofs the labels on nodes and the pods that are started for
     them."""
     name, namespace = desired.recipe.name, desired.prepared.namespace
-    rights: Rights = {
-        access(LEASE, LOCK_NAMESPACE, verb): {name} for verb in ("get", "create", "patch")
-    }
-    recorded = ("patch",) if desired.record else ("create", "patch")
-    rights |= {access(RECORD, None, verb): {name} for verb in recorded}
+    rights = of_record(name, exists=desired.record is not None)
     if not client.serves(RECORD.api_version, RECORD.kind):
         definitions = client.kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         rights |= {access(definitions, None, verb): {NAME} for verb in _VERBS["create"]}

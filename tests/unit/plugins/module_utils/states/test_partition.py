@@ -13,6 +13,9 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
     Conflict,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+    RECIPE_LABEL,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
     EnablementError,
     InvalidInput,
@@ -136,10 +139,33 @@ def test_check_mode_and_refusals_write_nothing(fake: FakeServer, cluster: Script
     assert run(fake, dry, taints=[TAINT], soft=True)["changed"]
     with pytest.raises(InvalidInput, match="its effect is NoExecute"):
         run(fake, taints=[{**TAINT, "effect": "NoExecute"}])
+    started = {"key": "hardware-enablement.io/toy", "value": "pending", "effect": "NoSchedule"}
+    with pytest.raises(InvalidInput, match="is no taint to partition by"):
+        run(fake, taints=[started])
+    cluster.denied = {("patch", "nodes")}
+    with pytest.raises(EnablementError, match="may not patch nodes; nothing was written"):
+        run(fake, taints=[TAINT])
+    cluster.denied = set()
     cluster.objects["nodes"]["n2"]["spec"] = {"taints": [{**TAINT, "value": "theirs"}]}
     with pytest.raises(EnablementError, match="cannot be put on n2"):
         run(fake, taints=[TAINT])
     assert cluster.writes == []
+
+
+@pytest.mark.parametrize(("tolerated", "ends"), [([], True), ([{"operator": "Exists"}], False)])
+def test_own_pods_are_never_ended(
+    fake: FakeServer, cluster: ScriptedCluster, tolerated: list[Obj], ends: bool
+) -> None:
+    metadata = {"name": "driver-a", "namespace": "toy", "labels": {RECIPE_LABEL: "toy"}}
+    spec = {"nodeName": "n1", "tolerations": tolerated, "containers": []}
+    cluster.put("pods", {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    evicting = {"taints": [{**TAINT, "effect": "NoExecute"}], "no_execute": True}
+    if ends:
+        with pytest.raises(EnablementError, match=r"would end 1 pods of toy itself .*driver-a"):
+            run(fake, **evicting)
+        assert cluster.writes == []
+    else:
+        assert run(fake, **evicting)["nodes"] == ["n1", "n2"]
 
 
 def test_absent_takes_all_of_ours(fake: FakeServer, cluster: ScriptedCluster) -> None:
