@@ -6,6 +6,8 @@ uses these."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 DOMAIN = "hardware-enablement.io"
 FIELD_MANAGER = "hardware-enablement"
 
@@ -67,3 +69,9 @@ def vanished_annotation(recipe: str) -> str:
     """The node annotation that says since when the labels of the hardware are gone, as an API
     timestamp."""
     return f"{DOMAIN}/{recipe}.vanished"
+
+
+def recipes_of(labels: Iterable[str]) -> list[str]:
+    """The recipes that these labels of a node are marks of, by the names of the labels."""
+    rests = (name.removeprefix(f"{DOMAIN}/") for name in labels if name.startswith(f"{DOMAIN}/"))
+    return sorted({rest.partition(".")[0] for rest in rests})

@@ -177,6 +177,7 @@ _SHAPES: dict[str, dict[str, dict[str, Any]]] = {
                 "capacity": _AMOUNTS,
                 "allocatable": _AMOUNTS,
                 "conditions": _CONDITIONS,
+                "addresses": [{"type": str, "address": str}],
             },
         },
         "Pod": {
@@ -208,6 +209,23 @@ _SHAPES: dict[str, dict[str, dict[str, Any]]] = {
         "CustomResourceDefinition": {
             "spec!": {"group": str, "names": {"kind": str}, "versions": [{"name": str}]},
             "status": {"conditions": _CONDITIONS, "storedVersions": [str]},
+        }
+    },
+    "nfd.k8s-sigs.io/v1alpha1": {
+        "NodeFeature": {
+            "spec": {
+                "features": {
+                    "attributes": {EACH: {"elements": _TEXTS}},
+                    "flags": {EACH: {"elements": {EACH: {}}}},
+                    "instances": {EACH: {"elements": [{"attributes": _TEXTS}]}},
+                }
+            }
+        }
+    },
+    "hardware-enablement.io/v1": {
+        "SpecialResource": {
+            "spec": {"pools": [{}]},
+            "status": {"problems": [{"node": str, "reason": str, "message": str}]},
         }
     },
     "topology.node.k8s.io/v1alpha2": {

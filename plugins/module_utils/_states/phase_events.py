@@ -17,7 +17,7 @@ from .._nodes.facts import NodeFacts
 from .._runs.context import RunContext
 from .record.crd import API_VERSION, KIND
 from .validation.causes import Results
-from .validation.node_marks import READY, VANISHED
+from .validation.node_marks import VANISHED, split_summary
 
 # Reason and whether it is a warning, by phase. Nodes have Events of others, so the reasons say what
 # is meant.
@@ -41,8 +41,8 @@ def of_node(
 
     results are those of the run, for the words; None where the phase is the same.
     """
-    old, _state = _parts(before)
-    phase, state = _parts(after)
+    old, _state = split_summary(before)
+    phase, state = split_summary(after)
     if phase == old or phase not in _REASONS:
         return None
     reason, warning = _REASONS[phase]
@@ -104,14 +104,6 @@ def say(client: Client, found: Sequence[Occurrence], context: RunContext) -> Non
     error = events.write(client, cleaned, context.clock(), context.run_info)
     if error:
         context.progress(f"no Events were written: {error}")
-
-
-def _parts(summary: str | None) -> tuple[str, str]:
-    """Phase and state of a summary label: "ready", "driver.failed", or none."""
-    if not summary or summary in (READY, VANISHED):
-        return summary or "", ""
-    state, _dot, phase = summary.rpartition(".")
-    return phase, state
 
 
 def _was(phase: str) -> str:

@@ -31,11 +31,12 @@ from ..._states import (
     priority_classes,
     special_resource,
 )
+from ..._states.inventory import node_hosts
 from ..._states.record import record_store
 from ..._states.validation import answers, mirror
 from .object_rights import object_rights
 
-# What every run does, whatever the recipe.
+# What every run does, whatever the recipe, and an inventory of the nodes.
 _ENGINE = (
     identity,
     lease,
@@ -50,6 +51,7 @@ _ENGINE = (
     holders,
     priority_classes,
     special_resource,
+    node_hosts,
 )
 # What is done for a recipe beside enabling it.
 _BESIDE = {RMD_RECIPE: rmd_rights.RIGHTS, NUMA_RECIPE: numa_reading.RIGHTS}

@@ -67,6 +67,23 @@ def _parse(text: str | None) -> dict[str, ProofRecord]:
         return {}
 
 
+def split_summary(summary: str | None) -> tuple[str, str]:
+    """Phase and state of a summary label: "ready", "driver.failed", or none."""
+    if not summary or summary in (READY, VANISHED):
+        return summary or "", ""
+    state, _dot, phase = summary.rpartition(".")
+    return phase, state
+
+
+def restarts_pending(marks: NodeMarks) -> list[str]:
+    """The states whose pods still run the version before, as the last run has found: their gates are
+    stale, and the node waits neither for them nor for anything else."""
+    phase, state = split_summary(marks.summary)
+    if phase in ("", VANISHED, Phase.WAITING.value):
+        return []
+    return sorted(name for name, gate in marks.gates.items() if gate == STALE and name != state)
+
+
 def wanted(
     before: NodeMarks,
     plans: Sequence[StatePlan],

@@ -48,6 +48,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts i
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
     ClusterSnapshot,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._states.inventory.host_groups import (
+    address_of,
+    host_groups,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.inventory.host_variables import (
+    host_variables,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts import pod_status
 
 Obj = dict[str, Any]
@@ -115,6 +122,7 @@ OBJECTS: dict[str, Obj] = {
             },
             "allocatable": {"x/gpu": "8", "memory": "2Gi"},
             "conditions": CONDITIONS,
+            "addresses": [{"type": "InternalIP", "address": "192.0.2.1"}],
         },
     },
     "pods": {
@@ -179,6 +187,9 @@ def read_nodes(client: Client) -> None:
     for node in client.list(NODE).items:
         facts = NodeFacts.from_object(node)
         sum(quantity(amount) for amount in facts.allocatable.values())
+        variables = host_variables(node, {}, {})
+        host_groups(variables)
+        address_of(variables, "InternalIP")
 
 
 def apply_a_set(client: Client) -> None:

@@ -19,6 +19,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds
     Kind,
     builtin,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._states.inventory.node_features import (
+    NODE_FEATURE,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record.crd import (
     RECORD,
     definition,
@@ -38,7 +41,9 @@ _BUILTIN = (
     ("scheduling.k8s.io/v1", "PriorityClass"),
 )
 KINDS: dict[str, Kind] = {
-    kind.plural: kind for kind in (*(builtin(*each) for each in _BUILTIN), RECORD) if kind
+    kind.plural: kind
+    for kind in (*(builtin(*each) for each in _BUILTIN), RECORD, NODE_FEATURE)
+    if kind
 }
 _REVIEWS = "selfsubjectaccessreviews"
 _IN = re.compile(r"^(\S+) in \((.*)\)$")

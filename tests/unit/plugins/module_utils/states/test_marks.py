@@ -264,3 +264,21 @@ def test_a_run_of_some_states_never_says_that_a_node_is_ready(
         complete=False,
     )
     assert found.summary == after
+
+
+@pytest.mark.parametrize(
+    ("driver", "plugin", "pending"),
+    [
+        (result(Phase.READY, restart_pending=True), Phase.READY, ["driver"]),
+        (result(Phase.READY, restart_pending=True), Phase.FAILED, ["driver"]),
+        (result(Phase.READY), Phase.READY, []),
+        (replace(result(Phase.WAITING), subject="another"), Phase.WAITING, []),
+        (result(Phase.VANISHED), Phase.VANISHED, []),
+    ],
+)
+def test_a_pending_restart_can_be_read_off_the_marks(
+    driver: Result, plugin: Phase, pending: list[str]
+) -> None:
+    before = NodeMarks({"driver": "ready"}, "ready", {"driver": PROOF})
+    after = wanted(before, driver=driver, plugin=result(plugin, "plugin"))
+    assert node_marks.restarts_pending(after) == pending
