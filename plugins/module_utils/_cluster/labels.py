@@ -65,6 +65,12 @@ def proofs_annotation(recipe: str) -> str:
     return f"{DOMAIN}/{recipe}.proofs"
 
 
+def restart_pending_annotation(recipe: str) -> str:
+    """The node annotation that names the states whose pods still run the version before, with
+    commas between them."""
+    return f"{DOMAIN}/{recipe}.restart-pending"
+
+
 def vanished_annotation(recipe: str) -> str:
     """The node annotation that says since when the labels of the hardware are gone, as an API
     timestamp."""

@@ -89,7 +89,7 @@ def _recipe(facts: NodeFacts, recipe: str, record: RecordFacts) -> Obj:
         "state": state,
         "reason": str(problem.get("reason") or ""),
         "message": str(problem.get("message") or ""),
-        "restarts_pending": node_marks.restarts_pending(marks),
+        "restarts_pending": list(marks.restarts),
         "pool": next((pool.name for pool in record.pools if pool.has(facts.labels)), ""),
         "gates": marks.gates,
         "proofs": {name: asdict(proof) for name, proof in marks.proofs.items()},

@@ -16,6 +16,7 @@ from ..._cluster.labels import (
     fact_label,
     gate_label,
     proofs_annotation,
+    restart_pending_annotation,
     summary_label,
     vanished_annotation,
 )
@@ -31,7 +32,8 @@ class NodeMarks:
     """The labels and the proofs of one recipe on one node; None as a value means no label.
 
     facts: what the node tells pods about itself, by the names of the labels. vanished: since when
-    the labels of the hardware are gone, as an API timestamp.
+    the labels of the hardware are gone, as an API timestamp. restarts: the states whose pods still
+    run the version before, sorted.
     """
 
     gates: dict[str, str] = field(default_factory=dict)
@@ -39,6 +41,7 @@ class NodeMarks:
     proofs: dict[str, ProofRecord] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     vanished: str | None = None
+    restarts: tuple[str, ...] = ()
 
 
 def read(node: NodeFacts, recipe: str) -> NodeMarks:
@@ -52,7 +55,10 @@ def read(node: NodeFacts, recipe: str) -> NodeMarks:
     facts = {name: value for name, value in ours.items() if name[len(prefix) :] not in gates}
     proofs = _parse(node.annotations.get(proofs_annotation(recipe)))
     since = node.annotations.get(vanished_annotation(recipe))
-    return NodeMarks(gates, node.labels.get(summary_label(recipe)), proofs, facts, since)
+    noted = node.annotations.get(restart_pending_annotation(recipe)) or ""
+    restarts = tuple(sorted(filter(None, noted.split(","))))
+    summary = node.labels.get(summary_label(recipe))
+    return NodeMarks(gates, summary, proofs, facts, since, restarts)
 
 
 def _parse(text: str | None) -> dict[str, ProofRecord]:
@@ -75,15 +81,6 @@ def split_summary(summary: str | None) -> tuple[str, str]:
     return phase, state
 
 
-def restarts_pending(marks: NodeMarks) -> list[str]:
-    """The states whose pods still run the version before, as the last run has found: their gates are
-    stale, and the node waits neither for them nor for anything else."""
-    phase, state = split_summary(marks.summary)
-    if phase in ("", VANISHED, Phase.WAITING.value):
-        return []
-    return sorted(name for name, gate in marks.gates.items() if gate == STALE and name != state)
-
-
 def wanted(
     before: NodeMarks,
     plans: Sequence[StatePlan],
@@ -103,12 +100,14 @@ def wanted(
     be ready, and nobody proves what it carries of others.
     """
     names = {plan.name for plan in plans}
-    kept = (before.gates.keys() | before.proofs.keys()) - names if not complete else set()
+    known = before.gates.keys() | before.proofs.keys() | set(before.restarts)
+    kept = known - names if not complete else set()
     marks = NodeMarks(
         {state: value for state, value in before.gates.items() if state in kept},
         before.summary,
         {state: proof for state, proof in before.proofs.items() if state in kept},
         before.facts,
+        restarts=_restarts(before, kept | names, results),
     )
     for plan in plans:
         gate, proof = _gate_and_proof(before, plan, results.get(plan.name), node, moment, withdraw)
@@ -123,6 +122,15 @@ def wanted(
     first = first_summary or before.summary
     marks.summary = _summary(None if first == VANISHED else first, plans, results, complete)
     return marks
+
+
+def _restarts(
+    before: NodeMarks, states: Set[str], results: Mapping[str, Result]
+) -> tuple[str, ...]:
+    """A restart is pending until its state is ready with what is deployed."""
+    ready = {state for state, result in results.items() if result.phase is Phase.READY}
+    pending = {state for state in ready if results[state].restart_pending}
+    return tuple(sorted((set(before.restarts) - ready | pending) & states))
 
 
 def _gate_and_proof(
@@ -190,6 +198,8 @@ def patch(before: NodeMarks, after: NodeMarks, recipe: str) -> dict[str, Any] | 
         )
     if before.vanished != after.vanished:
         annotations[vanished_annotation(recipe)] = after.vanished
+    if before.restarts != after.restarts:
+        annotations[restart_pending_annotation(recipe)] = ",".join(after.restarts) or None
     metadata = {"labels": labels, "annotations": annotations}
     found = {part: entries for part, entries in metadata.items() if entries}
     return {"metadata": found} if found else None

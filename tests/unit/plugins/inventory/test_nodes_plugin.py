@@ -53,7 +53,7 @@ def cluster(api: FakeServer) -> ScriptedCluster:
     marked = world.node_object(
         "n1",
         labels={OURS: "ready", f"{OURS}.driver": "stale", "size": "big", "evil": EVIL},
-        annotations={f"{OURS}.proofs": proofs},
+        annotations={f"{OURS}.proofs": proofs, f"{OURS}.restart-pending": "driver"},
     )
     marked["status"]["addresses"] = [{"type": "InternalIP", "address": "192.0.2.1"}]
     return ScriptedCluster(api, marked, world.node_object("plain"))

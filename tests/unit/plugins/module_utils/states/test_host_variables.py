@@ -112,7 +112,8 @@ def test_a_new_node_that_no_run_has_told_of_yet_is_unknown() -> None:
 
 
 def test_a_pending_restart_is_a_group_besides_the_phase() -> None:
-    found = variables({"/toy-card": "ready", "/toy-card.driver": "stale"})
+    noted = {f"{OURS}/toy-card.restart-pending": "driver"}
+    found = variables({"/toy-card": "ready", "/toy-card.driver": "stale"}, annotations=noted)
     assert found["recipes"]["toy-card"]["restarts_pending"] == ["driver"]
     groups = host_groups(found)
     assert {"toy_card_ready", "toy_card_restart_pending"} < groups.keys()

@@ -16,7 +16,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.leftov
 
 PREFIX = "hardware-enablement.io/toy"
 LABELS = (PREFIX, f"{PREFIX}.driver", f"{PREFIX}.container-runtime", f"{PREFIX}.node-kernel")
-ANNOTATIONS = (f"{PREFIX}.proofs", f"{PREFIX}.vanished")
+ANNOTATIONS = tuple(f"{PREFIX}.{name}" for name in ("proofs", "restart-pending", "vanished"))
 FOREIGN = {
     "labels": {f"{PREFIX}-two.driver": "ready", "zone": "a"},
     "annotations": {"note": "mine"},

@@ -267,18 +267,30 @@ def test_a_run_of_some_states_never_says_that_a_node_is_ready(
 
 
 @pytest.mark.parametrize(
-    ("driver", "plugin", "pending"),
+    ("phase", "pending"),
     [
-        (result(Phase.READY, restart_pending=True), Phase.READY, ["driver"]),
-        (result(Phase.READY, restart_pending=True), Phase.FAILED, ["driver"]),
-        (result(Phase.READY), Phase.READY, []),
-        (replace(result(Phase.WAITING), subject="another"), Phase.WAITING, []),
-        (result(Phase.VANISHED), Phase.VANISHED, []),
+        (Phase.READY, ()),
+        *((phase, ("driver",)) for phase in Phase if phase is not Phase.READY),
     ],
 )
-def test_a_pending_restart_can_be_read_off_the_marks(
-    driver: Result, plugin: Phase, pending: list[str]
+def test_a_pending_restart_is_noted_until_its_state_is_ready_with_what_is_deployed(
+    phase: Phase, pending: tuple[str, ...]
 ) -> None:
-    before = NodeMarks({"driver": "ready"}, "ready", {"driver": PROOF})
-    after = wanted(before, driver=driver, plugin=result(plugin, "plugin"))
-    assert node_marks.restarts_pending(after) == pending
+    found = result(Phase.READY, restart_pending=True)
+    noted = wanted(NodeMarks({"driver": "ready"}, "ready"), driver=found)
+    assert noted.restarts == ("driver",)
+    assert wanted(noted, driver=result(phase)).restarts == pending
+    assert wanted(noted).restarts == ("driver",)
+
+
+def test_a_pending_restart_of_a_state_that_is_no_more_is_forgotten() -> None:
+    assert wanted(NodeMarks(restarts=("driver", "gone"))).restarts == ("driver",)
+
+
+def test_a_pending_restart_is_an_annotation() -> None:
+    name = "hardware-enablement.io/demo.restart-pending"
+    before, after = NodeMarks(), NodeMarks(restarts=("a", "b"))
+    annotated = {"metadata": {"annotations": {name: "a,b"}}}
+    assert node_marks.patch(before, after, "demo") == annotated
+    assert node_marks.patch(after, before, "demo") == {"metadata": {"annotations": {name: None}}}
+    assert node_marks.read(world.node(annotations={name: "b,,a"}), "demo").restarts == ("a", "b")
