@@ -5,26 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from typing import Any
-
-from ansible.errors import AnsibleParserError
-from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
-from ansible.utils.unsafe_proxy import wrap_var
-
-from ..module_utils._cluster.client import Client, connect
-from ..module_utils._errors import EnablementError
-from ..module_utils._interface.arguments import CONNECTION
-from ..module_utils._recipes.values import plain
-from ..module_utils._states.inventory.host_groups import address_of, host_groups
-from ..module_utils._states.inventory.node_hosts import find_hosts
-
-try:
-    from ansible.template import trust_as_template as trusted
-except ImportError:  # Before ansible-core 2.19 all is trusted that is not marked.
-    trusted = str
-
 DOCUMENTATION = r"""
 name: nodes
 short_description: The nodes of a Kubernetes or OpenShift cluster as hosts
@@ -124,6 +104,26 @@ cache_plugin: ansible.builtin.jsonfile
 cache_connection: ~/.cache/hardware-nodes
 cache_timeout: 300
 """
+
+import hashlib
+import json
+from typing import Any
+
+from ansible.errors import AnsibleParserError
+from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
+from ansible.utils.unsafe_proxy import wrap_var
+
+from ..module_utils._cluster.client import Client, connect
+from ..module_utils._errors import EnablementError
+from ..module_utils._interface.arguments import CONNECTION
+from ..module_utils._recipes.values import plain
+from ..module_utils._states.inventory.host_groups import address_of, host_groups
+from ..module_utils._states.inventory.node_hosts import find_hosts
+
+try:
+    from ansible.template import trust_as_template as trusted
+except ImportError:  # Before ansible-core 2.19 all is trusted that is not marked.
+    trusted = str
 
 FILES = ("hardware_nodes.yml", "hardware_nodes.yaml")
 VARIABLE = "kubernetes_node"

@@ -75,6 +75,12 @@ def user_pod(node: str) -> Obj:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "user"}, "spec": spec}
 
 
+def restarts(cluster: Cluster) -> dict[str, str]:
+    """node -> the states that wait for a restart there, of those that have any."""
+    name = "nvidia-gpu.restart-pending"
+    return {node: own[name] for node, own in sight.marks(cluster).items() if name in own}
+
+
 def gpus(cluster: Cluster, node: str) -> str:
     """The devices that a node offers."""
     return str(sight.nodes(cluster)[node]["status"]["allocatable"].get("nvidia.com/gpu", "0"))
@@ -245,6 +251,7 @@ def test_devices_that_are_all_in_use_are_told_from_broken_ones(
     assert (problem["phase"], problem["reason"]) == ("unknown", "DevicesBusy")
     gates = sight.gates(cluster, NODE)
     assert (gates[""], gates["device_plugin_validation"]) == ("ready", "stale")
+    assert restarts(cluster) == {}
     assert "degraded" not in gates.values()
     assert sight.uids(cluster) == before
     cluster.kubectl("delete", "pod", "user", "--now")
@@ -263,6 +270,7 @@ def test_a_changed_driver_waits_for_its_restart_and_is_proven_then(
     for node in GPU_NODES:
         gates = sight.gates(cluster, node)
         assert (gates[""], gates["driver"]) == ("ready", "stale")
+    assert restarts(cluster) == dict.fromkeys(GPU_NODES, "driver")
     again = runner.play("enable_gpu", hardware_enablement_options=OPEN_MODULES).check()
     again.unchanged()
     assert "3 nodes run the driver version before" in again.output
@@ -272,6 +280,7 @@ def test_a_changed_driver_waits_for_its_restart_and_is_proven_then(
         sight.delete_pod(cluster, node, "driver")
     runner.play("enable_gpu", hardware_enablement_options=OPEN_MODULES).check()
     assert all_ready(cluster)
+    assert restarts(cluster) == {}
     changes_nothing(cluster, runner, hardware_enablement_options=OPEN_MODULES)
     assert sight.proofs(cluster, NODE)["driver"]["hash"] != proof["hash"]
 
