@@ -8,7 +8,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 name: nodes
 short_description: The nodes of a Kubernetes or OpenShift cluster as hosts
-version_added: 0.2.0
+version_added: 0.1.0
 author: hardware.enablement contributors (@hardware-enablement)
 description:
   - Each node is a host. Groups say which recipes are enabled on it and how they stand, which kernel it runs, its zone
