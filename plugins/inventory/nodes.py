@@ -177,8 +177,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             # No template: it has been looked at. AWX reads it, and knows no marks.
             self.inventory.set_variable(host, "ansible_host", trusted(address))
         for group, parent in host_groups(variables).items():
-            self.inventory.add_group(group)
-            self.inventory.add_child(group, host)
+            # A node may be called as a recipe is, so no name is looked up among both.
+            self.inventory.add_host(host, self.inventory.add_group(group))
             if parent:
                 self.inventory.add_child(parent, group)
         known, strict = self.inventory.get_host(host).get_vars(), self.get_option("strict")

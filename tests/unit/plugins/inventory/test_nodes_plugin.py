@@ -129,6 +129,14 @@ def test_nodes_are_hosts_in_groups_and_users_add_their_own(inventory: Inventory)
     assert "drained" not in found
 
 
+def test_a_node_may_be_called_as_a_recipe_is(
+    inventory: Inventory, cluster: ScriptedCluster
+) -> None:
+    cluster.put("nodes", world.node_object("toy", labels={OURS.replace("-card", ""): "ready"}))
+    found = inventory.read(groups={"fine": "true"})
+    assert [found[group]["hosts"] for group in ("toy", "toy_ready")] == [["toy"], ["toy"]]
+
+
 @pytest.mark.usefixtures("cluster")
 def test_an_expression_that_fails_is_passed_over_unless_strict(inventory: Inventory) -> None:
     wrong = {"compose": {"size": "kubernetes_node.labels.no.such"}}
