@@ -32,12 +32,12 @@ options:
     default: present
   taints:
     description:
-      - The taints, each with C(key), C(value) and C(effect), as in a node's spec. An empty list takes them off.
-        Without it, those of the record.
+      - The taints, each as C(kubectl taint) takes it (C(nvidia.com/gpu=present:NoSchedule)), or with C(key), C(value)
+        and C(effect) as in a node's spec. An empty list takes them off. Without it, those of the record.
       - A key that is one of the recipe's resources (C(nvidia.com/gpu)) is tolerated by every pod that asks for it where
         the API server's admission plugin ExtendedResourceToleration is on; the task says where it is not.
     type: list
-    elements: dict
+    elements: raw
   no_execute:
     description:
       - Whether O(taints) may have the effect C(NoExecute), which ends the pods on these nodes that do not tolerate it.
@@ -81,10 +81,7 @@ EXAMPLES = r"""
 - name: Only pods that ask for a GPU run on nodes with GPUs
   hardware.enablement.node_partition:
     recipe: nvidia-gpu
-    taints:
-      - key: nvidia.com/gpu
-        value: present
-        effect: NoSchedule
+    taints: ["nvidia.com/gpu=present:NoSchedule"]
 
 - name: Others may fill them, and make room when it is needed
   hardware.enablement.node_partition:

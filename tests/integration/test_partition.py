@@ -84,7 +84,7 @@ def test_other_pods_are_kept_off_and_those_that_ask_for_the_device_are_not(
         in predicted.output
     )
     assert runner.writes(since) == []
-    partition(runner, partitioning_taints=[GPU]).check()
+    partition(runner, partitioning_taints=["nvidia.com/gpu=present:NoSchedule"]).check()
     assert tainted(cluster, GPU) == GPU_NODES
 
     # The record's status says what it was looked at for.

@@ -221,7 +221,7 @@ NODE_PARTITION: Spec = {
     **RUN,
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     # Not given (None) is as in the record, or as it is.
-    "taints": {"type": "list", "elements": "dict"},
+    "taints": {"type": "list", "elements": "raw"},
     "no_execute": {"type": "bool", "default": False},
     "soft": {"type": "bool"},
     "priority_classes": {

@@ -25,7 +25,8 @@ PENDING = "pending"
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _PREFIX = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
-_WRITTEN = re.compile(r"([^=:]+)=([^=:]*):([A-Za-z]+)")
+# As kubectl taint takes it.
+_WRITTEN = re.compile(r"([^=:]+)(?:=([^=:]*))?:([A-Za-z]+)")
 _FIELDS = frozenset({"key", "value", "effect"})
 
 
@@ -55,8 +56,9 @@ class Taint:
         return {"key": self.key, "operator": "Equal", "value": self.value, "effect": self.effect}
 
 
-def parse_taints(entries: Sequence[Mapping[str, Any]] | None) -> tuple[Taint, ...]:
-    """Taints as a person gives them, as a node's spec has them. Raises InvalidInput."""
+def parse_taints(entries: Sequence[Mapping[str, Any] | str] | None) -> tuple[Taint, ...]:
+    """Taints as a person gives them: as a node's spec has them, or as `kubectl taint` takes them.
+    Raises InvalidInput."""
     found: dict[tuple[str, str], Taint] = {}
     for entry in entries or ():
         taint = _parse(entry)
@@ -66,7 +68,14 @@ def parse_taints(entries: Sequence[Mapping[str, Any]] | None) -> tuple[Taint, ..
     return tuple(sorted(found.values()))
 
 
-def _parse(entry: Mapping[str, Any]) -> Taint:
+def _parse(entry: Any) -> Taint:
+    if isinstance(entry, str):
+        written = _WRITTEN.fullmatch(entry)
+        if not written:
+            raise _wrong(entry, "it is not written as KEY=VALUE:EFFECT")
+        entry = dict(zip(("key", "value", "effect"), written.groups(), strict=True))
+    if not isinstance(entry, Mapping):
+        raise _wrong(entry, "it is neither a mapping nor written as KEY=VALUE:EFFECT")
     unknown = sorted(entry.keys() - _FIELDS)
     if unknown:
         raise _wrong(entry, f"there is no field {', '.join(unknown)}")
@@ -81,9 +90,9 @@ def _parse(entry: Mapping[str, Any]) -> Taint:
     return taint
 
 
-def _wrong(entry: Mapping[str, Any], why: str) -> InvalidInput:
+def _wrong(entry: Any, why: str) -> InvalidInput:
     return InvalidInput(
-        f"taint {json.dumps(dict(entry), default=str)} cannot be used", why=why, todo="correct it"
+        f"taint {json.dumps(entry, default=str)} cannot be used", why=why, todo="correct it"
     )
 
 
@@ -132,8 +141,8 @@ def ours_of(node: Mapping[str, Any], recipe: str) -> set[Taint]:
     text = (node["metadata"].get("annotations") or {}).get(taints_annotation(recipe))
     try:
         written = json.loads(text or "[]")
-        return {Taint(*_WRITTEN.fullmatch(each).groups()) for each in written}  # type: ignore[union-attr]
-    except (ValueError, TypeError, AttributeError):
+        return set(parse_taints(list(written)))
+    except (ValueError, TypeError, InvalidInput):
         return set()
 
 

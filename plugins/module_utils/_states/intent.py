@@ -49,7 +49,7 @@ def make_intent(
     *,
     complete: bool = True,
     pools: Sequence[Mapping[str, Any]] | None = None,
-    taints: Sequence[Mapping[str, Any]] | None = None,
+    taints: Sequence[Mapping[str, Any] | str] | None = None,
 ) -> Intent:
     """Given options (resolved), pools and taints hold as they are, never mixed with those of the record;
     None takes the record's.

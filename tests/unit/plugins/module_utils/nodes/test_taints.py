@@ -51,6 +51,7 @@ def patched(patch: Any) -> tuple[list[Any], str | None]:
 def test_taints_are_parsed_and_sorted() -> None:
     given = [{"key": "team", "effect": "NoExecute"}, GPU.to_object()]
     assert parse_taints(given) == (GPU, TEAM)
+    assert parse_taints(["team:NoExecute", str(GPU)]) == (GPU, TEAM)
     assert parse_taints(None) == ()
 
 
@@ -65,9 +66,13 @@ def test_taints_are_parsed_and_sorted() -> None:
         ({"key": "a", "value": "{{ b }}", "effect": "NoSchedule"}, "its value is no label value"),
         ({"key": "a", "effect": "NoGo"}, "its effect is none of"),
         ({"key": "a", "effect": "NoSchedule", "timeAdded": "now"}, "there is no field timeAdded"),
+        ("a=b", "it is not written as KEY=VALUE:EFFECT"),
+        ("a=b:NoSchedule-", "it is not written as KEY=VALUE:EFFECT"),
+        ("a=b c:NoSchedule", "its value is no label value"),
+        (7, "it is neither a mapping nor written"),
     ],
 )
-def test_taints_that_no_node_takes(entry: dict[str, Any], why: str) -> None:
+def test_taints_that_no_node_takes(entry: Any, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
         parse_taints([entry])
 
