@@ -20,7 +20,15 @@ from .._cluster.objects import key_of
 from .._cluster.planning import plan
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
-from .._nodes.taints import NO_EXECUTE, Taint, conflicts, is_tolerated, ours_of, startup_taint
+from .._nodes.taints import (
+    NO_EXECUTE,
+    Taint,
+    conflicts,
+    is_tolerated,
+    ours_of,
+    startup_taint,
+    taints_of,
+)
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .discover import list_nodes
@@ -164,15 +172,18 @@ class _Partition:
         return [*found, *(Change(key, "delete", live[key], None) for key in sorted(going, key=str))]
 
     def _untolerated(self, taints: Sequence[Taint]) -> list[Taint]:
-        """Taints that would keep our own pods off: the DaemonSets do not have them yet."""
-        if not taints:
+        """Taints that would keep our own pods off: the DaemonSets do not have them yet. What all
+        nodes carry already stays."""
+        carried = [set(taints_of(node)) for node in self.nodes]
+        coming = [taint for taint in taints if not all(taint in each for each in carried)]
+        if not coming:
             return []
         labels = f"{PART_OF_LABEL}={self.prepared.applyset_id}"
         found = self.client.list(self.client.kind("apps/v1", "DaemonSet"), labels=labels).items
         specs = [daemonset["spec"]["template"]["spec"] for daemonset in found]
         return [
             taint
-            for taint in taints
+            for taint in coming
             if not all(is_tolerated(taint, spec.get("tolerations") or []) for spec in specs)
         ]
 

@@ -22,6 +22,7 @@ from ..._cluster.definitions import (
 from ..._cluster.kinds import Kind
 from ..._cluster.labels import DOMAIN
 from ..._json import Obj
+from ..._nodes.taints import EFFECTS
 
 RECORD = Kind(DOMAIN, "v1", "SpecialResource", "specialresources", namespaced=False)
 GROUP = RECORD.group
@@ -204,7 +205,7 @@ def _taint() -> Obj:
         "A taint as in a node's spec.",
         key=_text("Its key."),
         value=_text("Its value."),
-        effect=_text("NoSchedule, PreferNoSchedule or NoExecute."),
+        effect={**_text("What it does to pods that do not tolerate it."), "enum": list(EFFECTS)},
     )
     taint["required"] = ["key", "effect"]
     return taint

@@ -132,6 +132,10 @@ def test_a_taint_that_own_pods_do_not_tolerate_is_recorded_only(
     runs.run(apply.run, STATE_APPLY, fake, options={"token": "hush"})
     assert run(fake)["untolerated"] == []
     assert taints(cluster, "n1") == [TAINT, foreign]
+    # What is there stays, also where somebody has changed a DaemonSet.
+    for daemonset in cluster.objects["daemonsets"].values():
+        daemonset["spec"]["template"]["spec"]["tolerations"] = []
+    assert run(fake)["nodes"] == []
 
 
 def test_check_mode_and_refusals_write_nothing(fake: FakeServer, cluster: ScriptedCluster) -> None:
