@@ -7,6 +7,7 @@ pods there."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.api_errors import ApiError
@@ -81,6 +82,23 @@ def _refuse_startup(prepared: Prepared) -> None:
         )
 
 
+@dataclass(frozen=True)
+class PlannedPartition:
+    """What would be written. asked: the record's taints change. now: the taints that nodes carry
+    afterwards; untolerated: those that wait. patches: by node."""
+
+    asked: bool
+    classes: Sequence[Change]
+    now: Sequence[Taint]
+    untolerated: Sequence[Taint]
+    patches: Mapping[str, Obj]
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything has to be written."""
+        return bool(self.asked or self.classes or self.patches)
+
+
 class _Partition:
     """One run of node_partition."""
 
@@ -97,38 +115,50 @@ class _Partition:
 
     def run(self) -> Obj:
         """Refuse, plan, write: the record, the classes, the nodes."""
+        planned = self._plan()
+        if planned.differs and not self.context.check_mode:
+            self._refuse_missing_rights(planned)
+            self._write(planned)
+        result: Obj = {
+            "changed": planned.differs,
+            "taints": [taint.to_object() for taint in self.prepared.taints],
+            "nodes": sorted(planned.patches),
+            "untolerated": [str(taint) for taint in planned.untolerated],
+            "priority_classes": [
+                {"action": change.action, "name": change.key.name} for change in planned.classes
+            ],
+        }
+        self.context.tell_changes(planned.classes)
+        lines = self._lines(planned.patches, planned.untolerated)
+        told = self.context.tell("\n".join(lines)) if lines else {}
+        if self.context.diff:
+            result["diff"] = [*self.context.diff_of(planned.classes), *told.get("diff", [])]
+        return result
+
+    def _plan(self) -> PlannedPartition:
         taints = self.prepared.taints
         self._refuse_conflicts(taints)
-        changes = [change for change in self._plan_classes() if change.action != "unchanged"]
+        classes = [change for change in self._plan_classes() if change.action != "unchanged"]
         untolerated = self._untolerated(taints)
         now = [taint for taint in taints if taint not in untolerated]
         self._refuse_to_end_own_pods(now)
-        patches = find_patches(self.nodes, self.recipe, now)
-        recorded = (self.prepared.record or {}).get("spec") or {}
-        asked = self.prepared.record is not None and recorded.get("taints", []) != [
-            taint.to_object() for taint in taints
-        ]
-        if (asked or changes or patches) and not self.context.check_mode:
-            self._refuse_missing_rights(changes, nodes=bool(patches))
-            if asked:
-                self._record()
-            execute(self.client, changes, guard=self.guard.before_write)
-            write_taints(self.client, patches, self.recipe, now, self.guard.before_write)
-        result: Obj = {
-            "changed": bool(patches or changes or asked),
-            "taints": [taint.to_object() for taint in taints],
-            "nodes": sorted(patches),
-            "untolerated": [str(taint) for taint in untolerated],
-            "priority_classes": [
-                {"action": change.action, "name": change.key.name} for change in changes
-            ],
-        }
-        self.context.tell_changes(changes)
-        lines = self._lines(patches, untolerated)
-        told = self.context.tell("\n".join(lines)) if lines else {}
-        if self.context.diff:
-            result["diff"] = [*self.context.diff_of(changes), *told.get("diff", [])]
-        return result
+        record = self.prepared.record
+        asked = [taint.to_object() for taint in taints]
+        return PlannedPartition(
+            record is not None and (record["spec"].get("taints") or []) != asked,
+            classes,
+            now,
+            untolerated,
+            find_patches(self.nodes, self.recipe, now),
+        )
+
+    def _write(self, planned: PlannedPartition) -> None:
+        if planned.asked:
+            self._record()
+        execute(self.client, planned.classes, guard=self.guard.before_write)
+        write_taints(
+            self.client, planned.patches, self.recipe, planned.now, self.guard.before_write
+        )
 
     def _find_nodes(self) -> list[Obj]:
         """The nodes of the recipe; where all is taken off, those that carry something of ours."""
@@ -187,9 +217,10 @@ class _Partition:
             if not all(is_tolerated(taint, spec.get("tolerations") or []) for spec in specs)
         ]
 
-    def _refuse_missing_rights(self, changes: Sequence[Change], *, nodes: bool) -> None:
-        rights = of_record(self.recipe, exists=True) | of_changes(self.client.kind, changes)
-        if nodes:
+    def _refuse_missing_rights(self, planned: PlannedPartition) -> None:
+        rights = of_record(self.recipe, exists=True)
+        rights |= of_changes(self.client.kind, planned.classes)
+        if planned.patches:
             rights[access(self.client.kind("v1", "Node"), None, "patch")] = set()
         refuse_lacking(self.client, rights, f"partition the nodes of {self.recipe}")
 
