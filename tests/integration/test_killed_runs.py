@@ -72,7 +72,7 @@ def chance(number: int, what: str, choices: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{number} {what}".encode()).digest()[:4], "big") % choices
 
 
-def kill(cluster: Cluster, run: subprocess.Popen[str]) -> None:
+def kill(cluster: Cluster, run: subprocess.Popen[str], lock: str = NAME) -> None:
     """End a run and its workers by -9; its lock would be held for up to a minute."""
     workers = below(run.pid)
     for process in (run.pid, *workers):
@@ -80,7 +80,7 @@ def kill(cluster: Cluster, run: subprocess.Popen[str]) -> None:
             os.kill(process, signal.SIGKILL)
     run.wait()
     sight.eventually(lambda: not any(map(lives, workers)))
-    cluster.kubectl("delete", "lease", NAME, "-n", "hardware-enablement", "--ignore-not-found")
+    cluster.kubectl("delete", "lease", lock, "-n", "hardware-enablement", "--ignore-not-found")
 
 
 def kill_at(cluster: Cluster, runner: Runner, playbook: str, at: int, **variables: Any) -> None:

@@ -118,6 +118,30 @@ class Client(ObjectReader):
         )
         return self.ask(call, read_made)
 
+    def evict(self, pod: ObjectKey, uid: str, grace_period: int | None = None) -> None:
+        """Ask for a pod to leave as its PodDisruptionBudgets allow: raises Unreachable with status
+        429 where one does not now. grace_period: seconds, None for the pod's own."""
+        options: Obj = {"preconditions": {"uid": uid}}
+        if grace_period is not None:
+            options["gracePeriodSeconds"] = grace_period
+        metadata = {"name": pod.name, "namespace": pod.namespace}
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": metadata,
+            "deleteOptions": options,
+        }
+        call = ApiRequest(
+            "POST",
+            self._kind_of(pod).path(pod.namespace, pod.name, "eviction"),
+            "evict",
+            str(pod),
+            body=_encode(body),
+            # A budget that refuses goes on doing so for longer than a request is repeated.
+            patience_s=0.0,
+        )
+        self.ask(call, read_made)
+
     def patch(
         self,
         kind: Kind,

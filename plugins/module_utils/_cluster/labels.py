@@ -71,6 +71,11 @@ def restart_pending_annotation(recipe: str) -> str:
     return f"{DOMAIN}/{recipe}.restart-pending"
 
 
+def upgrade_annotation(recipe: str) -> str:
+    """The node annotation that says how a node stands in the exchange of its driver, as JSON."""
+    return f"{DOMAIN}/{recipe}.upgrade"
+
+
 def vanished_annotation(recipe: str) -> str:
     """The node annotation that says since when the labels of the hardware are gone, as an API
     timestamp."""

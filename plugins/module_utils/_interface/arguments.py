@@ -134,6 +134,41 @@ STATE_VALIDATE: Spec = {
     "allow_empty": {"type": "bool", "default": False},
 }
 
+DRIVER_UPGRADE: Spec = {
+    **CONNECTION,
+    **{name: argument for name, argument in RECIPE.items() if name not in ("options", "pools")},
+    **RUN,
+    "nodes": {"type": "list", "elements": "str"},
+    "waves": {"type": "list", "elements": "str", "default": ["1", "10%", "50%", "100%"]},
+    "max_unavailable": {"type": "str", "default": "10%"},
+    "max_failures": {"type": "str", "default": "5%"},
+    "soak": {"type": "int", "default": 0},
+    "maintenance_window": {
+        "type": "dict",
+        "options": {
+            "start": {"type": "str", "required": True},
+            "end": {"type": "str", "required": True},
+            "days": {"type": "list", "elements": "str"},
+            "timezone": {"type": "str", "default": "UTC"},
+        },
+    },
+    "drain": {
+        "type": "dict",
+        "options": {
+            "whole_node": {"type": "bool", "default": False},
+            "force": {"type": "bool", "default": False},
+            "delete_emptydir_data": {"type": "bool", "default": False},
+            "daemonsets": {"type": "bool", "default": True},
+            "grace_period": {"type": "int"},
+            "timeout": {"type": "int", "default": 600},
+        },
+    },
+    "stop_timeout": {"type": "int", "default": 300},
+    "rollback": {"type": "bool", "default": False},
+    "failure_grace": PROVING["failure_grace"],
+    "timeout": PROVING["timeout"],
+}
+
 # How registries are asked, for who has no cluster to ask about it, too.
 REGISTRIES: Spec = {
     "registry_ca": {"type": "str"},

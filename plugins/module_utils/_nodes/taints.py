@@ -22,6 +22,8 @@ NO_EXECUTE = "NoExecute"
 EFFECTS = ("NoSchedule", "PreferNoSchedule", NO_EXECUTE)
 # The value of the taint with which an autoscaler's pool starts its nodes.
 PENDING = "pending"
+# Those of nodes whose driver is exchanged, and of nodes where that failed.
+EXCHANGE, QUARANTINE = "upgrading", "quarantined"
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _PREFIX = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
@@ -96,9 +98,10 @@ def _wrong(entry: Any, why: str) -> InvalidInput:
     )
 
 
-def startup_taint(recipe: str) -> Taint:
-    """What keeps pods off a node of an autoscaler's pool until the node is proven."""
-    return Taint(summary_label(recipe), PENDING, "NoSchedule")
+def is_of_engine(taint: Taint, recipe: str) -> bool:
+    """Whether a taint is one that a run takes off by itself, so that nobody can partition by it."""
+    own = (PENDING, EXCHANGE, QUARANTINE)
+    return taint in [Taint(summary_label(recipe), value, "NoSchedule") for value in own]
 
 
 def operand_tolerations(
@@ -177,19 +180,3 @@ def taint_patch(node: Mapping[str, Any], recipe: str, wanted: Iterable[Taint]) -
         },
         "spec": {"taints": [*kept, *(taint.to_object() for taint in coming)]},
     }
-
-
-def startup_removal(
-    taints: Sequence[Mapping[str, Any]], recipe: str
-) -> list[dict[str, Any]] | None:
-    """The JSON patch that takes the start-up taint off a node with these taints; None where it has
-    none. Refused where the node's taints have changed meanwhile."""
-    started = startup_taint(recipe)
-    for index, entry in enumerate(taints):
-        if (entry.get("key"), entry.get("value")) == (started.key, started.value):
-            path = f"/spec/taints/{index}"
-            return [
-                {"op": "test", "path": path, "value": dict(entry)},
-                {"op": "remove", "path": path},
-            ]
-    return None

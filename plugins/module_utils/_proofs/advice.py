@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .._verdicts.reasons import UNDER_WAY, Reason
+from .._verdicts.reasons import UNDER_WAY, WAIT, Reason
 from .catalog import KINDS
 
 # What the walk itself says of a state, whatever its proofs.
@@ -47,6 +47,10 @@ OF_STATES: Mapping[str, Reason] = {
         "the kubelet does not answer; `unknown`", "bring the node back, then run again"
     ),
     "NotLooked": UNDER_WAY,
+    "Upgrading": Reason(
+        "the node's driver is exchanged, and nothing is proven there meanwhile; the sentence says what is waited for",
+        WAIT,
+    ),
     "Timeout": Reason(
         "not ready within the state's time, and nothing else is wrong",
         "read the pod's log, or allow more time with timeout",

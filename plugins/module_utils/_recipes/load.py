@@ -13,7 +13,19 @@ from .._nodes.groups import FACETS
 from .._proofs.proof import Proof
 from .._schema.problems import Problems, describe
 from .documents import parse
-from .recipe import CLUSTER, Asset, Build, Compile, Git, NodeObjects, Option, Recipe, Rival, State
+from .recipe import (
+    CLUSTER,
+    Asset,
+    Build,
+    Compile,
+    DeviceAccess,
+    Git,
+    NodeObjects,
+    Option,
+    Recipe,
+    Rival,
+    State,
+)
 from .references import check_references, files_of, in_order
 from .schema import check_shape
 from .standard import STANDARD_OPTIONS
@@ -61,6 +73,9 @@ def _recipe(raw: Mapping[str, Any], files: Mapping[str, str], source: str) -> Re
         rivals=tuple(Rival(**rival) for rival in raw.get("rivals", ())),
         node_objects=tuple(NodeObjects(**kind) for kind in raw.get("node_objects", ())),
         release_role=raw.get("release_role", ""),
+        device_access=DeviceAccess(
+            **{name: tuple(texts) for name, texts in raw.get("device_access", {}).items()}
+        ),
         options=_options(raw.get("options", {})),
         states={name: _state(name, states[name], files) for name in in_order(states)},
         files=dict(files),

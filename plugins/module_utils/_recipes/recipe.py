@@ -170,6 +170,16 @@ class NodeObjects:
 
 
 @dataclass(frozen=True)
+class DeviceAccess:
+    """How pods get at the devices beside asking for an extended resource: by a runtime class, or by
+    a path of the node that they mount (* may stand in it). Both are templates whose only variable
+    is options."""
+
+    runtime_classes: tuple[str, ...] = ()
+    host_paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Recipe:
     """A special resource's stack.
 
@@ -178,7 +188,8 @@ class Recipe:
     presence is enough. preinstalled_driver: label sets, any of which says that a node brings its
     driver. rivals: what must not run where this recipe is enabled. node_objects: what its pods make
     of each node, removed with the recipe. release_role: the role that gives back what is not in the
-    recipe's objects, before these are removed ("" for none).
+    recipe's objects, before these are removed ("" for none). device_access: what else than a
+    request tells a user of the devices.
     version: the author's own ("" for none), driver_version the template of the driver's, of which
     options are the only variables.
     options: those of the recipe and the standard ones. states: in dependency order. files: every
@@ -197,6 +208,7 @@ class Recipe:
     rivals: tuple[Rival, ...] = ()
     node_objects: tuple[NodeObjects, ...] = ()
     release_role: str = ""
+    device_access: DeviceAccess = field(default_factory=DeviceAccess)
     options: Mapping[str, Option] = field(default_factory=dict)
     states: Mapping[str, State] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)

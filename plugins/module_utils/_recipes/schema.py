@@ -221,6 +221,14 @@ _RIVAL = Record(
 _NODE_OBJECT = Record(
     {"api_version": Key(GROUP_VERSION, required=True), "kind": Key(KIND_NAME, required=True)}
 )
+_DEVICE_ACCESS = Record(
+    {
+        "runtime_classes": Key(Items(Text("the name of a RuntimeClass, or a template of it"))),
+        "host_paths": Key(
+            Items(Text("an absolute path in which * may stand, or a template of it", r"[/{].*"))
+        ),
+    }
+)
 _LABEL_SETS = Record(
     {"any_of": Key(Items(MapOf(_LABEL_VALUE, _LABEL_NAME, 1), minimum=1), required=True)}
 )
@@ -239,6 +247,7 @@ RECIPE = Record(
         "preinstalled_driver": Key(_LABEL_SETS),
         "rivals": Key(Items(_RIVAL)),
         "node_objects": Key(Items(_NODE_OBJECT)),
+        "device_access": Key(_DEVICE_ACCESS),
         "release_role": Key(Text("a role's full name", _FULL_NAME)),
         "options": Key(
             MapOf(_OPTION, Text("lower-case letters, digits and _", r"[a-z][a-z0-9_]*"))

@@ -12,8 +12,11 @@ from .._cluster.changes import Change
 from .._cluster.client import Client
 from .._cluster.executing import execute
 from .._errors import EnablementError
+from .._nodes.facts import NodeFacts
 from .._verdicts.verdict import Outcome, Verdict
 from .staging import ProvenOn, Stage, Staged
+from .validation.loop import CLUSTER
+from .validation.node_marks import NodeMarks
 from .validation.walk import Walker
 
 RETRY_S = 1.0
@@ -74,8 +77,8 @@ class LaterChanges:
             if not stage.group or walker.members(stage.state, stage.group)
         ]
 
-    def make_due(self, walker: Walker) -> bool:
-        """Make what is due by the walker's results; returns whether anything was tried.
+    def act(self, walker: Walker) -> set[str]:
+        """Make what is due by the walker's results.
 
         What the API server refuses ends as the result of its state; the others go on.
         """
@@ -88,7 +91,14 @@ class LaterChanges:
         ]
         for stage in due:
             self._make(stage, walker)
-        return bool(due)
+        return {CLUSTER, *walker.snapshot.nodes} if due else set()
+
+    def marks_of(self, _node: NodeFacts, before: NodeMarks) -> NodeMarks:
+        """No node is held for it."""
+        return before
+
+    def is_over(self) -> None:
+        """What has not been made waits for results, which say when nothing more comes of them."""
 
     def _make(self, stage: Stage, walker: Walker) -> None:
         try:

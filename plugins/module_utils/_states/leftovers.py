@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .._cluster.client import Client
-from .._cluster.labels import gate_label, summary_label, taints_annotation
+from .._cluster.labels import gate_label, summary_label, taints_annotation, upgrade_annotation
 from .._json import Obj
 from .node_patches import patch_nodes
 from .node_taints import find_patches, write_taints
+from .node_upgrades import write_upgrade
 
 
 def clear_marks(
@@ -27,6 +28,7 @@ def clear_marks(
     }
     if patches and write:
         _take_taints_off(client, recipe, found, guard)
+        _give_back(client, recipe, found, guard)
         guard()
         patch_nodes(client, patches)
     return patches
@@ -44,6 +46,20 @@ def _take_taints_off(
         nodes = client.list(client.kind("v1", "Node"), leanly=True).items
         ours = [node for node in nodes if node["metadata"]["name"] in tainted]
         write_taints(client, find_patches(ours, recipe, ()), recipe, (), guard)
+
+
+def _give_back(
+    client: Client,
+    recipe: str,
+    marks: Mapping[str, Mapping[str, list[str]]],
+    guard: Callable[[], None],
+) -> None:
+    """End the exchange of nodes that are on their way to another driver, or in quarantine."""
+    annotation = upgrade_annotation(recipe)
+    for name, names in marks.items():
+        if annotation in names.get("annotations", ()):
+            guard()
+            write_upgrade(client, name, recipe, lambda _live: None)
 
 
 def find_marked(client: Client, recipe: str) -> list[Obj]:

@@ -25,9 +25,9 @@ from .._nodes.taints import (
     NO_EXECUTE,
     Taint,
     conflicts,
+    is_of_engine,
     is_tolerated,
     ours_of,
-    startup_taint,
     taints_of,
 )
 from .._runs.context import RunContext
@@ -57,7 +57,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
             todo="enable it first",
         )
     _refuse_eviction(prepared.taints, params)
-    _refuse_startup(prepared)
+    _refuse_taints_of_engine(prepared)
     with given_back(client, prepared.recipe.name, context):
         return _Partition(client, prepared, params, context).run()
 
@@ -72,12 +72,12 @@ def _refuse_eviction(wanted: Iterable[Taint], params: Mapping[str, Any]) -> None
         )
 
 
-def _refuse_startup(prepared: Prepared) -> None:
-    started = startup_taint(prepared.recipe.name)
-    if started in prepared.taints:
+def _refuse_taints_of_engine(prepared: Prepared) -> None:
+    own = [taint for taint in prepared.taints if is_of_engine(taint, prepared.recipe.name)]
+    if own:
         raise InvalidInput(
-            f"{started} is no taint to partition by",
-            why="it is taken off each node that is proven, for it is how an autoscaler's nodes start",
+            f"{own[0]} is no taint to partition by",
+            why="it is taken off each node that is proven",
             todo="take another value",
         )
 

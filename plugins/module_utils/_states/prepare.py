@@ -20,11 +20,12 @@ from .._nodes.grouping import Grouping
 from .._nodes.groups import NodeGroup, normal
 from .._nodes.pools import NodePool, parse_pools
 from .._nodes.taints import Taint
+from .._recipes.device_access import device_access
 from .._recipes.instances import as_instance
 from .._recipes.load import load
 from .._recipes.lookups import settled_for_all
 from .._recipes.options import resolve, secret_texts
-from .._recipes.recipe import Recipe, State
+from .._recipes.recipe import DeviceAccess, Recipe, State
 from .._recipes.render import RenderFacts
 from .._recipes.render_facts import Group
 from .._recipes.requirements import node_label_sets
@@ -86,6 +87,11 @@ class Prepared:
                 if facet in facets
             },
         )
+
+    @property
+    def device_access(self) -> DeviceAccess:
+        """What else than a request tells a user of the devices, in whatever pool."""
+        return device_access(self.recipe, [self.options, *self.pool_options.values()])
 
     def serves(self, resource: str) -> bool:
         """Whether an extended resource is one of the recipe's."""

@@ -30,7 +30,7 @@ from .priority_classes import owned_classes
 from .prune import DEFINITION
 from .record import adopted, image_entries, record_spec, record_store
 from .record.crd import API_VERSION, KIND, NAME, RECORD
-from .record.record_status import in_public, make_status, with_last_look
+from .record.record_status import in_public, make_status, with_last_look, with_proven
 from .removal_report import brought_definitions, find_kept, report_removal
 
 _LAST_LOOK = "lastChecked"
@@ -94,9 +94,8 @@ def write_report(
     now = timestamp(context.clock())
     generation = int(live["metadata"].get("generation", 1))
     seen = in_public(report, context.masked)
-    status = with_last_look(
-        make_status(seen, known, generation, now, prepared.versions), before, now
-    )
+    found = make_status(seen, known, generation, now, prepared.versions)
+    status = with_last_look(with_proven(found, seen, spec, now), before, now)
     news = {key for key in status.keys() | before.keys() if status.get(key) != before.get(key)}
     changed = changed or bool(news - {_LAST_LOOK})
     if context.check_mode:
@@ -115,8 +114,8 @@ def write_report(
     result: Obj = {"changed": changed, "status": status}
     if changed:
         verb = "would update" if context.check_mode else "updated"
-        found = _differing(before, status, {"spec"} if asked else set())
-        result |= context.tell(f"{verb} SpecialResource {prepared.recipe.name}: {found}")
+        fields = _differing(before, status, {"spec"} if asked else set())
+        result |= context.tell(f"{verb} SpecialResource {prepared.recipe.name}: {fields}")
     return result
 
 

@@ -16,6 +16,7 @@ from .._cluster.client import connect
 from .._cluster.labels import RECIPE_LABEL, VALIDATION_LABEL
 from .._errors import EnablementError
 from .._json import Obj
+from .._nodes.upgrade_marks import upgrade_rows
 from .._proofs.queries import StartPod
 from .._proofs.snapshot import node_of
 from .._recipes.recipe import State
@@ -34,7 +35,7 @@ from .special_resource import write_report
 from .validation import table
 from .validation.answers import Answers
 from .validation.label_writer import LabelWriter
-from .validation.loop import Loop, ProofScope, WriteAccess
+from .validation.loop import Attendant, Loop, ProofScope, WriteAccess
 from .validation.node_marks import READY
 from .validation.phases import Phase, StatePlan
 from .validation.progress import Progress
@@ -63,9 +64,10 @@ def prove(
     context: RunContext,
     guard: Guard,
     later: LaterChanges | None = None,
+    attendant: Attendant | None = None,
 ) -> Obj:
     """Walk the nodes until all that can be told of the chosen states is; make what had to wait for
-    that meanwhile."""
+    that meanwhile, or do what an attendant does."""
     names = {state.name for state in chosen}
     staged = {stage.state for stage in (later.left if later else ())}
     # All states are planned, since a chosen one may require others; only the chosen ones are
@@ -82,6 +84,7 @@ def prove(
         runtime_gates=desired.runtime_gates,
     )
     loop = _loop(desired, needed, params, context, guard, writer)
+    loop.attendant = attendant
     _settle(loop, desired.members, later, wait=bool(params["wait"]) and not dry)
     if not dry:
         _say_changes(desired, loop, context, recorded=bool(params["record"]))
@@ -110,8 +113,8 @@ def _settle(loop: Loop, nodes: Sequence[Obj], later: LaterChanges | None, wait: 
     """Walk until all that can be told is; where nothing waits to be made, a quick check may do."""
     if later and later.left:
         later.announce(loop.walker)
-        loop.make_due = later.make_due
-    elif loop.check_quickly(nodes):
+        loop.attendant = later
+    elif not loop.attendant and loop.check_quickly(nodes):
         return
     loop.mirror.take_nodes(nodes)
     loop.run(wait)
@@ -145,6 +148,7 @@ def _report(
         reported, loop.results, groups, loop.snapshot.groups, params["report"] == "all", loop.left
     )
     report["kernels"] = sorted({node.kernel for node in loop.snapshot.nodes.values()})
+    report["upgrades"] = upgrade_rows(loop.snapshot.nodes.values(), desired.recipe.name)
     return report
 
 
@@ -230,7 +234,7 @@ def make_due(desired: Desired, context: RunContext, guard: Guard, later: LaterCh
     params = {"failure_grace": 0, "on_regress": "keep", "show": False}
     loop = _loop(desired, plans, params, context, guard, writer, write=False)
     later.announce(loop.walker)
-    loop.make_due = later.make_due
+    loop.attendant = later
     loop.mirror.take_nodes(desired.members)
     loop.run(wait=False)
 

@@ -34,6 +34,7 @@ from ..._states import (
 from ..._states.inventory import node_hosts
 from ..._states.record import record_store
 from ..._states.validation import answers, mirror
+from ..._upgrades import upgrade_survey
 from .object_rights import object_rights
 
 # What every run does, whatever the recipe, and an inventory of the nodes.
@@ -52,6 +53,7 @@ _ENGINE = (
     priority_classes,
     special_resource,
     node_hosts,
+    upgrade_survey,
 )
 # What is done for a recipe beside enabling it.
 _BESIDE = {RMD_RECIPE: rmd_rights.RIGHTS, NUMA_RECIPE: numa_reading.RIGHTS}

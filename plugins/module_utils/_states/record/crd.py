@@ -139,6 +139,30 @@ def _images() -> Obj:
     return described(list_of(image, "state", "group"), "Driver images for each group of nodes.")
 
 
+def _upgrades() -> Obj:
+    upgrade = object_of(
+        "A node whose driver is exchanged, or could not be.",
+        node=_text("Name of the node."),
+        phase=_text("upgrading or quarantined."),
+        since=_SINCE,
+        reason=_text("What it waits for, or why it failed."),
+    )
+    upgrade["required"] = ["node", "phase"]
+    return described(list_of(upgrade, "node"), "Ten of the nodes that are on their way or failed.")
+
+
+def _proven() -> Obj:
+    return object_of(
+        "What was asked for when all nodes were last proven with it: what an upgrade goes back to.",
+        options=_anything("The options, as in spec."),
+        pools=described(list_of(_anything("A pool, as in spec.")), "The pools, as in spec."),
+        images=described(list_of(_anything("As in images.")), "The driver images of that time."),
+        recipe=_text("Version of the recipe."),
+        driver=_text("Version of the driver."),
+        since=described(MOMENT, "Since when."),
+    )
+
+
 def _status() -> Obj:
     return object_of(
         "What was found.",
@@ -172,6 +196,8 @@ def _status() -> Obj:
         causes=_causes(),
         problems=_problems(),
         images=_images(),
+        upgrades=_upgrades(),
+        proven=_proven(),
     )
 
 

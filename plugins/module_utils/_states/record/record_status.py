@@ -83,11 +83,35 @@ def make_status(
         status["versions"] = {name: version for name, version in versions.items() if version}
     if "lastChecked" in before:
         status["lastChecked"] = before["lastChecked"]
+    if report["upgrades"]:
+        status["upgrades"] = report["upgrades"][:WORST_NODES]
     if before.get("images"):
         # Not of validation: driver_container writes them.
         status["images"] = before["images"]
+    if before.get("proven"):
+        status["proven"] = before["proven"]
     status["conditions"] = _conditions(report, before, generation, now)
     return status
+
+
+def with_proven(status: Obj, report: Mapping[str, Any], spec: Mapping[str, Any], now: str) -> Obj:
+    """The status with what was asked for when all nodes were last proven with it: spec, where report
+    says that they are now, else what was noted before.
+
+    status: with what was noted before. now: an API timestamp.
+    """
+    if not report["ready"] or report["restarts_pending"] or report["upgrades"]:
+        return status
+    before = status.get("proven") or {}
+    versions = status.get("versions") or {}
+    found = {
+        "options": spec.get("options") or {},
+        "pools": spec.get("pools") or [],
+        "images": status.get("images") or [],
+        **{name: versions[name] for name in ("recipe", "driver") if name in versions},
+    }
+    known = {name: value for name, value in before.items() if name != "since"}
+    return {**status, "proven": before if known == found else {**found, "since": now}}
 
 
 def in_public(report: Any, masked: Callable[[str], str]) -> Any:

@@ -21,10 +21,9 @@ from ..._proofs.queries import (
     RemovePod,
     StartPod,
 )
+from .revisions import newest_revision, revision_hash, revisions_of
 
 WORKERS = 8
-# On a DaemonSet's revisions and pods (kubernetes/staging/src/k8s.io/api/apps/v1/types.go).
-REVISION_LABEL = "controller-revision-hash"
 
 
 # Validation pods, the reason why a pod does not come, the last log lines, and what pods say of
@@ -114,16 +113,5 @@ class Answers:
         return True
 
     def _revision(self, query: ReadRevision) -> str:
-        kind = self._client.kind("apps/v1", "ControllerRevision")
-        own = [
-            revision
-            for revision in self._client.list(kind, namespace=query.namespace).items
-            if any(
-                owner.get("uid") == query.uid
-                for owner in revision["metadata"].get("ownerReferences") or []
-            )
-        ]
-        newest = max(own, key=lambda revision: int(revision.get("revision", 0)), default=None)
-        return (
-            str((newest["metadata"].get("labels") or {}).get(REVISION_LABEL, "")) if newest else ""
-        )
+        newest = newest_revision(revisions_of(self._client, query.namespace), query.uid)
+        return revision_hash(newest) if newest else ""

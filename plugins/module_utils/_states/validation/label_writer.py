@@ -13,7 +13,7 @@ from typing import Any
 from ..._cluster.api_errors import ApiError
 from ..._cluster.client import Client
 from ..._nodes.facts import NodeFacts
-from ..._nodes.taints import startup_removal
+from ..._nodes.upgrade_marks import proven_patch
 from ..node_patches import try_patches
 from . import node_marks
 from .phases import StatePlan
@@ -80,9 +80,10 @@ class LabelWriter:
             self._wanted[name] = _Wanted(after, patch, urgent)
 
     def open(self, node: NodeFacts) -> None:
-        """Note that a node is proven, so that the taint with which it has started goes."""
-        patch = startup_removal(node.taints, self._recipe)
-        if patch is not None:
+        """Note that a node is proven, so that the taint with which it has started goes, or its
+        quarantine."""
+        patch = proven_patch(node.taints, node.annotations, self._recipe)
+        if patch:
             self._opened[node.name] = patch
 
     def forget(self, name: str) -> None:

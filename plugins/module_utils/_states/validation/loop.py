@@ -10,9 +10,9 @@ nothing."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from ..._cluster.api_errors import NotFound
 from ..._cluster.client import Client
@@ -29,6 +29,7 @@ from . import node_marks
 from .answers import Answers
 from .label_writer import LabelWriter
 from .mirror import ClusterMirror
+from .node_marks import NodeMarks
 from .phases import BROKEN, Memory, Phase, Result, StatePlan
 from .progress import Progress
 from .walk import Walker, WalkSettings
@@ -77,12 +78,21 @@ class WriteAccess:
     withdraw: Callable[[str], bool]
 
 
-class Loop:
-    """One validation run.
+class Attendant(Protocol):
+    """What changes the cluster while its nodes are walked, by what was found so far."""
 
-    make_due: makes changes to the cluster that waited for the results so far, and says whether there
-    were any; none do unless it is set.
-    """
+    def act(self, walker: Walker) -> Set[str]:
+        """Do what is due; returns the nodes that have to be looked at again for it."""
+
+    def marks_of(self, node: NodeFacts, before: NodeMarks) -> NodeMarks:
+        """What a node is to carry that the walker is told to hold."""
+
+    def is_over(self) -> bool | None:
+        """Whether the run may end, None where that is for the results to say."""
+
+
+class Loop:
+    """One validation run. attendant: None where nothing is to be changed meanwhile."""
 
     def __init__(
         self,
@@ -101,7 +111,7 @@ class Loop:
         self.writer = writer
         self.progress = progress
         self.clock = clock
-        self.make_due: Callable[[Walker], bool] = lambda _walker: False
+        self.attendant: Attendant | None = None
         self.snapshot = ClusterSnapshot()
         plans, settings = scope.plans, scope.settings
         self.mirror = ClusterMirror(
@@ -166,9 +176,9 @@ class Loop:
                 queries = self._walk(dirty)
                 self._write_marks(self._node_is_final)
                 dirty = self._answer(queries)
-                if self.make_due(self.walker):
-                    dirty |= {CLUSTER, *self.snapshot.nodes}
-                settled = settled + 1 if wait and self._all_final() else 0
+                if self.attendant:
+                    dirty |= self.attendant.act(self.walker)
+                settled = settled + 1 if wait and self._is_over() else 0
                 # What is final may still be asked about, such as a last log line, but not for ever.
                 if settled >= SETTLED_ROUNDS or (not dirty and (settled or not wait)):
                     break
@@ -217,6 +227,9 @@ class Loop:
             del self.walker.unmarked[name]
         walk = self.walker.walk(node, group, before.proofs, frozenset(before.gates), now)
         if name in self.walker.unmarked:
+            return walk
+        if self.attendant and name in self.walker.held:
+            self.writer.want(name, before, self.attendant.marks_of(node, before))
             return walk
         results = {plan.name: self.results[(name, plan.name)] for plan in self._node_plans}
         first = self._first_summaries.setdefault(name, before.summary)
@@ -333,8 +346,9 @@ class Loop:
     def _node_is_final(self, name: str) -> bool:
         return all(self.results[(name, plan.name)].final for plan in self._node_plans)
 
-    def _all_final(self) -> bool:
-        return all(result.final for result in self.results.values())
+    def _is_over(self) -> bool:
+        over = self.attendant.is_over() if self.attendant else None
+        return all(result.final for result in self.results.values()) if over is None else over
 
 
 def _writes(query: Query) -> bool:

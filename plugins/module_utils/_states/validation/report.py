@@ -57,6 +57,7 @@ def summarize(
         "left": list(left),
         "unfinished": [],
         "rivals": [],
+        "upgrades": [],
     }
     report["message"] = _sentence(report)
     if all_nodes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..._nodes.upgrade_marks import QUARANTINED
 from .causes import place
 
 MAX_CAUSES = 10
@@ -55,8 +56,9 @@ def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Any) -> 
         names = ", ".join(report["restarts_pending"][:NAMED])
         count = len(report["restarts_pending"])
         lines.append(
-            f"~ {count} nodes run the driver version before, until it is restarted: {names}"
+            f"~ {count} nodes run the driver version before, until the playbook upgrade exchanges it: {names}"
         )
+    lines += _upgrades(report["upgrades"], now, seconds)
     for name in report["rivals"]:
         lines.append(
             f"! {name} serves the same resource: two device plugins take the devices from each other"
@@ -66,6 +68,23 @@ def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Any) -> 
         lines.append(f"~ {departure(report['left'])}")
     lines += [f"! {sentence}" for sentence in report["unfinished"]]
     return lines
+
+
+def _upgrades(rows: Sequence[Mapping[str, str]], now: float, seconds: Any) -> list[str]:
+    """The nodes that are on their way to another driver, or did not get there."""
+    lines = []
+    for row in rows[:MAX_CAUSES]:
+        since = duration(max(now - (seconds(row["since"]) or now), 0))
+        why = f": {row['reason']}" if row["reason"] else ""
+        if row["phase"] == QUARANTINED:
+            lines.append(f"! {row['node']}, in quarantine for {since}{why}")
+            lines.append(
+                "  -> mend it; the run that finds it proven ends the quarantine, as an upgrade to another version does"
+            )
+        else:
+            lines.append(f"~ {row['node']}, its driver is exchanged for {since}{why}")
+    more = len(rows) - MAX_CAUSES
+    return [*lines, f"  and {more} more nodes whose driver is exchanged"] if more > 0 else lines
 
 
 def departure(names: Sequence[str]) -> str:

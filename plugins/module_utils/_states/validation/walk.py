@@ -21,7 +21,7 @@ from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..staging import ProvenOn
 from .phases import BROKEN, UNTOLD, Memory, Phase, ProofRecord, Result, StatePlan
 
-RESTART_TEXT = "the driver changed; its pod keeps running the version before until it is restarted (see upgrade)"
+RESTART_TEXT = "the driver changed; its pod keeps running the version before until it is restarted (playbook upgrade)"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Walker:
 
     unapplied: what to say of a (state, group) whose objects are not in the cluster yet. unmarked:
     what to say of a node that could not be given its labels, so that nothing counts which was found
-    there.
+    there; held: of one whose pods are being taken away.
     """
 
     plans: Sequence[StatePlan]
@@ -67,10 +67,12 @@ class Walker:
     slots: dict[str, int] = field(default_factory=dict)
     unapplied: dict[tuple[str, str], Verdict] = field(default_factory=dict)
     unmarked: dict[str, Verdict] = field(default_factory=dict)
+    held: dict[str, Verdict] = field(default_factory=dict)
 
     def forget(self, node: str) -> None:
         """Drop what is known of a node that left."""
         self.unmarked.pop(node, None)
+        self.held.pop(node, None)
         for plan in self.plans:
             self.results.pop((node, plan.name), None)
             self.memory.pop((node, plan.name), None)
@@ -182,7 +184,9 @@ class Walker:
                 plan, memory, Phase.VANISHED, "HardwareVanished", found.text, now, True
             )
             return replace(result, since=found.since)
-        if node is not None and node.name in self.unmarked:
+        if node is not None and node.name in self.held:
+            verdict = self.held[node.name]
+        elif node is not None and node.name in self.unmarked:
             verdict = self.unmarked[node.name]
         elif node is not None and not node.ready:
             text = f"the node is NotReady: {node.ready_message or 'its kubelet does not answer'}"

@@ -93,7 +93,7 @@ def test_a_refusal_is_the_result_of_a_state_that_proves_nothing() -> None:
     staged = Staged((), (Stage("report", group, ("hook",), ()),))
     later = LaterChanges(cast(Client, None), staged, refuse, nothing, nothing, lambda: NOW)
     later.announce(walker)
-    assert later.make_due(walker)
+    assert later.act(walker)
 
     assert [state for state, _error in later.refused] == ["report"]
     assert (later.left, later.partly) == ([], True)
@@ -118,7 +118,7 @@ def test_a_change_is_planned_again_under_the_lock() -> None:
         lambda: NOW,
     )
     assert order == []
-    later.make_due(Walker([], WalkSettings("toy", "toy"), ClusterSnapshot(), NOW))
+    later.act(Walker([], WalkSettings("toy", "toy"), ClusterSnapshot(), NOW))
     # Nothing is to be written, so that nobody asks whether the lock is still held.
     assert order == ["lock", "plan"]
 
@@ -143,7 +143,7 @@ def test_what_has_no_answer_now_is_tried_again_and_not_refused() -> None:
     reasons = []
     for after in (0.0, 0.5, 2.0, 4.0):
         now = NOW + after
-        later.make_due(walker)
+        later.act(walker)
         reasons.append(walker.unapplied["server", ""].reason if walker.unapplied else "")
     assert reasons == ["Applying", "Applying", "KindNotServed", ""]
     assert (later.left, later.refused, answers) == ([], [], [])
@@ -162,7 +162,7 @@ def test_a_state_with_something_else_to_come_goes_on_waiting() -> None:
     for proven in (False, True):
         if proven:
             walker.results["", "host"] = Result("host", Phase.READY)
-        later.make_due(walker)
+        later.act(walker)
         reasons += [verdict.reason for verdict in walker.unapplied.values()]
     assert reasons == ["Applying", "HeldBack"]
     assert later.left == []

@@ -1,0 +1,173 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who uses a node's devices, and what keeps a user from being evicted. Pure.
+
+Rules of what may be evicted: kubectl drain (k8s.io/kubectl/pkg/drain/filters.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from .._cluster.labels import RECIPE_LABEL
+from .._json import Obj
+from .._nodes.taints import Taint, is_tolerated
+from .._states.holders import asked_for
+
+_MIRROR = "kubernetes.io/config.mirror"
+_ENDED = ("Succeeded", "Failed")
+_CONTAINER: Mapping[str, Any] = {"resources": {}}
+# What is read of a pod, and of thousands of them no more than that.
+KEPT: Mapping[str, Any] = {
+    "metadata": {
+        "name": str,
+        "namespace": str,
+        "uid": str,
+        "labels": {},
+        "annotations": {_MIRROR: str},
+        "deletionTimestamp": str,
+        "ownerReferences": [{"kind": str, "name": str, "controller": bool}],
+    },
+    "spec": {
+        "nodeName": str,
+        "runtimeClassName": str,
+        "containers": [_CONTAINER],
+        "initContainers": [_CONTAINER],
+        "volumes": [{"hostPath": {"path": str}, "emptyDir": {}}],
+        "tolerations": [{}],
+    },
+    "status": {"phase": str},
+}
+
+
+@dataclass(frozen=True)
+class DeviceUse:
+    """How a pod is known to use the devices: serves says whether an extended resource is theirs;
+    runtime_classes and host_paths (in which * may stand) are of pods that ask for none."""
+
+    serves: Callable[[str], bool]
+    runtime_classes: tuple[str, ...] = ()
+    host_paths: tuple[str, ...] = ()
+
+    def reason(self, spec: Mapping[str, Any]) -> str:
+        """Why a pod is a user of the devices ("asks for example.com/gpu"), "" where it is none."""
+        asked = sorted(filter(self.serves, asked_for(spec)))
+        if asked:
+            return f"asks for {', '.join(asked)}"
+        runtime = spec.get("runtimeClassName")
+        if runtime and runtime in self.runtime_classes:
+            return f"runs with runtime class {runtime}"
+        paths = [
+            str((volume.get("hostPath") or {}).get("path", ""))
+            for volume in spec.get("volumes") or ()
+        ]
+        mounted = next((path for path in paths if self._is_device(path)), "")
+        return f"mounts {mounted} of the node" if mounted else ""
+
+    def _is_device(self, path: str) -> bool:
+        return any(fnmatchcase(path.rstrip("/"), pattern) for pattern in self.host_paths)
+
+
+@dataclass(frozen=True)
+class DrainRules:
+    """What may be evicted, in kubectl drain's words. whole_node: every pod leaves, not only users
+    of the devices; force: pods that nobody makes again; daemonsets: pods of DaemonSets that use
+    the devices; grace_period: seconds, None for each pod's own."""
+
+    whole_node: bool = False
+    force: bool = False
+    delete_emptydir_data: bool = False
+    daemonsets: bool = True
+    grace_period: int | None = None
+
+
+@dataclass(frozen=True)
+class DeviceUser:
+    """A pod that has to leave before the driver can. why: how it uses the devices. owner: its
+    controller ("DaemonSet exporter"), "" for none. leaving: it is on its way out. obstacle: why it
+    may not be evicted, "" where it may."""
+
+    namespace: str
+    name: str
+    uid: str
+    node: str
+    labels: Mapping[str, str]
+    why: str
+    owner: str = ""
+    leaving: bool = False
+    obstacle: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+def device_users(
+    pods: Iterable[Mapping[str, Any]],
+    use: DeviceUse,
+    recipe: str,
+    rules: DrainRules,
+    exchange: Taint,
+) -> list[DeviceUser]:
+    """The pods that have to leave their node, by name; the recipe's own leave with their gates.
+
+    exchange: the taint of a node whose driver is exchanged.
+    """
+    found = [_user(pod, use, recipe, rules, exchange) for pod in pods]
+    return sorted(filter(None, found), key=str)
+
+
+def _user(
+    pod: Mapping[str, Any], use: DeviceUse, recipe: str, rules: DrainRules, exchange: Taint
+) -> DeviceUser | None:
+    metadata, spec = pod["metadata"], pod.get("spec") or {}
+    labels = metadata.get("labels") or {}
+    if labels.get(RECIPE_LABEL) == recipe or (pod.get("status") or {}).get("phase") in _ENDED:
+        return None
+    owner = _owner(metadata)
+    mirrored = _MIRROR in (metadata.get("annotations") or {})
+    why = use.reason(spec)
+    if not why and (not rules.whole_node or mirrored or owner.startswith("DaemonSet ")):
+        return None
+    return DeviceUser(
+        namespace=metadata["namespace"],
+        name=metadata["name"],
+        uid=metadata["uid"],
+        node=spec.get("nodeName") or "",
+        labels=labels,
+        why=why or "is on the node",
+        owner=owner,
+        leaving=bool(metadata.get("deletionTimestamp")),
+        obstacle=_obstacle(spec, owner, rules, exchange, mirrored=mirrored),
+    )
+
+
+def _owner(metadata: Mapping[str, Any]) -> str:
+    owners: Sequence[Obj] = metadata.get("ownerReferences") or ()
+    found = next((each for each in owners if each.get("controller")), None)
+    return f"{found['kind']} {found['name']}" if found else ""
+
+
+def _obstacle(
+    spec: Mapping[str, Any], owner: str, rules: DrainRules, exchange: Taint, *, mirrored: bool
+) -> str:
+    if mirrored:
+        return "it is a static pod of the kubelet: take its manifest off the node"
+    if owner.startswith("DaemonSet "):
+        if not rules.daemonsets:
+            return f"it belongs to {owner}, and drain.daemonsets is off"
+        if is_tolerated(exchange, spec.get("tolerations") or ()):
+            return f"{owner} tolerates every taint and would come back: let it tolerate less, or keep it off the node"
+        return ""
+    if not owner and not rules.force:
+        return "nobody makes it again: end it, or set drain.force"
+    if not rules.delete_emptydir_data and any(map(_keeps_data, spec.get("volumes") or ())):
+        return "it has data in an emptyDir: set drain.delete_emptydir_data"
+    return ""
+
+
+def _keeps_data(volume: Mapping[str, Any]) -> bool:
+    """Whether a volume's data ends with the pod; shared memory is nothing that anybody keeps."""
+    return "emptyDir" in volume and (volume["emptyDir"] or {}).get("medium") != "Memory"

@@ -1,0 +1,145 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which pods of drivers run a version that is not the one deployed: those of DaemonSets that restart
+nothing by themselves (OnDelete)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._cluster.client import Client
+from .._cluster.objects import ObjectKey
+from .._json import Obj
+from .._proofs.snapshot import ClusterSnapshot
+from .._states.validation.phases import StatePlan
+from .._states.validation.revisions import (
+    REVISION_LABEL,
+    newest_revision,
+    revision_hash,
+    revisions_of,
+)
+
+
+@dataclass(frozen=True)
+class DriverPod:
+    """A pod of a driver. why: what differs from the version that is deployed, "" where nothing does."""
+
+    state: str
+    key: ObjectKey
+    uid: str
+    why: str
+
+
+class DriverPods:
+    """The drivers' pods of one snapshot, told by the versions that the cluster keeps."""
+
+    def __init__(
+        self, client: Client, snapshot: ClusterSnapshot, plans: Sequence[StatePlan], namespace: str
+    ) -> None:
+        self._client = client
+        self._snapshot = snapshot
+        self._plans = plans
+        self._namespace = namespace
+        self._generations: dict[str, int] = {}
+        self._newest: dict[str, str] = {}
+        self._images: dict[tuple[str, str], list[str]] = {}
+
+    def refresh(self) -> bool:
+        """Read the versions where a DaemonSet has changed; False where its controller has yet to
+        see that."""
+        daemonsets = list(self._all())
+        generations = {
+            daemonset["metadata"]["uid"]: int(daemonset["metadata"].get("generation", 0))
+            for daemonset in daemonsets
+        }
+        seen = all(
+            int((daemonset.get("status") or {}).get("observedGeneration", 0))
+            >= generations[daemonset["metadata"]["uid"]]
+            for daemonset in daemonsets
+        )
+        if seen and generations != self._generations:
+            self._read(generations)
+        return seen and generations == self._generations
+
+    def _read(self, generations: dict[str, int]) -> None:
+        revisions = revisions_of(self._client, self._namespace)
+        for revision in revisions:
+            for owner in revision["metadata"].get("ownerReferences") or ():
+                place = (str(owner.get("uid")), revision_hash(revision))
+                self._images[place] = _images(revision)
+        for uid in generations:
+            newest = newest_revision(revisions, uid)
+            self._newest[uid] = revision_hash(newest) if newest else ""
+        if all(self._newest.values()):
+            self._generations = generations
+
+    def _all(self) -> Iterable[Obj]:
+        keys = {key for plan in self._plans for keys in plan.daemonsets.values() for key in keys}
+        return filter(
+            _waits, (self._snapshot.workloads.get(key, {}) for key in sorted(keys, key=str))
+        )
+
+    def _on(self, node: str) -> Iterable[tuple[str, Obj]]:
+        group = self._snapshot.groups[node]
+        for plan in self._plans:
+            for key in plan.daemonsets_for(group):
+                daemonset = self._snapshot.workloads.get(key, {})
+                if _waits(daemonset):
+                    yield plan.name, daemonset
+
+    def target(self, node: str) -> str:
+        """The version that a node's drivers are to have, "" for a node without one."""
+        found = (self._newest.get(each["metadata"]["uid"], "") for _state, each in self._on(node))
+        return "+".join(sorted(filter(None, found)))
+
+    def states(self, node: str) -> list[str]:
+        """The states whose drivers a node runs."""
+        return [state for state, _daemonset in self._on(node)]
+
+    def pods(self, node: str) -> list[DriverPod]:
+        """The drivers' pods on a node, also those on their way out."""
+        found = []
+        for state, daemonset in self._on(node):
+            uid = daemonset["metadata"]["uid"]
+            for pod in self._snapshot.pods_of(node, state):
+                owners = pod["metadata"].get("ownerReferences") or []
+                if any(owner.get("uid") == uid for owner in owners):
+                    metadata = pod["metadata"]
+                    key = ObjectKey("v1", "Pod", metadata["namespace"], metadata["name"])
+                    found.append(DriverPod(state, key, metadata["uid"], self._why(uid, pod)))
+        return found
+
+    def outdated(self, node: str) -> list[DriverPod]:
+        """Those of them whose version is not the one that is deployed."""
+        return [pod for pod in self.pods(node) if pod.why]
+
+    def _why(self, daemonset: str, pod: Obj) -> str:
+        runs = str((pod["metadata"].get("labels") or {}).get(REVISION_LABEL, ""))
+        newest = self._newest.get(daemonset, "")
+        if not newest or runs == newest:
+            return ""
+        before, after = (self._images.get((daemonset, each)) for each in (runs, newest))
+        changed = [
+            f"image {old} -> {new}"
+            for old, new in zip(before or (), after or (), strict=False)
+            if old != new
+        ]
+        return changed[0] if changed else "configuration"
+
+
+def _waits(daemonset: Obj) -> bool:
+    """Whether a changed DaemonSet leaves its pods as they are until somebody deletes them."""
+    strategy: dict[str, Any] = (daemonset.get("spec") or {}).get("updateStrategy") or {}
+    return strategy.get("type") == "OnDelete"
+
+
+def _images(revision: Obj) -> list[str]:
+    """The images of the pods of a version, by container."""
+    template = ((revision.get("data") or {}).get("spec") or {}).get("template") or {}
+    return [
+        str(container.get("image", ""))
+        for container in (template.get("spec") or {}).get("containers") or ()
+    ]

@@ -1,0 +1,308 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Exchange the drivers of all nodes of a recipe: chooses nodes in waves, leads each through its
+steps, and stops where too much fails. It attends the walk that proves states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Lock
+
+from .._cluster.api_errors import ApiError
+from .._cluster.change_report import name_some
+from .._nodes.facts import NodeFacts
+from .._nodes.upgrade_marks import DONE, QUARANTINED, UPGRADING
+from .._runs.context import RunContext
+from .._runs.guard import Guard
+from .._states.desired import Desired
+from .._states.validation.node_marks import NodeMarks
+from .._states.validation.phases import BROKEN, Phase, Result
+from .._states.validation.table import duration
+from .._states.validation.walk import Walker
+from .._verdicts.verdict import Outcome, Verdict
+from .node_exchange import Ending, NodeExchange, Step
+from .pace import Pace
+from .upgrade_plan import UpgradePlan
+from .upgrade_settings import UpgradeSettings
+from .upgrade_survey import UpgradeSurvey
+
+WORKERS = 16
+TELL_EVERY_S = 10.0
+_NAMED = 3
+
+
+@dataclass
+class UpgradeOutcome:
+    """What became of the nodes; of those that are not done, why. stopped: why no further node was
+    begun, "" where all were. failed: that is since too many failed; changed: the nodes that have been
+    brought to the version that is deployed, in this run or before, or failed on the way."""
+
+    done: list[str] = field(default_factory=list)
+    postponed: dict[str, str] = field(default_factory=dict)
+    quarantined: dict[str, str] = field(default_factory=dict)
+    stopped: str = ""
+    failed: bool = False
+    changed: frozenset[str] = frozenset()
+
+
+class FleetUpgrade:
+    """One upgrade. plan: None until the cluster has been looked at."""
+
+    def __init__(
+        self, desired: Desired, settings: UpgradeSettings, guard: Guard, context: RunContext
+    ) -> None:
+        self._desired = desired
+        self._settings = settings
+        self._guard = guard
+        self._context = context
+        self._clock: Callable[[], float] = context.clock
+        self._survey: UpgradeSurvey | None = None
+        self._pace = Pace((), 1, 0)
+        self._batch = OncePerBatch(guard.before_write)
+        self._active: dict[str, NodeExchange] = {}
+        self._ended: dict[str, NodeExchange] = {}
+        self._wave = 0
+        self._last_end = 0.0
+        self._told_at = context.clock()
+        self._is_over = False
+        self.plan: UpgradePlan | None = None
+        self.outcome = UpgradeOutcome()
+
+    def act(self, walker: Walker) -> Set[str]:
+        """Lead the nodes that are on their way, and begin others."""
+        survey = self._survey = self._survey or UpgradeSurvey(
+            self._desired, self._settings, walker.snapshot
+        )
+        if not survey.drivers.refresh() and not self._context.check_mode:
+            return set()
+        if self.plan is None:
+            self.plan, self._pace = survey.plan()
+            for line in () if self._context.diff else self.plan.table():
+                self._context.notice(line)
+        if self._context.check_mode or self._is_over:
+            return set()
+        dirty = self._advance(walker, survey)
+        if begun := self._begin(walker, survey):
+            dirty |= begun | self._advance(walker, survey)
+        self._tell_progress()
+        return dirty & walker.snapshot.nodes.keys()
+
+    def marks_of(self, node: NodeFacts, before: NodeMarks) -> NodeMarks:
+        """Of a node on its way: the gates go by which our own pods stand on the driver."""
+        exchange = self._active.get(node.name)
+        if self._survey is None or exchange is None or not exchange.withdraws():
+            return before
+        states = self._survey.standing_states(node.name)
+        return replace(
+            before,
+            gates={state: value for state, value in before.gates.items() if state not in states},
+            proofs={state: proof for state, proof in before.proofs.items() if state not in states},
+            summary=f"{states[0]}.{UPGRADING}",
+        )
+
+    def is_over(self) -> bool:
+        """Whether no node is on its way, and none follows."""
+        return self._is_over
+
+    def _advance(self, walker: Walker, survey: UpgradeSurvey) -> set[str]:
+        """Lead each node on as far as it goes now; returns those to be looked at again."""
+        for name in self._active.keys() - walker.snapshot.nodes.keys():
+            self._active[name].drop()
+        now = self._clock()
+        due = [each for each in self._active.values() if each.is_due(now)]
+        if due:
+            self._batch.begin()
+            calls = [each.advance for each in due]
+            for answer in self._desired.client.parallel(calls, workers=WORKERS):
+                if isinstance(answer, ApiError):
+                    raise answer
+        dirty = {each.node for each in due}
+        for each in list(self._active.values()):
+            if each.is_held():
+                walker.held[each.node] = Verdict(Outcome.BLOCKED, "Upgrading", each.reason)
+            elif each.node in walker.held:
+                # What was found before says nothing of the new driver.
+                walker.forget(each.node)
+                dirty.add(each.node)
+            elif each.step is Step.PROVE:
+                self._judge(each, walker, survey)
+            if each.ending:
+                self._settle(each)
+        for node in [name for name in self.outcome.done if name in self._ended]:
+            self._watch(node, walker)
+        return dirty
+
+    def _judge(self, exchange: NodeExchange, walker: Walker, survey: UpgradeSurvey) -> None:
+        """Go by what the proofs say of a node with a new driver."""
+        unready = _unready(walker, exchange.node)
+        if survey.drivers.outdated(exchange.node):
+            exchange.begin_again(survey.drivers.target(exchange.node))
+        elif unready == []:
+            exchange.finish()
+        elif unready and all(result.final for result in unready):
+            exchange.fail(_in_words(unready))
+        elif unready:
+            exchange.tell(_in_words(unready))
+
+    def _watch(self, node: str, walker: Walker) -> None:
+        """A node that was proven, and has failed since."""
+        unready = _unready(walker, node) or []
+        if any(result.phase in BROKEN for result in unready):
+            exchange = self._active[node] = self._ended.pop(node)
+            exchange.fail(_in_words(unready))
+
+    def _settle(self, exchange: NodeExchange) -> None:
+        """Take down how an exchange ended."""
+        node, outcome = exchange.node, self.outcome
+        self._active.pop(node, None)
+        self._ended[node] = exchange
+        if exchange.ending is Ending.DONE:
+            outcome.done.append(node)
+        elif exchange.ending is Ending.POSTPONED:
+            outcome.postponed[node] = exchange.reason
+            self._context.notice(f"{node} is left as it was: {exchange.reason}")
+        elif exchange.ending is Ending.QUARANTINED:
+            outcome.quarantined[node] = exchange.reason
+            outcome.done = [name for name in outcome.done if name != node]
+            self._context.notice(f"{node} is in quarantine: {exchange.reason}")
+        if exchange.ending is not Ending.POSTPONED:
+            self._last_end = self._clock()
+
+    def _begin(self, walker: Walker, survey: UpgradeSurvey) -> set[str]:
+        """Begin as many nodes as may be on their way; find out whether that is all."""
+        failed = survey.ended(QUARANTINED) - set(self._ended) | set(self.outcome.quarantined)
+        done = survey.ended(DONE) - set(self._ended) | set(self.outcome.done)
+        ended = len(done) + len(failed)
+        if any(self._may_recover(walker, node) for node in failed - set(self._ended)):
+            return set()
+        unavailable = survey.unavailable(self._ended) | set(self._active)
+        free = self._pace.at_once - len(unavailable)
+        begun: set[str] = set()
+        waiting = self._waiting(survey)
+        too_many = self._pace.stop_reason(ended, len(failed))
+        self.outcome.failed, self.outcome.changed = bool(too_many), frozenset(done | failed)
+        stopped = too_many or self._window_closed()
+        for name in waiting:
+            resumed = self._is_resumed(survey, name)
+            if not resumed and (
+                stopped
+                or not self._pace.may_begin(
+                    ended, len(self._active), self._clock() - self._last_end
+                )
+                or (name not in unavailable and free <= 0)
+            ):
+                continue
+            free -= 0 if name in unavailable else 1
+            self._enter(self._pace.wave(ended))
+            self._active[name] = self._exchange(survey, name)
+            walker.held[name] = Verdict(Outcome.BLOCKED, "Upgrading", "is cordoned")
+            begun.add(name)
+        left = [name for name in waiting if name not in begun]
+        if left and not stopped and not self._active and free <= 0:
+            stopped = (
+                f"{name_some(sorted(unavailable), _NAMED)} cannot be used as it is, and max_unavailable"
+                f" allows {self._pace.at_once}"
+            )
+        self.outcome.stopped = stopped if left else ""
+        unseen = any(self._is_resumed(survey, name) for name in self._ended)
+        self._is_over = not self._active and (not left or bool(stopped)) and not unseen
+        return begun
+
+    def _waiting(self, survey: UpgradeSurvey) -> list[str]:
+        """The nodes that are still to be begun, in their order."""
+        blocked = {row.node for row in (self.plan.nodes if self.plan else ()) if row.obstacle}
+        return [
+            name
+            for name in survey.candidates()
+            if name not in blocked and name not in self._active and name not in self._ended
+        ]
+
+    def _may_recover(self, walker: Walker, node: str) -> bool:
+        """Whether it is yet to be seen if a node that failed in an earlier run has recovered."""
+        unready = _unready(walker, node)
+        return unready is None or not unready or not all(result.final for result in unready)
+
+    def _is_resumed(self, survey: UpgradeSurvey, node: str) -> bool:
+        upgrade = survey.upgrades().get(node)
+        return upgrade is not None and upgrade.phase == UPGRADING
+
+    def _exchange(self, survey: UpgradeSurvey, node: str) -> NodeExchange:
+        return NodeExchange(
+            self._desired.client,
+            node,
+            survey.drivers.target(node),
+            self._settings.exchange,
+            partial(survey.standing_pods, node),
+            partial(survey.drivers.outdated, node),
+            self._batch.before_write,
+            self._clock,
+        )
+
+    def _window_closed(self) -> str:
+        window = self._settings.window
+        return (
+            ""
+            if window is None or window.is_open(self._clock())
+            else f"the maintenance window is {window}"
+        )
+
+    def _enter(self, wave: int) -> None:
+        """Say when a wave begins."""
+        if wave > self._wave:
+            self._wave = wave
+            bounds = self._pace.bounds
+            size = bounds[wave - 1] - (bounds[wave - 2] if wave > 1 else 0)
+            self._context.progress(
+                f"wave {wave} of {len(bounds)}: {size} of {bounds[-1]} nodes, at most {self._pace.at_once} at a time"
+            )
+
+    def _tell_progress(self) -> None:
+        """Now and then, how far it is, and which node has been on its way for longest."""
+        now = self._clock()
+        if not self._active or now - self._told_at < TELL_EVERY_S:
+            return
+        self._told_at = now
+        slowest = min(self._active.values(), key=lambda each: each.began)
+        self._context.progress(
+            f"wave {self._wave}: {len(self.outcome.done)} nodes done, {len(self._active)} on their way;"
+            f" slowest: {slowest.node}, for {duration(now - slowest.began)}: {slowest.reason}"
+        )
+
+
+class OncePerBatch:
+    """Looks before the first of some writes, which several threads send, whether the lock is still
+    this run's."""
+
+    def __init__(self, before_write: Callable[[], None]) -> None:
+        self._before_write = before_write
+        self._lock = Lock()
+        self._done = False
+
+    def begin(self) -> None:
+        """The next write is the first of another batch."""
+        self._done = False
+
+    def before_write(self) -> None:
+        """Raises LockHeld."""
+        with self._lock:
+            if not self._done:
+                self._before_write()
+                self._done = True
+
+
+def _unready(walker: Walker, node: str) -> list[Result] | None:
+    """The results of a node that are not ready; None where there are none at all."""
+    keys = [(node, plan.name) for plan in walker.plans if plan.per_node]
+    results = [walker.results[key] for key in keys if key in walker.results]
+    if not results:
+        return None
+    return [result for result in results if result.phase is not Phase.READY]
+
+
+def _in_words(unready: list[Result]) -> str:
+    """The first cause of several results."""
+    cause = next((result for result in unready if not result.cause), unready[0])
+    return f"{cause.state}, {cause.reason}: {cause.message}" if cause.reason else cause.state

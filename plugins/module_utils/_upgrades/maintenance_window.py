@@ -1,0 +1,70 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When drivers may be exchanged: a time of day, on some days, somewhere. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta, tzinfo
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from .._errors import InvalidInput
+
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+@dataclass(frozen=True)
+class MaintenanceWindow:
+    """From start to end, which may be on the next day; days are those of the start."""
+
+    start: time
+    end: time
+    days: frozenset[int]
+    zone: tzinfo
+
+    def is_open(self, now: float) -> bool:
+        """Whether a node may be begun. now: seconds since the epoch."""
+        moment = datetime.fromtimestamp(now, self.zone)
+        today, yesterday = moment.weekday(), (moment - timedelta(days=1)).weekday()
+        clock = moment.time()
+        if self.start < self.end:
+            return today in self.days and self.start <= clock < self.end
+        return (today in self.days and clock >= self.start) or (
+            yesterday in self.days and clock < self.end
+        )
+
+    def __str__(self) -> str:
+        days = ",".join(_DAYS[day] for day in sorted(self.days))
+        return f"{self.start:%H:%M} to {self.end:%H:%M} {self.zone} ({days})"
+
+
+def parse_window(given: Mapping[str, Any] | None) -> MaintenanceWindow | None:
+    """None for no window. Raises InvalidInput."""
+    if not given:
+        return None
+    try:
+        zone = ZoneInfo(str(given.get("timezone") or "UTC"))
+    except (OSError, ValueError) as error:
+        raise _wrong(f"there is no time zone {given.get('timezone')!r} here") from error
+    days = [str(day).lower()[:3] for day in given.get("days") or _DAYS]
+    unknown = sorted(set(days) - set(_DAYS))
+    if unknown:
+        raise _wrong(f"{', '.join(unknown)} is none of {', '.join(_DAYS)}")
+    start, end = (_time(given.get(name), name) for name in ("start", "end"))
+    return MaintenanceWindow(start, end, frozenset(map(_DAYS.index, days)), zone)
+
+
+def _time(value: Any, name: str) -> time:
+    # YAML takes 22:00 for a number of base 60 where it is not in quotes.
+    text = f"{value // 60:02d}:{value % 60:02d}" if isinstance(value, int) else str(value)
+    try:
+        return time.fromisoformat(text)
+    except ValueError as error:
+        raise _wrong(f"{name} is no time such as 22:00") from error
+
+
+def _wrong(why: str) -> InvalidInput:
+    return InvalidInput("the maintenance window cannot be used", why=why, todo="correct it")

@@ -1,0 +1,361 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The exchange of one node's driver, step by step: each call does what is due now, and what was done
+is told from the cluster, so that a run that was killed anywhere is taken up by the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+
+from .._cluster.api_errors import ApiError, Conflict, NotFound, Unreachable
+from .._cluster.client import Client
+from .._cluster.labels import VALIDATION_LABEL, summary_label
+from .._cluster.objects import ObjectKey
+from .._cluster.watch import WatchHub
+from .._json import Obj
+from .._nodes.taints import EXCHANGE, Taint
+from .._nodes.upgrade_marks import (
+    DONE,
+    QUARANTINED,
+    UPGRADING,
+    NodeUpgrade,
+    read_upgrade,
+)
+from .._states.node_upgrades import write_upgrade
+from .._times import timestamp
+from .device_users import KEPT, DeviceUse, DeviceUser, DrainRules, device_users
+from .driver_pods import DriverPod
+
+AGAIN_S = 2.0
+# As kubectl drain asks again where a budget refuses.
+EVICT_AGAIN_S = 5.0
+# What lasts so long is written to the node, for whoever looks from elsewhere.
+TELL_AFTER_S = 10.0
+
+
+class Step(Enum):
+    """CORDON: nothing is done yet. FREE: users of the devices leave. STOP: our own pods that stand
+    on the driver do. RESTART: the driver's pod goes. PROVE: the new one is proven, with all that
+    stands on it. FINISH, FAIL: the node is given back, or goes into quarantine. ENDED: it is there."""
+
+    CORDON = "is cordoned"
+    FREE = "is freed"
+    STOP = "waits for the pods that stand on the driver to leave"
+    RESTART = "waits for the driver's pod to end"
+    PROVE = "is proven"
+    FINISH = "is given back"
+    FAIL = "goes into quarantine"
+    ENDED = "is done"
+
+
+_HELD = (Step.CORDON, Step.FREE, Step.STOP, Step.RESTART)
+_WATCHED = (Step.PROVE, Step.ENDED)
+
+
+class Ending(Enum):
+    """How an exchange ended. POSTPONED: the node could not be freed and is as it was. GONE: there
+    is no such node any more."""
+
+    DONE = "done"
+    POSTPONED = "postponed"
+    QUARANTINED = "quarantined"
+    GONE = "gone"
+
+
+@dataclass(frozen=True)
+class ExchangeSettings:
+    """free_s: how long users of the devices are waited for; stop_s: how long our own pods are, and
+    the driver's."""
+
+    recipe: str
+    use: DeviceUse
+    rules: DrainRules
+    free_s: float
+    stop_s: float
+
+
+class NodeExchange:
+    """One node on its way. standing: our own pods on the node that stand on the driver; drivers: its
+    outdated pods; both are read anew with each step."""
+
+    def __init__(
+        self,
+        client: Client,
+        node: str,
+        target: str,
+        settings: ExchangeSettings,
+        standing: Callable[[], Sequence[Obj]],
+        drivers: Callable[[], Sequence[DriverPod]],
+        before_write: Callable[[], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self._client = client
+        self._settings = settings
+        self._standing = standing
+        self._drivers = drivers
+        self._before_write = before_write
+        self._clock = clock
+        self._hub: WatchHub | None = None
+        self._pods: dict[str, Obj] = {}
+        self._watched: dict[str, Obj] = {}
+        self._tried: dict[str, float] = {}
+        self._refused: dict[str, str] = {}
+        self._ended_pods: set[str] = set()
+        self._told = ""
+        self._reason_since = clock()
+        self.node = node
+        self.target = target
+        self.step = Step.CORDON
+        self.step_since = self.began = clock()
+        self.again_at = 0.0
+        self.reason = ""
+        self.ending: Ending | None = None
+        self._failure = ""
+
+    def is_held(self) -> bool:
+        """Whether the node is not to be proven now."""
+        return self.step in _HELD
+
+    def is_due(self, now: float) -> bool:
+        """Whether there is something to do."""
+        return self.step not in _WATCHED and self.again_at <= now
+
+    def withdraws(self) -> bool:
+        """Whether our own pods that stand on the driver have to go."""
+        return self.step in (Step.STOP, Step.RESTART)
+
+    def advance(self) -> None:
+        """Do what is due; raises what another try does not mend."""
+        now = self._clock()
+        self.again_at = 0.0
+        try:
+            before = None
+            while before is not self.step and self.step not in _WATCHED:
+                before = self.step
+                self._do()
+            self._tell()
+        except (Unreachable, Conflict) as error:
+            self._say(error.why or str(error))
+            self.again_at = now + AGAIN_S
+
+    def _do(self) -> None:
+        if self.step is Step.CORDON:
+            self._cordon()
+        elif self.step is Step.FREE:
+            self._free()
+        elif self.step is Step.STOP:
+            self._stop()
+        elif self.step is Step.RESTART:
+            self._restart()
+        elif self.step is Step.FINISH:
+            self._end(Ending.DONE, DONE, took=max(round(self._clock() - self.began), 1))
+        elif self.step is Step.FAIL:
+            self._end(Ending.QUARANTINED, QUARANTINED, self._failure)
+
+    def _cordon(self) -> None:
+        if not self._write(UPGRADING, ""):
+            return
+        # Without an outdated pod the driver's has been restarted by a run before this one.
+        self._go(Step.FREE if self._drivers() else Step.PROVE)
+
+    def _free(self) -> None:
+        users = self._users()
+        now = self._clock()
+        blocked = [user for user in users if user.obstacle and not user.leaving]
+        if blocked:
+            self._postpone(f"{blocked[0]} {blocked[0].why}, and {blocked[0].obstacle}")
+            return
+        if not users:
+            self._close()
+            self._go(Step.STOP)
+            return
+        if now - self.step_since > self._settings.free_s:
+            self._postpone(f"{self._kept_by(users)}, after {self._settings.free_s:.0f} s")
+            return
+        for user in users:
+            if not user.leaving and self._tried.get(user.uid, 0.0) + EVICT_AGAIN_S <= now:
+                self._evict(user, now)
+        self._say(self._kept_by(users))
+        self.again_at = now + 0.2
+
+    def _kept_by(self, users: Sequence[DeviceUser]) -> str:
+        """Which pod is waited for, and what keeps it."""
+        user = next((each for each in users if each.uid in self._refused), users[0])
+        more = f" (and {len(users) - 1} more)" if len(users) > 1 else ""
+        kept = self._refused.get(user.uid) or ("is ending" if user.leaving else "was evicted")
+        return f"pod {user}{more}, which {user.why}, {kept}"
+
+    def _users(self) -> list[DeviceUser]:
+        """Who uses the devices now: one list, then a watch as long as somebody does."""
+        if self._hub is None:
+            kind, bound = self._client.kind("v1", "Pod"), f"spec.nodeName={self.node}"
+            found = self._client.list(kind, fields=bound, kept=KEPT).items
+            self._pods = {pod["metadata"]["uid"]: pod for pod in found}
+            users = self._of(found)
+            if users and not any(user.obstacle for user in users):
+                self._hub = WatchHub(self._client)
+                self._hub.subscribe(kind, fields=bound)
+            return users
+        for event in self._hub.next(0.0):
+            pod = event.object
+            if event.type == "DELETED":
+                self._watched.pop(pod["metadata"]["uid"], None)
+            else:
+                self._watched[pod["metadata"]["uid"]] = pod
+        if self._hub.synced:
+            self._pods = self._watched
+        return self._of(list(self._pods.values()))
+
+    def _of(self, pods: Sequence[Obj]) -> list[DeviceUser]:
+        settings = self._settings
+        taint = Taint(summary_label(settings.recipe), EXCHANGE, "NoSchedule")
+        return device_users(pods, settings.use, settings.recipe, settings.rules, taint)
+
+    def _evict(self, user: DeviceUser, now: float) -> None:
+        self._tried[user.uid] = now
+        key = ObjectKey("v1", "Pod", user.namespace, user.name)
+        self._before_write()
+        try:
+            self._client.evict(key, user.uid, self._settings.rules.grace_period)
+        except (NotFound, Conflict):
+            # It is gone; another one of its name is somebody else.
+            self._pods.pop(user.uid, None)
+        except Unreachable as error:
+            if error.status != 429:
+                raise
+            budget = "; ".join(error.causes) or error.why
+            self._refused[user.uid] = f"may not be evicted: {budget}"
+        except ApiError as error:
+            self._refused[user.uid] = f"cannot be evicted: {error.why}"
+        else:
+            self._refused.pop(user.uid, None)
+
+    def _stop(self) -> None:
+        left = self._standing()
+        self._end_validators(left)
+        if left:
+            metadata = left[0]["metadata"]
+            self._wait(
+                f"pod {metadata['namespace']}/{metadata['name']} stands on the driver and is ending"
+            )
+            return
+        self._before_write()
+        kind = self._client.kind("v1", "Pod")
+        for pod in self._drivers():
+            self._client.delete(kind, pod.key.name, pod.key.namespace, uid=pod.uid)
+            self._ended_pods.add(pod.uid)
+        self._go(Step.RESTART)
+
+    def _end_validators(self, pods: Sequence[Obj]) -> None:
+        """End what a run has started to prove the driver that goes."""
+        for pod in pods:
+            metadata = pod["metadata"]
+            if _is_validator(pod) and not metadata.get("deletionTimestamp"):
+                self._before_write()
+                kind = self._client.kind("v1", "Pod")
+                self._client.delete(
+                    kind, metadata["name"], metadata["namespace"], uid=metadata["uid"]
+                )
+
+    def _restart(self) -> None:
+        left = [pod for pod in self._drivers() if pod.uid in self._ended_pods]
+        if left:
+            self._wait(
+                f"pod {left[0].key.namespace}/{left[0].key.name} of the version before is ending"
+            )
+        elif self._drivers():
+            # Another one of an old version: the DaemonSet has changed meanwhile.
+            self._go(Step.STOP)
+        else:
+            self._go(Step.PROVE)
+
+    def _wait(self, reason: str) -> None:
+        self._say(reason)
+        if self._clock() - self.step_since > self._settings.stop_s:
+            self.fail(f"{reason}, for {self._settings.stop_s:.0f} s")
+
+    def finish(self) -> None:
+        """The node is proven."""
+        self._go(Step.FINISH)
+
+    def fail(self, reason: str) -> None:
+        """The node is not to be used as it is."""
+        self._failure = reason
+        self.ending = None
+        self._go(Step.FAIL)
+
+    def begin_again(self, target: str) -> None:
+        """The driver has changed once more."""
+        self.target = target
+        self._go(Step.CORDON)
+
+    def _postpone(self, reason: str) -> None:
+        self._end(Ending.POSTPONED, "", reason)
+
+    def drop(self) -> None:
+        """The node has left."""
+        self._close()
+        self.ending, self.step = Ending.GONE, Step.ENDED
+
+    def _end(self, ending: Ending, phase: str, reason: str = "", took: int = 0) -> None:
+        self.reason = reason
+        if self._write(phase, reason, took):
+            self._close()
+            self.ending, self.step = ending, Step.ENDED
+
+    def _write(self, phase: str, reason: str, took: int = 0) -> bool:
+        """Write how the node stands, "" for in no exchange; False where there is no such node."""
+
+        def make(live: Obj) -> NodeUpgrade | None:
+            return self._standing_as(phase, reason, took, live) if phase else None
+
+        self._before_write()
+        there = write_upgrade(self._client, self.node, self._settings.recipe, make)
+        if not there:
+            self.drop()
+        return there
+
+    def _standing_as(self, phase: str, reason: str, took: int, live: Obj) -> NodeUpgrade:
+        before = read_upgrade(live["metadata"].get("annotations") or {}, self._settings.recipe)
+        goes_on = before is not None and before.phase == phase == UPGRADING
+        since = before.since if before and goes_on else timestamp(self._clock())
+        cordoned = phase == UPGRADING and (
+            bool(before and goes_on and before.cordoned)
+            or not (live.get("spec") or {}).get("unschedulable")
+        )
+        return NodeUpgrade(phase, self.target, since, cordoned, took, reason)
+
+    def _go(self, step: Step) -> None:
+        self.step, self.step_since = step, self._clock()
+        self._say(step.value)
+
+    def _say(self, reason: str) -> None:
+        if reason != self.reason:
+            self.reason, self._reason_since = reason, self._clock()
+
+    def _tell(self) -> None:
+        """Note on the node what it has waited for so long."""
+        lasting = self._clock() - self._reason_since > TELL_AFTER_S
+        if not self.ending and lasting and self._told != self.reason:
+            self._told = self.reason
+            self._write(UPGRADING, self.reason)
+
+    def tell(self, reason: str) -> None:
+        """What the node waits for while it is proven."""
+        self._say(reason)
+        with suppress(Unreachable, Conflict):
+            self._tell()
+
+    def _close(self) -> None:
+        if self._hub:
+            self._hub.close()
+            self._hub = None
+
+
+def _is_validator(pod: Obj) -> bool:
+    """Whether a run has started a pod to prove something."""
+    return VALIDATION_LABEL in (pod["metadata"].get("labels") or {})

@@ -1,0 +1,61 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person asks of an upgrade, checked before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._states.prepare import Prepared
+from .device_users import DeviceUse, DrainRules
+from .maintenance_window import MaintenanceWindow, parse_window
+from .node_exchange import ExchangeSettings
+from .waves import Amount, parse_amount
+
+
+@dataclass(frozen=True)
+class UpgradeSettings:
+    """exchange: of each node. waves, max_unavailable, max_failures, soak_s: see pace.py. only: the
+    nodes that may be begun, None for all."""
+
+    exchange: ExchangeSettings
+    waves: Sequence[Amount]
+    max_unavailable: Amount
+    max_failures: Amount
+    soak_s: float
+    window: MaintenanceWindow | None = None
+    only: frozenset[str] | None = None
+
+
+def make_settings(prepared: Prepared, params: Mapping[str, Any]) -> UpgradeSettings:
+    """Raises InvalidInput."""
+    for name in ("max_unavailable", "max_failures"):
+        parse_amount(params[name], name)
+    for value in params["waves"]:
+        parse_amount(value, "wave")
+    drain = params["drain"] or {}
+    access = prepared.device_access
+    return UpgradeSettings(
+        exchange=ExchangeSettings(
+            recipe=prepared.recipe.name,
+            use=DeviceUse(prepared.serves, access.runtime_classes, access.host_paths),
+            rules=DrainRules(
+                whole_node=bool(drain.get("whole_node")),
+                force=bool(drain.get("force")),
+                delete_emptydir_data=bool(drain.get("delete_emptydir_data")),
+                daemonsets=drain.get("daemonsets") is not False,
+                grace_period=drain.get("grace_period"),
+            ),
+            free_s=float(drain.get("timeout") or 600),
+            stop_s=float(params["stop_timeout"]),
+        ),
+        waves=params["waves"],
+        max_unavailable=params["max_unavailable"],
+        max_failures=params["max_failures"],
+        soak_s=float(params["soak"]),
+        window=parse_window(params["maintenance_window"]),
+        only=frozenset(params["nodes"]) if params["nodes"] is not None else None,
+    )

@@ -1,0 +1,364 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Drivers exchanged in waves on twenty nodes: what is planned, who is freed and how, what is stopped,
+put back and taken up again."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster, processes
+from tests.cluster.simulation.faults import clear_faults, set_fault
+from tests.integration import sight
+from tests.integration.conftest import documented, grant
+from tests.integration.plays import Played, Runner
+from tests.integration.test_killed_runs import KILLS, chance, kill
+
+pytestmark = pytest.mark.faults
+
+Obj = dict[str, Any]
+
+RECIPE = {"hardware_enablement_recipe": "nvidia-gpu", "hardware_enablement_failure_grace": 2}
+NODES = [f"n-{number}" for number in range(1, 21)]
+TAINT = {"key": sight.SUMMARY, "value": "quarantined", "effect": "NoSchedule"}
+AT_ONCE = {"upgrade_waves": ["100%"], "upgrade_max_unavailable": "100%"}
+THEIRS = "theirs"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """Twenty nodes with GPUs in three zones."""
+    with Cluster.up("test-upgrade") as started:
+        started.add_nodes(20, profile="gpu-t4", prefix="n")
+        for number, node in enumerate(NODES):
+            started.kubectl("label", "node", node, f"topology.kubernetes.io/zone=z{number % 3}")
+        started.kubectl("create", "namespace", THEIRS)
+        yield started
+
+
+@pytest.fixture(scope="module")
+def runner(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    """Plays as a user with the documented rights."""
+    return documented(cluster, tmp_path_factory.mktemp("runner"))
+
+
+class Site:
+    """The cluster, and the driver that is deployed in it."""
+
+    def __init__(self, cluster: Cluster, runner: Runner) -> None:
+        self.cluster, self.runner = cluster, runner
+        self.version = 590
+
+    def deploy(self) -> None:
+        """Deploy another driver, which no node runs yet."""
+        self.version += 1
+        self.runner.play("enable_gpu", **self.options()).check()
+
+    def options(self) -> Obj:
+        """Those of the driver that is deployed."""
+        return {"hardware_enablement_options": {"driver_branch": str(self.version)}}
+
+    def upgrade(self, *arguments: str, **variables: Any) -> Played:
+        """Play it."""
+        return self.runner.play("upgrade", *arguments, **RECIPE, **variables)
+
+    def drivers(self) -> dict[str, Obj]:
+        """Node -> its driver's pod."""
+        found = sight.pods(self.cluster)
+        return {node: pod for (node, state), pod in found.items() if state == "driver"}
+
+    def uids(self) -> dict[str, str]:
+        """Node -> uid of its driver's pod."""
+        return {node: pod["metadata"]["uid"] for node, pod in self.drivers().items()}
+
+    def current(self) -> set[str]:
+        """The nodes that run the driver that is deployed."""
+        return {
+            node
+            for node, pod in self.drivers().items()
+            if f":{self.version}-" in pod["spec"]["containers"][0]["image"] and sight.is_ready(pod)
+        }
+
+    def upgrades(self) -> dict[str, Obj]:
+        """Node -> what its annotation says."""
+        marks = sight.marks(self.cluster)
+        found = {node: marks[node].get("nvidia-gpu.upgrade") for node in NODES}
+        return {node: json.loads(text) for node, text in found.items() if text}
+
+    def cordoned(self) -> set[str]:
+        """The nodes that are cordoned."""
+        nodes = sight.nodes(self.cluster)
+        return {node for node in NODES if nodes[node]["spec"].get("unschedulable")}
+
+    def taints(self) -> dict[str, list[Obj]]:
+        """Node -> its taints of ours."""
+        nodes = sight.nodes(self.cluster)
+        found = {node: nodes[node]["spec"].get("taints", []) for node in NODES}
+        return {
+            node: ours
+            for node, taints in found.items()
+            if (ours := [taint for taint in taints if taint["key"] == sight.SUMMARY])
+        }
+
+    def run_pod(self, name: str, node: str, **spec: Any) -> None:
+        """A pod of somebody on a node, with a controller unless it is not owned."""
+        owned = spec.pop("owned", True)
+        metadata: Obj = {"name": name, "namespace": THEIRS, "labels": {"app": name}}
+        if owned:
+            # Without a controller that is there, garbage collection would take it.
+            metadata["ownerReferences"] = self._owner()
+        container = {"name": "c", "image": "example.com/user:1", **spec.pop("container", {})}
+        body = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": metadata,
+            "spec": {
+                "containers": [container],
+                "nodeName": node,
+                "terminationGracePeriodSeconds": 1,
+                **spec,
+            },
+        }
+        self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(body))
+        sight.eventually(lambda: name in self.pods())
+
+    def _owner(self) -> list[Obj]:
+        """Something that is there and makes no pods."""
+        path = f"/api/v1/namespaces/{THEIRS}/configmaps/kube-root-ca.crt"
+        uid = self.cluster.api.get(path)["metadata"]["uid"]
+        owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "kube-root-ca.crt", "uid": uid}
+        return [{**owner, "controller": True}]
+
+    def pods(self) -> dict[str, Obj]:
+        """Somebody's pods that run, by name."""
+        items = self.cluster.api.get(f"/api/v1/namespaces/{THEIRS}/pods")["items"]
+        return {
+            item["metadata"]["name"]: item
+            for item in items
+            if item.get("status", {}).get("phase") == "Running"
+        }
+
+    def is_whole(self) -> None:
+        """Every node runs what is deployed, proven, and nothing of an upgrade is left."""
+        assert self.current() == set(NODES)
+        assert self.cordoned() == set()
+        assert self.taints() == {}
+        marks = sight.marks(self.cluster)
+        assert {marks[node]["nvidia-gpu"] for node in NODES} == {"ready"}
+        assert {each["phase"] for each in self.upgrades().values()} <= {"done"}
+
+
+@pytest.fixture(scope="module")
+def site(cluster: Cluster, runner: Runner) -> Site:
+    """GPUs enabled."""
+    made = Site(cluster, runner)
+    made.deploy()
+    return made
+
+
+@pytest.fixture(autouse=True)
+def whole(site: Site) -> Iterator[None]:
+    """Every node runs what is deployed; afterwards nobody's pods are there."""
+    if site.current() != set(NODES) or site.cordoned() or site.taints():
+        site.upgrade(**AT_ONCE).check()
+    yield
+    clear_faults(site.cluster.kubeconfig)
+    site.cluster.kubectl("delete", "pods,poddisruptionbudgets", "--all", "-n", THEIRS, "--now")
+    site.cluster.kubectl(
+        "delete", "lease", "nvidia-gpu", "-n", "hardware-enablement", "--ignore-not-found"
+    )
+
+
+def budget(site: Site, app: str) -> None:
+    """A PodDisruptionBudget that lets no pod of an app go."""
+    body = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": app, "namespace": THEIRS},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": app}}},
+    }
+    site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(body))
+    path = f"/apis/policy/v1/namespaces/{THEIRS}/poddisruptionbudgets/{app}"
+    sight.eventually(
+        lambda: site.cluster.api.get(path).get("status", {}).get("currentHealthy") == 1
+    )
+
+
+def test_a_plan_says_which_nodes_why_who_is_there_and_what_is_in_the_way(
+    site: Site, tmp_path: Path
+) -> None:
+    site.deploy()
+    site.run_pod("asks", "n-2", container={"resources": {"limits": {"nvidia.com/gpu": "1"}}})
+    site.run_pod("kept", "n-3", runtimeClassName="nvidia")
+    budget(site, "kept")
+    site.run_pod("alone", "n-4", owned=False, runtimeClassName="nvidia")
+    grant(site.cluster, "viewer", "hardware-enablement-viewer")
+    viewer = Runner(site.cluster, "viewer", tmp_path)
+    before = site.uids()
+    for each in (site.runner, viewer):
+        since = site.cluster.mark()
+        played = each.play("upgrade", "--check", "--diff", **RECIPE).check()
+        rows = {line.split()[1]: line for line in played.output.splitlines() if " image " in line}
+        assert rows.keys() == set(NODES)
+        assert f":{site.version - 1}-" in rows["n-1"]
+        assert f":{site.version}-" in rows["n-1"]
+        assert rows["n-2"].split()[-2:] == ["1", "-"]
+        assert "PodDisruptionBudget theirs/kept (pod theirs/kept)" in rows["n-3"]
+        assert "pod theirs/alone" in rows["n-4"]
+        assert "drain.force" in rows["n-4"]
+        assert rows["n-4"].split()[0] == "-"
+        assert "19 nodes in 4 waves, at most 2 at a time" in played.output
+        assert each.writes(since) == []
+    assert site.uids() == before
+
+
+def test_one_node_that_fails_and_one_that_cannot_be_freed_hold_up_no_other(site: Site) -> None:
+    site.deploy()
+    set_fault(site.cluster.kubeconfig, "n-5", "driver", "crash", message="no such device")
+    site.run_pod("kept", "n-3", runtimeClassName="nvidia")
+    budget(site, "kept")
+    mounted = [{"name": "v", "hostPath": {"path": "/dev/nvidia0"}}]
+    site.run_pod("by-path", "n-4", volumes=mounted)
+    site.cluster.kubectl("cordon", "n-6")
+    before = site.uids()
+    played = site.upgrade(
+        upgrade_waves=["1", "50%"],
+        upgrade_max_unavailable="50%",
+        upgrade_drain={"timeout": 8},
+        hardware_enablement_timeout=20,
+    )
+    assert played.code != 0
+    assert "n-5 is in quarantine: driver, CrashLoopBackOff" in played.output
+    assert "no such device" in played.output
+    assert "n-3 is left as it was: pod theirs/kept" in played.output
+    assert "The disruption budget kept needs 1 healthy pods and has 1 currently" in played.output
+    assert site.current() == set(NODES) - {"n-3", "n-5"}
+    assert site.uids()["n-3"] == before["n-3"]
+    assert "kept" in site.pods()
+    assert "by-path" not in site.pods()
+    # As it was before.
+    assert site.cordoned() == {"n-6"}
+    assert site.taints() == {"n-5": [TAINT]}
+    assert site.upgrades()["n-5"]["phase"] == "quarantined"
+    assert "n-3" not in site.upgrades()
+    record = sight.record(site.cluster)["upgrades"]
+    assert [(row["node"], row["phase"]) for row in record] == [("n-5", "quarantined")]
+    status = site.runner.play("status")
+    assert "! n-5, in quarantine for" in status.output
+
+    # Once it is mended the next run finds it proven, and ends the quarantine.
+    clear_faults(site.cluster.kubeconfig)
+    site.cluster.kubectl("uncordon", "n-6")
+    site.cluster.kubectl("delete", "pod", "kept", "-n", THEIRS)
+    site.upgrade(**AT_ONCE).check()
+    site.is_whole()
+    assert "upgrades" not in sight.record(site.cluster)
+
+
+def test_a_canary_that_fails_stops_everything_and_is_put_back(site: Site) -> None:
+    before, version = site.uids(), site.version
+    site.deploy()
+    set_fault(site.cluster.kubeconfig, "n-1", "driver", "crash", message="no such device")
+    run = site.runner.start("upgrade", upgrade_rollback=True, **RECIPE)
+    # What is broken is the new driver: with the one before, the node works.
+    sight.eventually(lambda: site.upgrades().get("n-1", {}).get("phase") == "quarantined")
+    clear_faults(site.cluster.kubeconfig)
+    assert run.wait(timeout=120) != 0
+    output = (site.runner.folder / "upgrade.log").read_text()
+    assert "1 node of the first wave failed" in output
+    assert "1 of 1 nodes run the version before" in output
+    site.version = version
+    site.is_whole()
+    after = site.uids()
+    assert {node for node in NODES if before[node] != after[node]} == {"n-1"}
+    site.runner.play("enable_gpu", **site.options()).unchanged()
+
+
+def test_a_daemonset_of_others_makes_room_and_comes_back(site: Site) -> None:
+    template = {
+        "metadata": {"labels": {"app": "exporter"}},
+        "spec": {
+            "runtimeClassName": "nvidia",
+            "terminationGracePeriodSeconds": 1,
+            "nodeSelector": {"kubernetes.io/hostname": "n-7"},
+            "containers": [{"name": "c", "image": "example.com/exporter:1"}],
+        },
+    }
+    body = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "exporter", "namespace": THEIRS},
+        "spec": {"selector": {"matchLabels": {"app": "exporter"}}, "template": template},
+    }
+    site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(body))
+    sight.eventually(site.pods)
+    first = set(site.pods())
+    site.deploy()
+    site.upgrade(**AT_ONCE).check()
+    site.is_whole()
+    sight.eventually(lambda: site.pods() and not first & set(site.pods()))
+    site.cluster.kubectl("delete", "daemonset", "exporter", "-n", THEIRS)
+
+
+def test_two_runs_at_once_and_an_api_server_that_is_gone_for_a_while(site: Site) -> None:
+    site.deploy()
+    server = next(
+        item for item in processes.noted(site.cluster.folder) if item.program == "kube-apiserver"
+    )
+    run = site.runner.start("upgrade", **RECIPE, **AT_ONCE)
+    sight.eventually(lambda: len(site.upgrades()) > 3)
+    second = site.upgrade(**AT_ONCE)
+    assert second.code != 0
+    assert "is being worked on by another run" in second.output
+    server.send(signal.SIGSTOP)
+    time.sleep(20)
+    server.send(signal.SIGCONT)
+    code = run.wait(timeout=200)
+    output = (site.runner.folder / "upgrade.log").read_text()
+    assert "Traceback" not in output
+    if code:
+        assert "API server" in output
+        site.upgrade(**AT_ONCE).check()
+    site.is_whole()
+
+
+def test_a_run_that_is_killed_anywhere_is_taken_up_by_the_next(site: Site) -> None:
+    # What an undisturbed run asks for.
+    site.deploy()
+    since = site.cluster.mark()
+    site.upgrade(**AT_ONCE).check()
+    requests = len(site.cluster.audit(user=site.runner.user, since=since))
+    for number in range(max(KILLS // 4, 1)):
+        site.deploy()
+        for node in NODES[:4]:
+            site.run_pod(f"user-{node}", node, runtimeClassName="nvidia")
+        before = site.uids()
+        at = chance(number, "upgrade", requests)
+        since = site.cluster.mark()
+        run = site.runner.start("upgrade", **RECIPE, **AT_ONCE)
+        while run.poll() is None and (
+            len(site.cluster.audit(user=site.runner.user, since=since)) < at
+        ):
+            time.sleep(0.005)
+        kill(site.cluster, run, "nvidia-gpu")
+        once = {node for node, uid in site.uids().items() if uid != before[node]}
+        between = site.uids()
+        site.upgrade(**AT_ONCE).check()
+        site.is_whole()
+        assert not {node for node in once if site.uids()[node] != between[node]}, f"killed at {at}"
+        evictions = [
+            event["requestURI"]
+            for event in site.cluster.audit(user=site.runner.user, since=since)
+            if event["requestURI"].split("?")[0].endswith("/eviction")
+            and event["responseStatus"]["code"] < 300
+        ]
+        assert len(evictions) == len(set(evictions)), f"killed at {at}"
+        site.runner.play("enable_gpu", **site.options()).unchanged()
