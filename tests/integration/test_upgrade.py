@@ -76,8 +76,8 @@ class Site:
         return {node: pod for (node, state), pod in found.items() if state == "driver"}
 
     def uids(self) -> dict[str, str]:
-        """Node -> uid of its driver's pod."""
-        return {node: pod["metadata"]["uid"] for node, pod in self.drivers().items()}
+        """Node -> uid of its driver's pod, where that has been sent to one."""
+        return {node: pod["metadata"]["uid"] for node, pod in self.drivers().items() if node}
 
     def current(self) -> set[str]:
         """The nodes that run the driver that is deployed."""
@@ -310,14 +310,16 @@ def test_a_daemonset_of_others_makes_room_and_comes_back(site: Site) -> None:
 
 def test_two_runs_at_once_and_an_api_server_that_is_gone_for_a_while(site: Site) -> None:
     site.deploy()
+    # So that both happen while it is under way.
+    set_fault(site.cluster.kubeconfig, "*", "driver", "slow", seconds=8)
     server = next(
         item for item in processes.noted(site.cluster.folder) if item.program == "kube-apiserver"
     )
     run = site.runner.start("upgrade", **RECIPE, **AT_ONCE)
-    sight.eventually(lambda: len(site.upgrades()) > 3)
+    sight.eventually(lambda: "upgrading" in [each["phase"] for each in site.upgrades().values()])
     second = site.upgrade(**AT_ONCE)
     assert second.code != 0
-    assert "is being worked on by another run" in second.output
+    assert "Another run works on nvidia-gpu" in second.output
     server.send(signal.SIGSTOP)
     time.sleep(20)
     server.send(signal.SIGCONT)
