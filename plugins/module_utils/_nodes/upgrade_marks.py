@@ -31,8 +31,8 @@ class NodeUpgrade:
     """
 
     phase: str
-    target: str
-    since: str
+    target: str = ""
+    since: str = ""
     cordoned: bool = False
     took: int = 0
     reason: str = ""
@@ -51,7 +51,7 @@ def read_upgrade(annotations: Mapping[str, str], recipe: str) -> NodeUpgrade | N
 
 def _fits(upgrade: NodeUpgrade | None) -> bool:
     """Whether each field is of its type: anybody who may patch nodes may have written it."""
-    default = NodeUpgrade("", "", "")
+    default = NodeUpgrade("")
     return upgrade is not None and all(
         type(value) is type(getattr(default, name)) for name, value in asdict(upgrade).items()
     )
@@ -71,7 +71,7 @@ def upgrade_rows(nodes: Iterable[NodeFacts], recipe: str) -> list[dict[str, str]
 
 def to_text(upgrade: NodeUpgrade) -> str:
     """The annotation: what says nothing is left out."""
-    default = asdict(NodeUpgrade("", "", ""))
+    default = asdict(NodeUpgrade(""))
     said = {name: value for name, value in asdict(upgrade).items() if value != default[name]}
     return json.dumps(said, separators=(",", ":"))
 

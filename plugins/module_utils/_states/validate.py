@@ -35,7 +35,7 @@ from .special_resource import write_report
 from .validation import table
 from .validation.answers import Answers
 from .validation.label_writer import LabelWriter
-from .validation.loop import Attendant, Loop, ProofScope, WriteAccess
+from .validation.loop import ChangeHook, Loop, ProofScope, WriteAccess
 from .validation.node_marks import READY
 from .validation.phases import Phase, StatePlan
 from .validation.progress import Progress
@@ -64,10 +64,10 @@ def prove(
     context: RunContext,
     guard: Guard,
     later: LaterChanges | None = None,
-    attendant: Attendant | None = None,
+    hook: ChangeHook | None = None,
 ) -> Obj:
     """Walk the nodes until all that can be told of the chosen states is; make what had to wait for
-    that meanwhile, or do what an attendant does."""
+    that meanwhile, or do what a hook does."""
     names = {state.name for state in chosen}
     staged = {stage.state for stage in (later.left if later else ())}
     # All states are planned, since a chosen one may require others; only the chosen ones are
@@ -84,7 +84,7 @@ def prove(
         runtime_gates=desired.runtime_gates,
     )
     loop = _loop(desired, needed, params, context, guard, writer)
-    loop.attendant = attendant
+    loop.hook = hook
     _settle(loop, desired.members, later, wait=bool(params["wait"]) and not dry)
     if not dry:
         _say_changes(desired, loop, context, recorded=bool(params["record"]))
@@ -113,8 +113,8 @@ def _settle(loop: Loop, nodes: Sequence[Obj], later: LaterChanges | None, wait: 
     """Walk until all that can be told is; where nothing waits to be made, a quick check may do."""
     if later and later.left:
         later.announce(loop.walker)
-        loop.attendant = later
-    elif not loop.attendant and loop.check_quickly(nodes):
+        loop.hook = later
+    elif not loop.hook and loop.check_quickly(nodes):
         return
     loop.mirror.take_nodes(nodes)
     loop.run(wait)
@@ -234,7 +234,7 @@ def make_due(desired: Desired, context: RunContext, guard: Guard, later: LaterCh
     params = {"failure_grace": 0, "on_regress": "keep", "show": False}
     loop = _loop(desired, plans, params, context, guard, writer, write=False)
     later.announce(loop.walker)
-    loop.attendant = later
+    loop.hook = later
     loop.mirror.take_nodes(desired.members)
     loop.run(wait=False)
 

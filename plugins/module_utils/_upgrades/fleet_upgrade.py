@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Exchange the drivers of all nodes of a recipe: chooses nodes in waves, leads each through its
-steps, and stops where too much fails. It attends the walk that proves states."""
+steps, and stops where too much fails. It works beside the walk that proves states."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .._states.validation.phases import BROKEN, Phase, Result
 from .._states.validation.table import duration
 from .._states.validation.walk import Walker
 from .._verdicts.verdict import Outcome, Verdict
-from .node_exchange import Ending, NodeExchange, Step
+from .node_exchange import ExchangeEnding, ExchangeStep, NodeExchange
 from .pace import Pace
 from .upgrade_plan import UpgradePlan
 from .upgrade_settings import UpgradeSettings
@@ -61,7 +61,7 @@ class FleetUpgrade:
         self._clock: Callable[[], float] = context.clock
         self._survey: UpgradeSurvey | None = None
         self._pace = Pace((), 1, 0)
-        self._batch = OncePerBatch(guard.before_write)
+        self._batch = BatchGuard(guard.before_write)
         self._active: dict[str, NodeExchange] = {}
         self._ended: dict[str, NodeExchange] = {}
         self._wave = 0
@@ -127,7 +127,7 @@ class FleetUpgrade:
                 # What was found before says nothing of the new driver.
                 walker.forget(each.node)
                 dirty.add(each.node)
-            elif each.step is Step.PROVE:
+            elif each.step is ExchangeStep.PROVE:
                 self._judge(each, walker, survey)
             if each.ending:
                 self._settle(each)
@@ -159,16 +159,16 @@ class FleetUpgrade:
         node, outcome = exchange.node, self.outcome
         self._active.pop(node, None)
         self._ended[node] = exchange
-        if exchange.ending is Ending.DONE:
+        if exchange.ending is ExchangeEnding.DONE:
             outcome.done.append(node)
-        elif exchange.ending is Ending.POSTPONED:
+        elif exchange.ending is ExchangeEnding.POSTPONED:
             outcome.postponed[node] = exchange.reason
             self._context.notice(f"{node} is left as it was: {exchange.reason}")
-        elif exchange.ending is Ending.QUARANTINED:
+        elif exchange.ending is ExchangeEnding.QUARANTINED:
             outcome.quarantined[node] = exchange.reason
             outcome.done = [name for name in outcome.done if name != node]
             self._context.notice(f"{node} is in quarantine: {exchange.reason}")
-        if exchange.ending is not Ending.POSTPONED:
+        if exchange.ending is not ExchangeEnding.POSTPONED:
             self._last_end = self._clock()
 
     def _begin(self, walker: Walker, survey: UpgradeSurvey) -> set[str]:
@@ -272,7 +272,7 @@ class FleetUpgrade:
         )
 
 
-class OncePerBatch:
+class BatchGuard:
     """Looks before the first of some writes, which several threads send, whether the lock is still
     this run's."""
 

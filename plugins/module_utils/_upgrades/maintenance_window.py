@@ -47,7 +47,7 @@ def parse_window(given: Mapping[str, Any] | None) -> MaintenanceWindow | None:
         return None
     try:
         zone = ZoneInfo(str(given.get("timezone") or "UTC"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, KeyError) as error:
         raise _wrong(f"there is no time zone {given.get('timezone')!r} here") from error
     days = [str(day).lower()[:3] for day in given.get("days") or _DAYS]
     unknown = sorted(set(days) - set(_DAYS))

@@ -37,7 +37,7 @@ EVICT_AGAIN_S = 5.0
 TELL_AFTER_S = 10.0
 
 
-class Step(Enum):
+class ExchangeStep(Enum):
     """CORDON: nothing is done yet. FREE: users of the devices leave. STOP: our own pods that stand
     on the driver do. RESTART: the driver's pod goes. PROVE: the new one is proven, with all that
     stands on it. FINISH, FAIL: the node is given back, or goes into quarantine. ENDED: it is there."""
@@ -52,11 +52,11 @@ class Step(Enum):
     ENDED = "is done"
 
 
-_HELD = (Step.CORDON, Step.FREE, Step.STOP, Step.RESTART)
-_WATCHED = (Step.PROVE, Step.ENDED)
+_HELD = (ExchangeStep.CORDON, ExchangeStep.FREE, ExchangeStep.STOP, ExchangeStep.RESTART)
+_WATCHED = (ExchangeStep.PROVE, ExchangeStep.ENDED)
 
 
-class Ending(Enum):
+class ExchangeEnding(Enum):
     """How an exchange ended. POSTPONED: the node could not be freed and is as it was. GONE: there
     is no such node any more."""
 
@@ -109,11 +109,11 @@ class NodeExchange:
         self._reason_since = clock()
         self.node = node
         self.target = target
-        self.step = Step.CORDON
+        self.step = ExchangeStep.CORDON
         self.step_since = self.began = clock()
         self.again_at = 0.0
         self.reason = ""
-        self.ending: Ending | None = None
+        self.ending: ExchangeEnding | None = None
         self._failure = ""
 
     def is_held(self) -> bool:
@@ -126,7 +126,7 @@ class NodeExchange:
 
     def withdraws(self) -> bool:
         """Whether our own pods that stand on the driver have to go."""
-        return self.step in (Step.STOP, Step.RESTART)
+        return self.step in (ExchangeStep.STOP, ExchangeStep.RESTART)
 
     def advance(self) -> None:
         """Do what is due; raises what another try does not mend."""
@@ -143,24 +143,24 @@ class NodeExchange:
             self.again_at = now + AGAIN_S
 
     def _do(self) -> None:
-        if self.step is Step.CORDON:
+        if self.step is ExchangeStep.CORDON:
             self._cordon()
-        elif self.step is Step.FREE:
+        elif self.step is ExchangeStep.FREE:
             self._free()
-        elif self.step is Step.STOP:
+        elif self.step is ExchangeStep.STOP:
             self._stop()
-        elif self.step is Step.RESTART:
+        elif self.step is ExchangeStep.RESTART:
             self._restart()
-        elif self.step is Step.FINISH:
-            self._end(Ending.DONE, DONE, took=max(round(self._clock() - self.began), 1))
-        elif self.step is Step.FAIL:
-            self._end(Ending.QUARANTINED, QUARANTINED, self._failure)
+        elif self.step is ExchangeStep.FINISH:
+            self._end(ExchangeEnding.DONE, DONE, took=max(round(self._clock() - self.began), 1))
+        elif self.step is ExchangeStep.FAIL:
+            self._end(ExchangeEnding.QUARANTINED, QUARANTINED, self._failure)
 
     def _cordon(self) -> None:
         if not self._write(UPGRADING, ""):
             return
         # Without an outdated pod the driver's has been restarted by a run before this one.
-        self._go(Step.FREE if self._drivers() else Step.PROVE)
+        self._go(ExchangeStep.FREE if self._drivers() else ExchangeStep.PROVE)
 
     def _free(self) -> None:
         users = self._users()
@@ -171,7 +171,7 @@ class NodeExchange:
             return
         if not users:
             self._close()
-            self._go(Step.STOP)
+            self._go(ExchangeStep.STOP)
             return
         if now - self.step_since > self._settings.free_s:
             self._postpone(f"{self._kept_by(users)}, after {self._settings.free_s:.0f} s")
@@ -248,7 +248,7 @@ class NodeExchange:
         for pod in self._drivers():
             self._client.delete(kind, pod.key.name, pod.key.namespace, uid=pod.uid)
             self._ended_pods.add(pod.uid)
-        self._go(Step.RESTART)
+        self._go(ExchangeStep.RESTART)
 
     def _end_validators(self, pods: Sequence[Obj]) -> None:
         """End what a run has started to prove the driver that goes."""
@@ -269,9 +269,9 @@ class NodeExchange:
             )
         elif self._drivers():
             # Another one of an old version: the DaemonSet has changed meanwhile.
-            self._go(Step.STOP)
+            self._go(ExchangeStep.STOP)
         else:
-            self._go(Step.PROVE)
+            self._go(ExchangeStep.PROVE)
 
     def _wait(self, reason: str) -> None:
         self._say(reason)
@@ -280,32 +280,32 @@ class NodeExchange:
 
     def finish(self) -> None:
         """The node is proven."""
-        self._go(Step.FINISH)
+        self._go(ExchangeStep.FINISH)
 
     def fail(self, reason: str) -> None:
         """The node is not to be used as it is."""
         self._failure = reason
         self.ending = None
-        self._go(Step.FAIL)
+        self._go(ExchangeStep.FAIL)
 
     def begin_again(self, target: str) -> None:
         """The driver has changed once more."""
         self.target = target
-        self._go(Step.CORDON)
+        self._go(ExchangeStep.CORDON)
 
     def _postpone(self, reason: str) -> None:
-        self._end(Ending.POSTPONED, "", reason)
+        self._end(ExchangeEnding.POSTPONED, "", reason)
 
     def drop(self) -> None:
         """The node has left."""
         self._close()
-        self.ending, self.step = Ending.GONE, Step.ENDED
+        self.ending, self.step = ExchangeEnding.GONE, ExchangeStep.ENDED
 
-    def _end(self, ending: Ending, phase: str, reason: str = "", took: int = 0) -> None:
+    def _end(self, ending: ExchangeEnding, phase: str, reason: str = "", took: int = 0) -> None:
         self.reason = reason
         if self._write(phase, reason, took):
             self._close()
-            self.ending, self.step = ending, Step.ENDED
+            self.ending, self.step = ending, ExchangeStep.ENDED
 
     def _write(self, phase: str, reason: str, took: int = 0) -> bool:
         """Write how the node stands, "" for in no exchange; False where there is no such node."""
@@ -329,7 +329,7 @@ class NodeExchange:
         )
         return NodeUpgrade(phase, self.target, since, cordoned, took, reason)
 
-    def _go(self, step: Step) -> None:
+    def _go(self, step: ExchangeStep) -> None:
         self.step, self.step_since = step, self._clock()
         self._say(step.value)
 

@@ -80,7 +80,7 @@ def _walk(
     guard = Guard(desired.client, desired.recipe.name, context)
     upgrade = FleetUpgrade(desired, settings, guard, context)
     every = list(desired.recipe.states.values())
-    report = prove(desired, every, params, context, guard, attendant=upgrade)
+    report = prove(desired, every, params, context, guard, hook=upgrade)
     return upgrade, report
 
 

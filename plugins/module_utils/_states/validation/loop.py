@@ -78,7 +78,7 @@ class WriteAccess:
     withdraw: Callable[[str], bool]
 
 
-class Attendant(Protocol):
+class ChangeHook(Protocol):
     """What changes the cluster while its nodes are walked, by what was found so far."""
 
     def act(self, walker: Walker) -> Set[str]:
@@ -92,7 +92,7 @@ class Attendant(Protocol):
 
 
 class Loop:
-    """One validation run. attendant: None where nothing is to be changed meanwhile."""
+    """One validation run. hook: None where nothing is to be changed meanwhile."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class Loop:
         self.writer = writer
         self.progress = progress
         self.clock = clock
-        self.attendant: Attendant | None = None
+        self.hook: ChangeHook | None = None
         self.snapshot = ClusterSnapshot()
         plans, settings = scope.plans, scope.settings
         self.mirror = ClusterMirror(
@@ -176,8 +176,8 @@ class Loop:
                 queries = self._walk(dirty)
                 self._write_marks(self._node_is_final)
                 dirty = self._answer(queries)
-                if self.attendant:
-                    dirty |= self.attendant.act(self.walker)
+                if self.hook:
+                    dirty |= self.hook.act(self.walker)
                 settled = settled + 1 if wait and self._is_over() else 0
                 # What is final may still be asked about, such as a last log line, but not for ever.
                 if settled >= SETTLED_ROUNDS or (not dirty and (settled or not wait)):
@@ -228,8 +228,8 @@ class Loop:
         walk = self.walker.walk(node, group, before.proofs, frozenset(before.gates), now)
         if name in self.walker.unmarked:
             return walk
-        if self.attendant and name in self.walker.held:
-            self.writer.want(name, before, self.attendant.marks_of(node, before))
+        if self.hook and name in self.walker.held:
+            self.writer.want(name, before, self.hook.marks_of(node, before))
             return walk
         results = {plan.name: self.results[(name, plan.name)] for plan in self._node_plans}
         first = self._first_summaries.setdefault(name, before.summary)
@@ -347,7 +347,7 @@ class Loop:
         return all(self.results[(name, plan.name)].final for plan in self._node_plans)
 
     def _is_over(self) -> bool:
-        over = self.attendant.is_over() if self.attendant else None
+        over = self.hook.is_over() if self.hook else None
         return all(result.final for result in self.results.values()) if over is None else over
 
 

@@ -18,7 +18,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._nodes.taints 
     operand_tolerations,
     ours_of,
     parse_taints,
-    startup_removal,
     taint_patch,
 )
 
@@ -159,15 +158,3 @@ def test_operands_tolerate_their_own_names_and_what_is_asked_for() -> None:
         ("team", "Equal"),
     ]
     assert all(is_tolerated(taint, found) for taint in (GPU, TEAM))
-
-
-def test_the_start_up_taint_goes_where_it_stands() -> None:
-    started = {"key": "hardware-enablement.io/toy", "value": "pending", "effect": "NoSchedule"}
-    patch = startup_removal([AWAY, started], "toy")
-    assert patch == [
-        {"op": "test", "path": "/spec/taints/1", "value": started},
-        {"op": "remove", "path": "/spec/taints/1"},
-    ]
-    # Of a person's own, of that name.
-    assert startup_removal([{**started, "value": "mine"}], "toy") is None
-    assert startup_removal([started], "other") is None
