@@ -21,16 +21,19 @@ from .._states.validation.revisions import (
     revision_hash,
     revisions_of,
 )
+from .._verdicts.pod_status import crashed_container, is_ready
 
 
 @dataclass(frozen=True)
 class DriverPod:
-    """A pod of a driver. why: what differs from the version that is deployed, "" where nothing does."""
+    """A pod of a driver. why: what differs from the version that is deployed, "" where nothing does.
+    fails: it does not come up."""
 
     state: str
     key: ObjectKey
     uid: str
     why: str
+    fails: bool = False
 
 
 class DriverPods:
@@ -109,7 +112,9 @@ class DriverPods:
                 if any(owner.get("uid") == uid for owner in owners):
                     metadata = pod["metadata"]
                     key = ObjectKey("v1", "Pod", metadata["namespace"], metadata["name"])
-                    found.append(DriverPod(state, key, metadata["uid"], self._why(uid, pod)))
+                    fails = not is_ready(pod) and crashed_container(pod) is not None
+                    why = self._why(uid, pod)
+                    found.append(DriverPod(state, key, metadata["uid"], why, fails))
         return found
 
     def outdated(self, node: str) -> list[DriverPod]:

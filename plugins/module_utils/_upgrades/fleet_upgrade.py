@@ -23,6 +23,7 @@ from .._states.validation.phases import BROKEN, Phase, Result
 from .._states.validation.table import duration
 from .._states.validation.walk import Walker
 from .._verdicts.verdict import Outcome, Verdict
+from .driver_pods import DriverPod
 from .node_exchange import ExchangeEnding, ExchangeStep, NodeExchange
 from .pace import Pace
 from .upgrade_plan import UpgradePlan
@@ -230,13 +231,18 @@ class FleetUpgrade:
         return upgrade is not None and upgrade.phase == UPGRADING
 
     def _exchange(self, survey: UpgradeSurvey, node: str) -> NodeExchange:
+        failing = {pod.uid for pod in survey.held_up(node)}
+
+        def to_restart() -> list[DriverPod]:
+            return [pod for pod in survey.drivers.pods(node) if pod.why or pod.uid in failing]
+
         return NodeExchange(
             self._desired.client,
             node,
             survey.drivers.target(node),
             self._settings.exchange,
             partial(survey.standing_pods, node),
-            partial(survey.drivers.outdated, node),
+            to_restart,
             self._batch.before_write,
             self._clock,
         )

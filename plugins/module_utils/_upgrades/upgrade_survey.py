@@ -19,7 +19,7 @@ from .._nodes.upgrade_marks import DONE, QUARANTINED, UPGRADING, NodeUpgrade, re
 from .._proofs.snapshot import ClusterSnapshot, node_of
 from .._states.desired import Desired
 from .device_users import KEPT, DeviceUser, device_users
-from .driver_pods import DriverPods
+from .driver_pods import DriverPod, DriverPods
 from .pace import Pace
 from .upgrade_plan import Budget, PlannedNode, UpgradePlan, held_by, typical
 from .upgrade_settings import UpgradeSettings
@@ -81,9 +81,15 @@ class UpgradeSurvey:
             for name, node in self.snapshot.nodes.items()
             if name not in under_way
             and (only is None or name in only)
-            and self.drivers.outdated(name)
+            and (self.drivers.outdated(name) or self.held_up(name))
         }
         return [*sorted(under_way), *spread(outdated)]
+
+    def held_up(self, node: str) -> list[DriverPod]:
+        """The drivers' pods that do not come up while others of ours stand on a driver that was
+        there before: a driver in use cannot be replaced."""
+        failing = [pod for pod in self.drivers.pods(node) if pod.fails]
+        return failing if failing and self.standing_pods(node) else []
 
     def plan(self) -> tuple[UpgradePlan, Pace]:
         """What would be done, and how fast."""
@@ -147,7 +153,7 @@ class UpgradeSurvey:
     def _planned(
         self, name: str, users: Sequence[DeviceUser], budgets: Sequence[Budget]
     ) -> PlannedNode:
-        outdated, node = self.drivers.outdated(name), self.snapshot.nodes[name]
+        node = self.snapshot.nodes[name]
         blocking = next((user for user in users if user.obstacle and not user.leaving), None)
         obstacle = ""
         if not node.ready:
@@ -160,12 +166,17 @@ class UpgradeSurvey:
             obstacle = f"pod {blocking}, which {blocking.why}: {blocking.obstacle}"
         return PlannedNode(
             node=name,
-            why=outdated[0].why if outdated else "begun by an earlier run",
+            why=self._why(name),
             wave=0,
             users=tuple(str(user) for user in users),
             obstacle=obstacle,
             held_by=held_by(users, budgets),
         )
+
+    def _why(self, node: str) -> str:
+        if outdated := self.drivers.outdated(node):
+            return outdated[0].why
+        return "driver does not start" if self.held_up(node) else "begun by an earlier run"
 
     def _users(self, nodes: Sequence[str]) -> Mapping[str, list[DeviceUser]]:
         """Who uses the devices of these nodes, in one list."""

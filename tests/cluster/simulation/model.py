@@ -24,6 +24,7 @@ DEVICES_ANNOTATION = f"{SIM_DOMAIN}/devices"
 LABELS_ANNOTATION = f"{SIM_DOMAIN}/labels"
 NUMA_ANNOTATION = f"{SIM_DOMAIN}/numa"
 POD_IPS_ANNOTATION = f"{SIM_DOMAIN}/pod-ips"
+IN_TREE_ANNOTATION = f"{SIM_DOMAIN}/in-tree"
 PREINSTALLED_ANNOTATION = f"{SIM_DOMAIN}/preinstalled"
 SIMULATION_PREFIX = "simulation.hardware-enablement.test/"
 KWOK_NODE = "kwok.x-k8s.io/node"
@@ -138,6 +139,9 @@ class Pod:
     image: str  # of the container that made it this operand
     requests: tuple[Obj, ...] = ()  # of each container
     gates: tuple[str, ...] = ()  # conditions that it is not ready without
+    configuration: str = ""  # of a driver: two that are equal have the same modules
+    runtime_class: str = ""
+    host_paths: tuple[str, ...] = ()
 
     @property
     def phase(self) -> str:
@@ -199,6 +203,7 @@ class Node:
     allocatable: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)  # those that the simulation has written
     numa: Numa | None = None
+    in_tree: tuple[str, ...] = ()  # modules that the kernel brings and that have the devices
 
     def behaviour_for(self, pod: Pod) -> Behaviour:
         """The pod's own behaviour, else the node's for that operand, role or all; else normal."""
@@ -291,5 +296,6 @@ def node_view(node: Obj) -> Node:
         capacity=dict(status.get("capacity") or {}),
         allocatable=dict(status.get("allocatable") or {}),
         labels=json.loads(annotations.get(LABELS_ANNOTATION) or "{}"),
+        in_tree=tuple(filter(None, annotations.get(IN_TREE_ANNOTATION, "").split(","))),
         numa=parse_numa(annotations.get(NUMA_ANNOTATION) or ""),
     )

@@ -31,6 +31,8 @@ class Stack:
     defaults: dict[str, str] = field(default_factory=dict)
     default_version: str = ""
     devices: str = ""
+    runtime_classes: tuple[str, ...] = ()
+    device_paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,15 @@ class Operands:
         self.other = other
         self.roles = {rule.operand.role for rule in rules} | {other.role}
         self.names = {rule.operand.name for rule in rules}
+
+    def resources_of(self, stack: str) -> list[re.Pattern[str]]:
+        """The extended resources that a stack's device plugin may advertise."""
+        return [
+            pattern
+            for rule in self.rules
+            if rule.operand.stack == stack
+            for pattern in rule.operand.resources
+        ]
 
     def classify(self, containers: tuple[Container, ...], extended: bool) -> tuple[Operand, str]:
         """(operand, image that decided) of a pod with these containers; (`other`, first image) when
@@ -76,6 +87,8 @@ def load(path: Path = OPERANDS_FILE) -> Operands:
             defaults=dict(values.get("defaults", {})),
             default_version=values.get("default_version", ""),
             devices=values.get("devices", ""),
+            runtime_classes=tuple(values.get("runtime_classes", ())),
+            device_paths=tuple(values.get("device_paths", ())),
         )
         for name, values in data["stacks"].items()
     }
@@ -179,6 +192,27 @@ def pod_view(pod: Obj, operands: Operands) -> Pod:
             for each in ((item.get("resources") or {}) for item in spec["containers"])
         ),
         gates=tuple(gate["conditionType"] for gate in spec.get("readinessGates") or ()),
+        configuration=_configuration(spec) or image,
+        runtime_class=spec.get("runtimeClassName", ""),
+        host_paths=tuple(
+            volume["hostPath"]["path"]
+            for volume in spec.get("volumes") or ()
+            if "hostPath" in volume
+        ),
+    )
+
+
+def _configuration(spec: Obj) -> str:
+    """What a driver says of its own configuration: one that starts with the same takes its modules
+    over."""
+    return next(
+        (
+            str(entry.get("value", ""))
+            for item in spec["containers"]
+            for entry in item.get("env") or ()
+            if entry["name"] == "DRIVER_CONFIG_DIGEST"
+        ),
+        "",
     )
 
 

@@ -16,6 +16,7 @@ from datetime import datetime, timezone
 from . import effects
 from .api import MERGE, ApiError, Session
 from .decide import NOTHING, Decision, Event, decide
+from .kernel_modules import KernelModules
 from .model import Behaviour, Node, Obj, Pod
 from .programs import Programs
 from .status import Place, lost_sight
@@ -65,6 +66,7 @@ class Simulator:
         self.writes = 0
         self.programs = programs
         self.topologies = Topologies(store, clock)
+        self.modules = KernelModules(store.operands)
 
     def simulate(self, name: str, session: Session) -> float | None:
         """Do what is due on the node; the time when it must be looked at again, None = after a
@@ -119,6 +121,7 @@ class Simulator:
         work = Work([], effects.node_patch(node, serving, self.port), {}, None)
         work.features = self._features(node, serving, pods)
         taken: list[Pod] = []
+        self.modules.look(node, pods)
         for pod in pods:
             if pod.finished and not pod.deleting:
                 continue
@@ -134,6 +137,8 @@ class Simulator:
             if not pod.deleting:
                 short = short or self.topologies.refusal(node, pod, pods)
             behaviour = node.behaviour_for(pod)
+            if refusal := self.modules.refusal(node, pod, pods):
+                behaviour = replace(behaviour, name="crash", message=refusal)
             memory = store.remember(pod.uid)
             if self.programs.serves(pod) and not pod.deleting:
                 behaviour, missing = self._of_program(pod, behaviour, missing, work)
