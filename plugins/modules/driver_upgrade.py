@@ -116,6 +116,23 @@ options:
     description: Seconds that the special resource's own pods, and the driver's, have to end.
     type: int
     default: 300
+  reboot:
+    description:
+      - How each node is rebooted once its driver's pod has ended, for drivers that cannot be unloaded.
+      - With V(annotation), O(reboot_annotation) is set on the node, for what reboots nodes in the cluster; it is taken
+        off when the node has booted anew.
+      - With V(caller), the task ends when all nodes that are on their way wait for it, and RV(reboot) names them; the
+        task goes on where it stopped when it is run again.
+    type: str
+    choices: [none, annotation, caller]
+    default: none
+  reboot_annotation:
+    description: The annotation for O(reboot=annotation), as V(NAME=VALUE).
+    type: str
+  reboot_timeout:
+    description: Seconds that a node has to boot anew.
+    type: int
+    default: 1800
   rollback:
     description:
       - Whether to go back where too many nodes fail. The options with which all nodes were last proven are put back,
@@ -208,6 +225,11 @@ quarantined:
 stopped:
   description: Why no further node was begun.
   type: str
+  returned: success
+reboot:
+  description: The nodes that are to be rebooted before the task is run again, with O(reboot=caller).
+  type: list
+  elements: str
   returned: success
 rolled_back:
   description: Whether all nodes that had changed run the version before.

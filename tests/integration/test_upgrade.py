@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster, processes
+from tests.cluster.cluster import DEFAULT_KERNEL as KERNEL
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.conftest import documented, grant
-from tests.integration.plays import Played, Runner
+from tests.integration.plays import PLAYBOOKS, REPO, Played, Runner
 from tests.integration.test_killed_runs import KILLS, chance, kill
 
 pytestmark = pytest.mark.faults
@@ -92,6 +93,11 @@ class Site:
         marks = sight.marks(self.cluster)
         found = {node: marks[node].get("nvidia-gpu.upgrade") for node in NODES}
         return {node: json.loads(text) for node, text in found.items() if text}
+
+    def boots(self) -> dict[str, str]:
+        """Node -> the id of its boot."""
+        nodes = sight.nodes(self.cluster)
+        return {node: nodes[node]["status"]["nodeInfo"]["bootID"] for node in NODES}
 
     def cordoned(self) -> set[str]:
         """The nodes that are cordoned."""
@@ -364,3 +370,35 @@ def test_a_run_that_is_killed_anywhere_is_taken_up_by_the_next(site: Site) -> No
         ]
         assert len(evictions) == len(set(evictions)), f"killed at {at}"
         site.runner.play("enable_gpu", **site.options()).unchanged()
+
+
+def test_a_driver_that_cannot_be_unloaded_comes_with_a_reboot(site: Site) -> None:
+    asked = "example.com/reboot"
+    site.deploy()
+    before = site.boots()
+    run = site.runner.start(
+        "upgrade",
+        **RECIPE,
+        upgrade_nodes=["n-1"],
+        upgrade_reboot="annotation",
+        upgrade_reboot_annotation=f"{asked}=now",
+    )
+    sight.eventually(
+        lambda: asked in sight.nodes(site.cluster)["n-1"]["metadata"].get("annotations", {})
+    )
+    assert site.upgrades()["n-1"]["boot"] == before["n-1"]
+    site.cluster.reboot("n-1", KERNEL)
+    assert run.wait(timeout=120) == 0, (site.runner.folder / "upgrade.log").read_text()
+    assert asked not in sight.nodes(site.cluster)["n-1"]["metadata"]["annotations"]
+
+    site.upgrade(
+        upgrade_nodes=["n-2", "n-3"],
+        upgrade_reboot_tasks=str(PLAYBOOKS / "reboot_nodes.yml"),
+        reboot_cluster="test-upgrade",
+        reboot_kernel=KERNEL,
+        reboot_folder=str(REPO),
+        **AT_ONCE,
+    ).check()
+    assert site.current() == {"n-1", "n-2", "n-3"}
+    after = site.boots()
+    assert {node for node in NODES if after[node] != before[node]} == {"n-1", "n-2", "n-3"}

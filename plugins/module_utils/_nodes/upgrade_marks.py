@@ -27,7 +27,7 @@ class NodeUpgrade:
 
     since: when the phase began, an API timestamp. cordoned: by us, so that we uncordon it. took:
     seconds from cordon to proof, of a node that is done. reason: what it waits for, or why it
-    failed.
+    failed. boot: the boot id that is to change, of a node that has to be rebooted.
     """
 
     phase: str
@@ -36,6 +36,7 @@ class NodeUpgrade:
     cordoned: bool = False
     took: int = 0
     reason: str = ""
+    boot: str = ""
 
 
 def read_upgrade(annotations: Mapping[str, str], recipe: str) -> NodeUpgrade | None:

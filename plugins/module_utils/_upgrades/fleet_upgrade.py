@@ -39,13 +39,15 @@ _NAMED = 3
 class UpgradeOutcome:
     """What became of the nodes; of those that are not done, why. stopped: why no further node was
     begun, "" where all were. failed: that is since too many failed; changed: the nodes that have been
-    brought to the version that is deployed, in this run or before, or failed on the way."""
+    brought to the version that is deployed, in this run or before, or failed on the way. reboot:
+    those that whoever called has to reboot."""
 
     done: list[str] = field(default_factory=list)
     postponed: dict[str, str] = field(default_factory=dict)
     quarantined: dict[str, str] = field(default_factory=dict)
     stopped: str = ""
     failed: bool = False
+    reboot: list[str] = field(default_factory=list)
     changed: frozenset[str] = frozenset()
 
 
@@ -89,6 +91,11 @@ class FleetUpgrade:
         if begun := self._begin(walker, survey):
             dirty |= begun | self._advance(walker, survey)
         self._tell_progress()
+        self.outcome.reboot = sorted(
+            each.node for each in self._active.values() if each.waits_for_caller()
+        )
+        if self.outcome.reboot and len(self.outcome.reboot) == len(self._active):
+            self._is_over = True
         return dirty & walker.snapshot.nodes.keys()
 
     def marks_of(self, node: NodeFacts, before: NodeMarks) -> NodeMarks:
@@ -243,6 +250,7 @@ class FleetUpgrade:
             self._settings.exchange,
             partial(survey.standing_pods, node),
             to_restart,
+            lambda: survey.snapshot.nodes[node].boot_id,
             self._batch.before_write,
             self._clock,
         )

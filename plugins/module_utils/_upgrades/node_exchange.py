@@ -39,12 +39,14 @@ TELL_AFTER_S = 10.0
 
 class ExchangeStep(Enum):
     """CORDON: nothing is done yet. FREE: users of the devices leave. STOP: our own pods that stand
-    on the driver do. RESTART: the driver's pod goes. PROVE: the new one is proven, with all that
-    stands on it. FINISH, FAIL: the node is given back, or goes into quarantine. ENDED: it is there."""
+    on the driver do. REBOOT: the node boots anew. RESTART: the driver's pod goes. PROVE: the new one
+    is proven, with all that stands on it. FINISH, FAIL: the node is given back, or goes into
+    quarantine. ENDED: it is there."""
 
     CORDON = "is cordoned"
     FREE = "is freed"
     STOP = "waits for the pods that stand on the driver to leave"
+    REBOOT = "waits for the node to boot anew"
     RESTART = "waits for the driver's pod to end"
     PROVE = "is proven"
     FINISH = "is given back"
@@ -52,7 +54,13 @@ class ExchangeStep(Enum):
     ENDED = "is done"
 
 
-_HELD = (ExchangeStep.CORDON, ExchangeStep.FREE, ExchangeStep.STOP, ExchangeStep.RESTART)
+_HELD = (
+    ExchangeStep.CORDON,
+    ExchangeStep.FREE,
+    ExchangeStep.STOP,
+    ExchangeStep.REBOOT,
+    ExchangeStep.RESTART,
+)
 _WATCHED = (ExchangeStep.PROVE, ExchangeStep.ENDED)
 
 
@@ -67,15 +75,26 @@ class ExchangeEnding(Enum):
 
 
 @dataclass(frozen=True)
+class Reboot:
+    """How a node boots anew, for drivers that cannot be unloaded. annotation: (name, value) by which
+    something in the cluster is asked for it; None where whoever called does it. timeout_s: how long
+    that may take."""
+
+    annotation: tuple[str, str] | None
+    timeout_s: float
+
+
+@dataclass(frozen=True)
 class ExchangeSettings:
     """free_s: how long users of the devices are waited for; stop_s: how long our own pods are, and
-    the driver's."""
+    the driver's. reboot: None where the driver's pod is all that is restarted."""
 
     recipe: str
     use: DeviceUse
     rules: DrainRules
     free_s: float
     stop_s: float
+    reboot: Reboot | None = None
 
 
 class NodeExchange:
@@ -90,6 +109,7 @@ class NodeExchange:
         settings: ExchangeSettings,
         standing: Callable[[], Sequence[Obj]],
         drivers: Callable[[], Sequence[DriverPod]],
+        boot_id: Callable[[], str],
         before_write: Callable[[], None],
         clock: Callable[[], float],
     ) -> None:
@@ -97,6 +117,8 @@ class NodeExchange:
         self._settings = settings
         self._standing = standing
         self._drivers = drivers
+        self._boot_id = boot_id
+        self._boot = ""
         self._before_write = before_write
         self._clock = clock
         self._hub: WatchHub | None = None
@@ -115,6 +137,7 @@ class NodeExchange:
         self.reason = ""
         self.ending: ExchangeEnding | None = None
         self._failure = ""
+        self._asked = False
 
     def is_held(self) -> bool:
         """Whether the node is not to be proven now."""
@@ -126,7 +149,12 @@ class NodeExchange:
 
     def withdraws(self) -> bool:
         """Whether our own pods that stand on the driver have to go."""
-        return self.step in (ExchangeStep.STOP, ExchangeStep.RESTART)
+        return self.step in (ExchangeStep.STOP, ExchangeStep.REBOOT, ExchangeStep.RESTART)
+
+    def waits_for_caller(self) -> bool:
+        """Whether nothing happens before whoever called has rebooted the node."""
+        reboot = self._settings.reboot
+        return self.step is ExchangeStep.REBOOT and reboot is not None and reboot.annotation is None
 
     def advance(self) -> None:
         """Do what is due; raises what another try does not mend."""
@@ -149,6 +177,8 @@ class NodeExchange:
             self._free()
         elif self.step is ExchangeStep.STOP:
             self._stop()
+        elif self.step is ExchangeStep.REBOOT:
+            self._reboot()
         elif self.step is ExchangeStep.RESTART:
             self._restart()
         elif self.step is ExchangeStep.FINISH:
@@ -160,7 +190,10 @@ class NodeExchange:
         if not self._write(UPGRADING, ""):
             return
         # Without an outdated pod the driver's has been restarted by a run before this one.
-        self._go(ExchangeStep.FREE if self._drivers() else ExchangeStep.PROVE)
+        if self._boot:
+            self._go(ExchangeStep.REBOOT)
+        else:
+            self._go(ExchangeStep.FREE if self._drivers() else ExchangeStep.PROVE)
 
     def _free(self) -> None:
         users = self._users()
@@ -248,7 +281,32 @@ class NodeExchange:
         for pod in self._drivers():
             self._client.delete(kind, pod.key.name, pod.key.namespace, uid=pod.uid)
             self._ended_pods.add(pod.uid)
-        self._go(ExchangeStep.RESTART)
+        if self._settings.reboot is None:
+            self._go(ExchangeStep.RESTART)
+        else:
+            self._boot = self._boot_id()
+            self._write(UPGRADING, ExchangeStep.REBOOT.value)
+            self._go(ExchangeStep.REBOOT)
+
+    def _reboot(self) -> None:
+        reboot = self._settings.reboot
+        if reboot is None or self._boot_id() != self._boot:
+            self._boot = ""
+            self._ask_for_reboot(None)
+            self._write(UPGRADING, "")
+            self._go(ExchangeStep.RESTART)
+        elif self._clock() - self.step_since > reboot.timeout_s:
+            self.fail(f"the node has not booted anew for {reboot.timeout_s:.0f} s")
+        elif reboot.annotation and not self._asked:
+            self._ask_for_reboot(reboot.annotation[1])
+            self._asked = True
+
+    def _ask_for_reboot(self, value: str | None) -> None:
+        reboot = self._settings.reboot
+        if reboot and reboot.annotation:
+            self._before_write()
+            body = {"metadata": {"annotations": {reboot.annotation[0]: value}}}
+            self._client.patch(self._client.kind("v1", "Node"), self.node, None, body)
 
     def _end_validators(self, pods: Sequence[Obj]) -> None:
         """End what a run has started to prove the driver that goes."""
@@ -327,7 +385,9 @@ class NodeExchange:
             bool(before and goes_on and before.cordoned)
             or not (live.get("spec") or {}).get("unschedulable")
         )
-        return NodeUpgrade(phase, self.target, since, cordoned, took, reason)
+        if before and goes_on and phase == UPGRADING and self.step is ExchangeStep.CORDON:
+            self._boot = before.boot
+        return NodeUpgrade(phase, self.target, since, cordoned, took, reason, self._boot)
 
     def _go(self, step: ExchangeStep) -> None:
         self.step, self.step_since = step, self._clock()

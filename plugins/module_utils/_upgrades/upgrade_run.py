@@ -137,6 +137,7 @@ def _result(upgrade: FleetUpgrade, report: Obj) -> Obj:
         "postponed": dict(sorted(outcome.postponed.items())),
         "quarantined": dict(sorted(outcome.quarantined.items())),
         "stopped": outcome.stopped,
+        "reboot": outcome.reboot,
         "rolled_back": False,
         "rollback": "",
     }

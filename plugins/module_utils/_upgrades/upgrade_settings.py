@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .._errors import InvalidInput
 from .._states.prepare import Prepared
 from .device_users import DeviceUse, DrainRules
 from .maintenance_window import MaintenanceWindow, parse_window
-from .node_exchange import ExchangeSettings
+from .node_exchange import ExchangeSettings, Reboot
 from .waves import Amount, parse_amount
 
 
@@ -28,6 +29,22 @@ class UpgradeSettings:
     soak_s: float
     window: MaintenanceWindow | None = None
     only: frozenset[str] | None = None
+
+
+def _reboot(params: Mapping[str, Any]) -> Reboot | None:
+    timeout_s = float(params["reboot_timeout"])
+    if params["reboot"] == "none":
+        return None
+    if params["reboot"] == "caller":
+        return Reboot(None, timeout_s)
+    name, equals, value = str(params["reboot_annotation"] or "").partition("=")
+    if not (name and equals):
+        raise InvalidInput(
+            "nobody would be asked to reboot the nodes",
+            why="reboot is annotation, and reboot_annotation is not written as NAME=VALUE",
+            todo="name the annotation that what reboots nodes in this cluster looks for",
+        )
+    return Reboot((name, value), timeout_s)
 
 
 def make_settings(prepared: Prepared, params: Mapping[str, Any]) -> UpgradeSettings:
@@ -51,6 +68,7 @@ def make_settings(prepared: Prepared, params: Mapping[str, Any]) -> UpgradeSetti
             ),
             free_s=float(drain.get("timeout") or 600),
             stop_s=float(params["stop_timeout"]),
+            reboot=_reboot(params),
         ),
         waves=params["waves"],
         max_unavailable=params["max_unavailable"],
