@@ -128,11 +128,19 @@ class DriverPods:
             return ""
         before, after = (self._images.get((daemonset, each)) for each in (runs, newest))
         changed = [
-            f"image {old} -> {new}"
+            _in_words(old, new)
             for old, new in zip(before or (), after or (), strict=False)
             if old != new
         ]
         return changed[0] if changed else "configuration"
+
+
+def _in_words(old: str, new: str) -> str:
+    """What differs between two images: their tags, where these are all."""
+    (name, _colon, before), (other, _colon, after) = old.rpartition(":"), new.rpartition(":")
+    if name and name == other:
+        return f"image {name.rpartition('/')[2]} {before} -> {after}"
+    return f"image {old} -> {new}"
 
 
 def _waits(daemonset: Obj) -> bool:
