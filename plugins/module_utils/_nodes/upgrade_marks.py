@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 from .._cluster.labels import summary_label, upgrade_annotation
@@ -41,8 +42,13 @@ class NodeUpgrade:
 
 def read_upgrade(annotations: Mapping[str, str], recipe: str) -> NodeUpgrade | None:
     """What a node's annotation says; None where there is none, or nobody can read it."""
+    return _parse(annotations.get(upgrade_annotation(recipe)) or "")
+
+
+@lru_cache(maxsize=4096)
+def _parse(text: str) -> NodeUpgrade | None:
     try:
-        found = json.loads(annotations.get(upgrade_annotation(recipe)) or "null")
+        found = json.loads(text or "null")
         upgrade = NodeUpgrade(**found) if found else None
     except (ValueError, TypeError):
         return None
@@ -59,11 +65,11 @@ def _fits(upgrade: NodeUpgrade | None) -> bool:
 
 
 def upgrade_rows(nodes: Iterable[NodeFacts], recipe: str) -> list[dict[str, str]]:
-    """A row (node, phase, since, reason) for each node that is on its way or in quarantine, that
+    """A row (node, phase, since, message) for each node that is on its way or in quarantine, that
     first."""
     found = [(node.name, read_upgrade(node.annotations, recipe)) for node in nodes]
     rows = [
-        {"node": name, "phase": each.phase, "since": each.since, "reason": each.reason}
+        {"node": name, "phase": each.phase, "since": each.since, "message": each.reason}
         for name, each in found
         if each and each.phase != DONE
     ]

@@ -120,9 +120,9 @@ class FleetUpgrade:
         for name in self._active.keys() - walker.snapshot.nodes.keys():
             self._active[name].drop()
         now = self._clock()
+        self._batch.begin()
         due = [each for each in self._active.values() if each.is_due(now)]
         if due:
-            self._batch.begin()
             calls = [each.advance for each in due]
             for answer in self._desired.client.parallel(calls, workers=WORKERS):
                 if isinstance(answer, ApiError):
@@ -151,16 +151,22 @@ class FleetUpgrade:
         elif unready == []:
             exchange.finish()
         elif unready and all(result.final for result in unready):
-            exchange.fail(_in_words(unready))
+            exchange.fail(self._in_words(unready))
         elif unready:
-            exchange.tell(_in_words(unready))
+            exchange.tell(self._in_words(unready))
 
     def _watch(self, node: str, walker: Walker) -> None:
         """A node that was proven, and has failed since."""
         unready = _unready(walker, node) or []
         if any(result.phase in BROKEN for result in unready):
             exchange = self._active[node] = self._ended.pop(node)
-            exchange.fail(_in_words(unready))
+            exchange.fail(self._in_words(unready))
+
+    def _in_words(self, unready: list[Result]) -> str:
+        """The first cause of several results, without secrets: everybody may read it on the node."""
+        cause = next((result for result in unready if not result.cause), unready[0])
+        said = f"{cause.state}, {cause.reason}: {cause.message}" if cause.reason else cause.state
+        return self._context.masked(said)
 
     def _settle(self, exchange: NodeExchange) -> None:
         """Take down how an exchange ended."""
@@ -193,9 +199,9 @@ class FleetUpgrade:
         too_many = self._pace.stop_reason(ended, len(failed))
         self.outcome.failed, self.outcome.changed = bool(too_many), frozenset(done | failed)
         stopped = too_many or self._window_closed()
+        under_way = survey.under_way()
         for name in waiting:
-            resumed = self._is_resumed(survey, name)
-            if not resumed and (
+            if name not in under_way and (
                 stopped
                 or not self._pace.may_begin(
                     ended, len(self._active), self._clock() - self._last_end
@@ -215,8 +221,8 @@ class FleetUpgrade:
                 f" allows {self._pace.at_once}"
             )
         self.outcome.stopped = stopped if left else ""
-        unseen = any(self._is_resumed(survey, name) for name in self._ended)
-        self._is_over = not self._active and (not left or bool(stopped)) and not unseen
+        seen = not under_way & self._ended.keys()
+        self._is_over = not self._active and (not left or bool(stopped)) and seen
         return begun
 
     def _waiting(self, survey: UpgradeSurvey) -> list[str]:
@@ -232,10 +238,6 @@ class FleetUpgrade:
         """Whether it is yet to be seen if a node that failed in an earlier run has recovered."""
         unready = _unready(walker, node)
         return unready is None or not unready or not all(result.final for result in unready)
-
-    def _is_resumed(self, survey: UpgradeSurvey, node: str) -> bool:
-        upgrade = survey.upgrades().get(node)
-        return upgrade is not None and upgrade.phase == UPGRADING
 
     def _exchange(self, survey: UpgradeSurvey, node: str) -> NodeExchange:
         failing = {pod.uid for pod in survey.held_up(node)}
@@ -314,9 +316,3 @@ def _unready(walker: Walker, node: str) -> list[Result] | None:
     if not results:
         return None
     return [result for result in results if result.phase is not Phase.READY]
-
-
-def _in_words(unready: list[Result]) -> str:
-    """The first cause of several results."""
-    cause = next((result for result in unready if not result.cause), unready[0])
-    return f"{cause.state}, {cause.reason}: {cause.message}" if cause.reason else cause.state

@@ -60,6 +60,10 @@ class UpgradeSurvey:
         }
         return {name: upgrade for name, upgrade in found.items() if upgrade}
 
+    def under_way(self) -> set[str]:
+        """The nodes that are on their way, by what they say."""
+        return {name for name, each in self.upgrades().items() if each.phase == UPGRADING}
+
     def ended(self, phase: str) -> set[str]:
         """The nodes whose exchange ended so, for the version that is deployed now."""
         return {
@@ -73,8 +77,7 @@ class UpgradeSurvey:
     def candidates(self) -> list[str]:
         """The nodes with a driver of a version before, or on their way since an earlier run: these
         first, then one of each zone after the other."""
-        upgrades = self.upgrades()
-        under_way = {name for name, each in upgrades.items() if each.phase == UPGRADING}
+        under_way = self.under_way()
         only = self._settings.only
         outdated = {
             name: node.labels.get(_ZONE, "")

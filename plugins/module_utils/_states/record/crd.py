@@ -145,7 +145,7 @@ def _upgrades() -> Obj:
         node=_text("Name of the node."),
         phase=_text("upgrading or quarantined."),
         since=_SINCE,
-        reason=_text("What it waits for, or why it failed."),
+        message=_text("What it waits for, or why it failed."),
     )
     upgrade["required"] = ["node", "phase"]
     return described(list_of(upgrade, "node"), "Ten of the nodes that are on their way or failed.")

@@ -75,7 +75,7 @@ def _upgrades(rows: Sequence[Mapping[str, str]], now: float, seconds: Any) -> li
     lines = []
     for row in rows[:MAX_CAUSES]:
         since = duration(max(now - (seconds(row["since"]) or now), 0))
-        why = f": {row['reason']}" if row["reason"] else ""
+        why = f": {row['message']}" if row["message"] else ""
         if row["phase"] == QUARANTINED:
             lines.append(f"! {row['node']}, in quarantine for {since}{why}")
             lines.append(

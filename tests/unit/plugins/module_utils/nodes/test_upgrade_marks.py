@@ -136,5 +136,5 @@ def test_rows_tell_of_those_that_are_not_done_the_failed_ones_first() -> None:
         NodeFacts.from_object({"metadata": {"name": name, "annotations": {NAME: to_text(upgrade)}}})
         for name, upgrade in each.items()
     ]
-    rows = [(row["node"], row["phase"], row["reason"]) for row in upgrade_rows(nodes, "toy")]
+    rows = [(row["node"], row["phase"], row["message"]) for row in upgrade_rows(nodes, "toy")]
     assert rows == [("c", "quarantined", "broken"), ("a", "upgrading", "")]
