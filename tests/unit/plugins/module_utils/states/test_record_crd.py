@@ -24,6 +24,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.record
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_status import (
     make_status,
     with_last_look,
+    with_proven,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
@@ -65,6 +66,8 @@ def undescribed(schema: dict[str, Any], path: str) -> Iterator[str]:
 
 def unknown(value: Any, schema: dict[str, Any], path: str) -> Iterator[str]:
     """The fields of a value that an API server would drop."""
+    if schema.get("x-kubernetes-preserve-unknown-fields"):
+        return
     if isinstance(value, dict):
         for name, entry in value.items():
             if name not in schema["properties"]:
@@ -98,12 +101,40 @@ def test_nothing_that_a_run_writes_is_dropped() -> None:
     )
     found = versions.versions(RECIPE, {"driver_version": "7.1"})
     moment = "2026-01-01T00:00:00Z"
+    row = {"node": "n1", "phase": "upgrading", "since": moment, "message": "why"}
+    report["upgrades"] = [row]
     status = with_last_look(make_status(report, {}, 1, moment, found), {}, moment)
+    assert status["upgrades"] == [row]
+    asked = {"options": {"a": 1}, "pools": [{"name": "p", "options": {"b": 2}}]}
+    whole = {"ready": True, "restarts_pending": [], "upgrades": []}
+    status = with_proven(status, whole, asked, moment)
+    assert status["proven"]["options"] == {"a": 1}
     assert status["causes"][0]["blocked"] == [{"state": "plugin", "nodes": 1}]
     assert (
         list(unknown(status, version()["schema"]["openAPIV3Schema"]["properties"]["status"], ""))
         == []
     )
+
+
+LATER = "2026-02-02T00:00:00Z"
+
+
+def test_what_was_proven_last_is_kept_while_something_else_is_on_its_way() -> None:
+    whole = {"ready": True, "restarts_pending": [], "upgrades": []}
+    first = with_proven({"versions": {"driver": "1"}}, whole, {"options": {"a": 1}}, "t")
+    assert first["proven"] == {
+        "options": {"a": 1},
+        "pools": [],
+        "images": [],
+        "driver": "1",
+        "since": "t",
+    }
+    # The same again is no news.
+    assert with_proven(first, whole, {"options": {"a": 1}}, LATER) == first
+    for other in ({"ready": False}, {"restarts_pending": ["n1"]}, {"upgrades": [{}]}):
+        assert with_proven(first, {**whole, **other}, {"options": {"a": 2}}, LATER) == first
+    changed = with_proven(first, whole, {"options": {"a": 2}}, LATER)["proven"]
+    assert (changed["options"], changed["since"]) == ({"a": 2}, LATER)
 
 
 def test_what_wide_output_adds() -> None:
