@@ -24,15 +24,11 @@ description:
 options:
   recipe:
     required: true
-  recipe_dir:
-    description: A folder of own recipes.
-    type: path
-  bundle:
-    description: The recipe's files, filled in by the action plugin.
+  options:
+    description:
+      - Secret options, which the record does not have. Others are those of the record, since nothing is deployed here;
+        one that is given and differs is refused.
     type: dict
-  namespace:
-    description: The namespace of the recipe's objects, where the record does not say it.
-    type: str
   instance:
     description: The name under which the recipe is enabled, where that is another one.
     type: str
@@ -150,6 +146,7 @@ extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.writes
+  - hardware.enablement.common.recipe
   - hardware.enablement.common.run
 seealso:
   - module: hardware.enablement.state_validate

@@ -136,7 +136,7 @@ STATE_VALIDATE: Spec = {
 
 DRIVER_UPGRADE: Spec = {
     **CONNECTION,
-    **{name: argument for name, argument in RECIPE.items() if name not in ("options", "pools")},
+    **{name: RECIPE[name] for name in ("recipe", "recipe_dir", "bundle", "instance", "options")},
     **RUN,
     "nodes": {"type": "list", "elements": "str"},
     "waves": {"type": "list", "elements": "str", "default": ["1", "10%", "50%", "100%"]},

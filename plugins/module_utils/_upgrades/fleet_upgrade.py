@@ -6,7 +6,7 @@ steps, and stops where too much fails. It works beside the walk that proves stat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
@@ -189,33 +189,23 @@ class FleetUpgrade:
         """Begin as many nodes as may be on their way; find out whether that is all."""
         failed = survey.ended(QUARANTINED) - set(self._ended) | set(self.outcome.quarantined)
         done = survey.ended(DONE) - set(self._ended) | set(self.outcome.done)
-        ended = len(done) + len(failed)
         if any(self._may_recover(walker, node) for node in failed - set(self._ended)):
             return set()
-        unavailable = survey.unavailable(self._ended) | set(self._active)
-        free = self._pace.at_once - len(unavailable)
-        begun: set[str] = set()
-        waiting = self._waiting(survey)
-        too_many = self._pace.stop_reason(ended, len(failed))
+        too_many = self._pace.stop_reason(len(done) + len(failed), len(failed))
         self.outcome.failed, self.outcome.changed = bool(too_many), frozenset(done | failed)
+        unavailable = survey.unavailable(self._ended) | set(self._active)
+        waiting, under_way = self._waiting(survey), survey.under_way()
         stopped = too_many or self._window_closed()
-        under_way = survey.under_way()
-        for name in waiting:
-            if name not in under_way and (
-                stopped
-                or not self._pace.may_begin(
-                    ended, len(self._active), self._clock() - self._last_end
-                )
-                or (name not in unavailable and free <= 0)
-            ):
-                continue
-            free -= 0 if name in unavailable else 1
-            self._enter(self._pace.wave(ended))
+        begun = [name for name in waiting if name in under_way]
+        if not stopped:
+            others = [name for name in waiting if name not in under_way]
+            begun += self._choose(others, len(done) + len(failed), len(begun), unavailable)
+        for name in begun:
+            self._enter(self._pace.wave(len(done) + len(failed)))
             self._active[name] = self._exchange(survey, name)
             walker.held[name] = Verdict(Outcome.BLOCKED, "Upgrading", "is cordoned")
-            begun.add(name)
         left = [name for name in waiting if name not in begun]
-        if left and not stopped and not self._active and free <= 0:
+        if left and not stopped and not self._active and len(unavailable) >= self._pace.at_once:
             stopped = (
                 f"{name_some(sorted(unavailable), _NAMED)} cannot be used as it is, and max_unavailable"
                 f" allows {self._pace.at_once}"
@@ -223,7 +213,25 @@ class FleetUpgrade:
         self.outcome.stopped = stopped if left else ""
         seen = not under_way & self._ended.keys()
         self._is_over = not self._active and (not left or bool(stopped)) and seen
-        return begun
+        return set(begun)
+
+    def _choose(
+        self, waiting: Sequence[str], ended: int, resumed: int, unavailable: Set[str]
+    ) -> list[str]:
+        """Those of the waiting nodes that begin now. One that nobody can use anyhow takes no place."""
+        free = self._pace.at_once - len(unavailable) - resumed
+        idle_s = self._clock() - self._last_end
+        chosen: list[str] = []
+        for name in waiting:
+            under_way = len(self._active) + resumed + len(chosen)
+            if not self._pace.may_begin(ended, under_way, idle_s):
+                break
+            if name in unavailable:
+                chosen.append(name)
+            elif free > 0:
+                chosen.append(name)
+                free -= 1
+        return chosen
 
     def _waiting(self, survey: UpgradeSurvey) -> list[str]:
         """The nodes that are still to be begun, in their order."""

@@ -13,8 +13,12 @@ from typing import Any
 from .._cluster.authorization import access
 from .._cluster.change_report import name_some
 from .._cluster.client import Client, connect
-from .._errors import EnablementError
+from .._errors import EnablementError, InvalidInput
 from .._json import Obj
+from .._recipes.instances import as_instance
+from .._recipes.load import load
+from .._recipes.options import resolve
+from .._recipes.recipe import Recipe
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .._states import apply
@@ -29,7 +33,7 @@ from .upgrade_settings import UpgradeSettings, make_settings
 _NAMED = 3
 # How states are proven meanwhile.
 _PROVING: Mapping[str, Any] = {
-    **dict.fromkeys(("options", "pools", "images", "driver_images", "discovery")),
+    **dict.fromkeys(("pools", "namespace", "images", "driver_images", "discovery")),
     **dict.fromkeys(("require_ready", "allow_empty", "show"), False),
     "wait": True,
     "record": True,
@@ -70,8 +74,40 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
 def _prepare(
     client: Client, params: Mapping[str, Any], context: RunContext
 ) -> tuple[Desired, UpgradeSettings]:
-    prepared = prepare(params, context, client)
+    """What is deployed, and how it is exchanged."""
+    prepared = prepare({**params, "options": _as_recorded(client, params)}, context, client)
     return Desired(client, prepared, params, context.clock), make_settings(prepared, params)
+
+
+def _as_recorded(client: Client, params: Mapping[str, Any]) -> Obj | None:
+    """The options of the record with the secret ones that are given; None where none is given."""
+    if not (params["options"] and params["bundle"]):
+        return None
+    recipe, given = _given(params)
+    record = record_store.read(client, recipe.name) or {}
+    recorded = (record.get("spec") or {}).get("options") or {}
+    for name, value in given.items():
+        deployed = recorded.get(name, recipe.options[name].default)
+        if not recipe.options[name].no_log and value != deployed:
+            raise InvalidInput(
+                f"option {name} is given as {value!r}, and {deployed!r} is deployed",
+                why="an upgrade deploys nothing, it exchanges what is deployed",
+                todo="enable it with this option first, or leave it out",
+            )
+    return {**recorded, **_secret(params)}
+
+
+def _given(params: Mapping[str, Any]) -> tuple[Recipe, Obj]:
+    """The recipe, and the options that are given, each of its type."""
+    recipe = as_instance(load(params["bundle"], str(params["recipe"])), params["instance"])
+    options = params["options"] or {}
+    values = resolve(recipe, options, complete=False)
+    return recipe, {name: values[name] for name in options}
+
+
+def _secret(params: Mapping[str, Any]) -> Obj:
+    recipe, given = _given(params)
+    return {name: value for name, value in given.items() if recipe.options[name].no_log}
 
 
 def _walk(
@@ -108,7 +144,7 @@ def _roll_back(
         {
             **params,
             **_APPLIED,
-            "options": proven["options"],
+            "options": {**proven["options"], **_secret(params)},
             "pools": proven["pools"],
             "driver_images": proven["images"],
         },
