@@ -262,7 +262,11 @@ def test_devices_that_are_all_in_use_are_told_from_broken_ones(
 def in_use(cluster: Cluster) -> bool:
     """Whether the driver of NODE says that it cannot be loaded."""
     pod = sight.pods(cluster).get((NODE, "driver"), {})
-    return "driver is in use" in json.dumps(pod.get("status", {}))
+    containers = pod.get("status", {}).get("containerStatuses", [])
+    if not any(container["restartCount"] for container in containers):
+        return False
+    name = pod["metadata"]["name"]
+    return "driver is in use" in cluster.kubectl("logs", "-n", sight.NAMESPACE, name)
 
 
 @pytest.mark.usefixtures("enabled")
