@@ -46,7 +46,14 @@ def marks(cluster: Cluster) -> dict[str, dict[str, str]]:
 def gates(cluster: Cluster, node: str) -> dict[str, str]:
     """A node's gates by state; its summary label as ""."""
     prefix = "nvidia-gpu."
-    others = ("proofs", "vanished", "restart-pending", "container-runtime", "node-kernel")
+    others = (
+        "proofs",
+        "vanished",
+        "restart-pending",
+        "upgrade",
+        "container-runtime",
+        "node-kernel",
+    )
     carried = {
         key: value
         for key, value in marks(cluster)[node].items()
