@@ -149,6 +149,15 @@ def test_the_conditions_table_is_the_records() -> None:
         assert f"| `{phase}` | " + " | ".join(", ".join(pair) for pair in conditions) + " |" in page
 
 
+def of_roles() -> set[str]:
+    """The variables of all roles."""
+    specs = [
+        yaml.safe_load(path.read_text())["argument_specs"]["main"]
+        for path in (REPO / "roles").glob("*/meta/argument_specs.yml")
+    ]
+    return {name for spec in specs for name in spec.get("options", {})}
+
+
 def test_job_templates_name_what_exists() -> None:
     data: dict[str, Any] = yaml.safe_load((ADMIN / "awx-job-templates.yml").read_text())
     templates = {template["name"]: template for template in data["controller_templates"]}
@@ -161,7 +170,7 @@ def test_job_templates_name_what_exists() -> None:
         asked = {
             question["variable"] for question in template.get("survey_spec", {}).get("spec", [])
         }
-        assert {*variables, *asked} <= used()
+        assert {*variables, *asked} <= used() | of_roles()
         options = variables.get("hardware_enablement_options", {})
         assert set(options) <= {*recipe["options"], *STANDARD_OPTIONS}
     assert {

@@ -9,13 +9,14 @@ Goes on after each mistake, so that a person sees all of them at once. Pure."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..._errors import InvalidInput
 from ..._schema.problems import InputProblems
+from ..device_access import device_access
 from ..documents import lines_of
 from ..instances import as_instance, default_namespace
 from ..load import RECIPE_FILE, load
@@ -80,6 +81,7 @@ def check(
     uses = find_uses(recipe, findings)
     found = variants(recipe, given, uses.readers)
     trials = Trials(recipe, types, lines, findings, namespace or default_namespace(recipe))
+    _try_device_access(recipe, found.tried, lines, findings)
     for cluster in SAMPLE_CLUSTERS:
         defaults, *others = found.tried if cluster.optional_apis else found.tried[:1]
         base = trials.first(cluster, defaults)
@@ -109,6 +111,21 @@ def check(
         left_out=found.left_out,
         unsampled=list(found.unsampled),
     )
+
+
+def _try_device_access(
+    recipe: Recipe,
+    tried: Sequence[Variant],
+    lines: Mapping[tuple[str | int, ...], int],
+    findings: Findings,
+) -> None:
+    """What no state renders, with all options that are tried."""
+    for variant in tried:
+        try:
+            device_access(recipe, [resolve(recipe, variant.options, complete=False)])
+        except InvalidInput as error:
+            findings.add(RECIPE_FILE, lines.get(("device_access",), 0), _sentence(error))
+            return
 
 
 def _states_changed(

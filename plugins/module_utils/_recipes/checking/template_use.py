@@ -84,14 +84,16 @@ def unused_files(recipe: Recipe, uses: Uses) -> list[str]:
 
 
 def unread_options(recipe: Recipe, uses: Uses) -> list[str]:
-    """Options of the recipe's own that no state reads; none where a file that might cannot be
+    """Options of the recipe's own that nothing reads; none where a file that might cannot be
     parsed."""
     if any(path in recipe.files and path not in uses.files for path in _named_files(recipe)):
         return []
+    access = recipe.device_access
+    read = {*_options_in([recipe.driver_version, *access.runtime_classes, *access.host_paths])}
     return [
         name
         for name in recipe.options
-        if name not in STANDARD_OPTIONS and not uses.readers.get(name)
+        if name not in STANDARD_OPTIONS and name not in read and not uses.readers.get(name)
     ]
 
 

@@ -27,6 +27,7 @@ def host_groups(variables: Mapping[str, Any]) -> dict[str, str]:
     for recipe, stands in variables["recipes"].items():
         parts = [stands["phase"]]
         parts += ["restart_pending"] if stands["restarts_pending"] else []
+        parts += [stands["upgrade"]] if stands["upgrade"] else []
         parts += [f"pool_{stands['pool']}"] if stands["pool"] else []
         parent = group_name(recipe)
         found |= {parent: "", **{group_name(f"{recipe}_{part}"): parent for part in parts}}

@@ -14,6 +14,7 @@ from ..._json import Obj
 from ..._nodes.facts import NodeFacts
 from ..._nodes.groups import make_id
 from ..._nodes.pools import NODE_POOL_LABEL, NodePool
+from ..._nodes.upgrade_marks import DONE, read_upgrade
 from ..validation import node_marks
 from ..validation.phases import Phase
 
@@ -84,12 +85,14 @@ def _recipe(facts: NodeFacts, recipe: str, record: RecordFacts) -> Obj:
     marks = node_marks.read(facts, recipe)
     phase, state = node_marks.split_summary(marks.summary)
     problem = record.problems.get(facts.name, {})
+    upgrade = read_upgrade(facts.annotations, recipe)
     return {
         "phase": phase if phase in _PHASES else Phase.UNKNOWN.value,
         "state": state,
         "reason": str(problem.get("reason") or ""),
         "message": str(problem.get("message") or ""),
         "restarts_pending": list(marks.restarts),
+        "upgrade": upgrade.phase if upgrade and upgrade.phase != DONE else "",
         "pool": next((pool.name for pool in record.pools if pool.has(facts.labels)), ""),
         "gates": marks.gates,
         "proofs": {name: asdict(proof) for name, proof in marks.proofs.items()},

@@ -73,6 +73,7 @@ def test_a_recipe_is_told_by_its_marks() -> None:
             "reason": "",
             "message": "",
             "restarts_pending": [],
+            "upgrade": "",
             "pool": "old-cards",
             "gates": {"driver": "ready"},
             "proofs": {"driver": PROOF},
@@ -117,6 +118,19 @@ def test_a_pending_restart_is_a_group_besides_the_phase() -> None:
     assert found["recipes"]["toy-card"]["restarts_pending"] == ["driver"]
     groups = host_groups(found)
     assert {"toy_card_ready", "toy_card_restart_pending"} < groups.keys()
+
+
+@pytest.mark.parametrize(
+    ("phase", "told"), [("upgrading", "upgrading"), ("quarantined", "quarantined"), ("done", "")]
+)
+def test_a_node_whose_driver_is_exchanged_is_in_a_group_besides(phase: str, told: str) -> None:
+    noted = {f"{OURS}/toy-card.upgrade": json.dumps({"phase": phase})}
+    found = variables({"/toy-card": "driver.failed"}, annotations=noted)
+    assert found["recipes"]["toy-card"]["upgrade"] == told
+    others = host_groups(found).keys() - {"toy_card", "toy_card_failed"}
+    assert {name for name in others if name.startswith("toy")} == (
+        {f"toy_card_{told}"} if told else set()
+    )
 
 
 @pytest.mark.parametrize(
