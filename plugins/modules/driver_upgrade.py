@@ -142,6 +142,10 @@ options:
   timeout:
     description: Seconds that each state has to be proven on a node. Without it, what the recipe says of each.
     type: int
+  require_ready:
+    description: Fail where not every driver was exchanged. Else RV(message) says so.
+    type: bool
+    default: true
 extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
@@ -234,6 +238,10 @@ rolled_back:
   returned: success
 rollback:
   description: What became of going back.
+  type: str
+  returned: success
+message:
+  description: Why not every driver was exchanged, empty where all were.
   type: str
   returned: success
 report:

@@ -170,6 +170,7 @@ DRIVER_UPGRADE: Spec = {
     "rollback": {"type": "bool", "default": False},
     "failure_grace": PROVING["failure_grace"],
     "timeout": PROVING["timeout"],
+    "require_ready": PROVING["require_ready"],
 }
 
 # How registries are asked, for who has no cluster to ask about it, too.

@@ -67,6 +67,7 @@ class FleetUpgrade:
         self._batch = BatchGuard(guard.before_write)
         self._active: dict[str, NodeExchange] = {}
         self._ended: dict[str, NodeExchange] = {}
+        self._in_wave: list[NodeExchange] = []
         self._wave = 0
         self._last_end = 0.0
         self._told_at = context.clock()
@@ -173,6 +174,8 @@ class FleetUpgrade:
         node, outcome = exchange.node, self.outcome
         self._active.pop(node, None)
         self._ended[node] = exchange
+        if exchange not in self._in_wave:
+            self._in_wave.append(exchange)
         if exchange.ending is ExchangeEnding.DONE:
             outcome.done.append(node)
         elif exchange.ending is ExchangeEnding.POSTPONED:
@@ -205,15 +208,20 @@ class FleetUpgrade:
             self._active[name] = self._exchange(survey, name)
             walker.held[name] = Verdict(Outcome.BLOCKED, "Upgrading", "is cordoned")
         left = [name for name in waiting if name not in begun]
-        if left and not stopped and not self._active and len(unavailable) >= self._pace.at_once:
-            stopped = (
-                f"{name_some(sorted(unavailable), _NAMED)} cannot be used as it is, and max_unavailable"
-                f" allows {self._pace.at_once}"
-            )
+        if left and not stopped and not self._active:
+            stopped = self._no_place_reason(unavailable)
         self.outcome.stopped = stopped if left else ""
-        seen = not under_way & self._ended.keys()
-        self._is_over = not self._active and (not left or bool(stopped)) and seen
+        if not self._active and (stopped or not left) and not under_way & self._ended.keys():
+            self._is_over = True
+            self._tell_wave()
         return set(begun)
+
+    def _no_place_reason(self, unavailable: Set[str]) -> str:
+        """Why no node may be begun although none is on its way, "" where that is a matter of time."""
+        if len(unavailable) < self._pace.at_once:
+            return ""
+        names = name_some(sorted(unavailable), _NAMED)
+        return f"{names} cannot be used as it is, and max_unavailable allows {self._pace.at_once}"
 
     def _choose(
         self, waiting: Sequence[str], ended: int, resumed: int, unavailable: Set[str]
@@ -276,11 +284,23 @@ class FleetUpgrade:
     def _enter(self, wave: int) -> None:
         """Say when a wave begins."""
         if wave > self._wave:
+            self._tell_wave()
             self._wave = wave
             bounds = self._pace.bounds
             size = bounds[wave - 1] - (bounds[wave - 2] if wave > 1 else 0)
             self._context.progress(
                 f"wave {wave} of {len(bounds)}: {size} of {bounds[-1]} nodes, at most {self._pace.at_once} at a time"
+            )
+
+    def _tell_wave(self) -> None:
+        """Say how the last wave went."""
+        ended, self._in_wave = self._in_wave, []
+        if ended:
+            slowest = max(ended, key=lambda each: each.took)
+            done = sum(each.ending is ExchangeEnding.DONE for each in ended)
+            self._context.notice(
+                f"wave {self._wave} of {len(self._pace.bounds)}: {done} of {len(ended)} nodes exchanged and proven;"
+                f" slowest: {slowest.node}, {duration(slowest.took)}"
             )
 
     def _tell_progress(self) -> None:

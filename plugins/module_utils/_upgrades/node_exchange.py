@@ -136,6 +136,7 @@ class NodeExchange:
         self.again_at = 0.0
         self.reason = ""
         self.ending: ExchangeEnding | None = None
+        self.took = 0.0
         self._failure = ""
         self._asked = False
 
@@ -362,6 +363,7 @@ class NodeExchange:
     def _end(self, ending: ExchangeEnding, phase: str, reason: str = "", took: int = 0) -> None:
         self.reason = reason
         if self._write(phase, reason, took):
+            self.took = self._clock() - self.began
             self._close()
             self.ending, self.step = ending, ExchangeStep.ENDED
 
