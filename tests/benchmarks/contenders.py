@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,10 +44,19 @@ def ours_as_modules(bed: Bed, recipe_folder: Path, states: Sequence[str]) -> Con
     return Contender("state_apply, as a module", command, converges=True)
 
 
-def enable(bed: Bed, recipe: str) -> Contender:
+def enable(bed: Bed, recipe: str, options: Mapping[str, str] | None = None) -> Contender:
     """The whole machine: discovery, all states, proofs on every node, labels, record."""
-    command = bed.runner.command("enable", hardware_enablement_recipe=recipe)
+    command = bed.runner.command(
+        "enable", hardware_enablement_recipe=recipe, hardware_enablement_options=options or {}
+    )
     return Contender(f"enable {recipe} (with proofs)", command, converges=True)
+
+
+def exchange(bed: Bed, recipe: str, at_once: str) -> Contender:
+    """Drivers that wait for a restart, so many at a time."""
+    pace = {"upgrade_waves": [at_once], "upgrade_max_unavailable": at_once}
+    command = bed.runner.command("upgrade", hardware_enablement_recipe=recipe, **pace)
+    return Contender(f"upgrade {recipe}", command)
 
 
 def per_object(bed: Bed, manifests: Manifests) -> Contender:
