@@ -77,8 +77,23 @@ class Bench:
         )
         self.kubectl("rollout", "status", f"daemonset/{name}", "--timeout=120s")
 
+    def deployment(self, name: str, spec: Obj) -> None:
+        """Make a Deployment of one pod and wait until it runs."""
+        labels = {"app": name}
+        template = {"metadata": {"labels": labels}, "spec": spec}
+        body = {"selector": {"matchLabels": labels}, "template": template}
+        self.apply(
+            {
+                "apiVersion": "apps/v1",
+                "kind": "Deployment",
+                "metadata": {"name": name},
+                "spec": body,
+            }
+        )
+        self.kubectl("rollout", "status", f"deployment/{name}", "--timeout=120s")
+
     def pods_of(self, app: str) -> list[Obj]:
-        """The pods of a DaemonSet."""
+        """The pods of a DaemonSet or Deployment."""
         found: list[Obj] = json.loads(
             self.kubectl("get", "pods", "-l", f"app={app}", "-o", "json")
         )["items"]

@@ -33,16 +33,19 @@ IMAGE, VECTOR_ADD = "localhost/gpu:1", "localhost/gpu-vector-add:1"
 FAULT = "uncorrectable ECC error encountered"
 TEMPERATURE = "DCGM_FI_DEV_GPU_TEMP"
 OTHER_KERNEL = "6.1.0-99-cloud-amd64"
+ON_DRIVER = ("nvidia-driver", "nvidia-container-toolkit", "nvidia-device-plugin")
 SLEEP = "import time; time.sleep(3600)"
 
 
 @dataclass
 class Site:
-    """A cluster, how to play nvidia-gpu there, and the kernel that there is a driver image for."""
+    """A cluster, how to play nvidia-gpu there, and the kernel that there is a driver image for.
+    modules: which of the driver's kernel modules are deployed."""
 
     cluster: Cluster
     runner: Runner
     kernel: str
+    modules: str = "auto"
 
     def play(self, playbook: str = "enable_gpu", **options: Any) -> Played:
         """Play with images that are on the nodes."""
@@ -50,6 +53,7 @@ class Site:
             f"{name}_image": IMAGE for name in ("toolkit", "device_plugin", "feature_discovery")
         }
         images |= {"exporter_image": "localhost/gpu-exporter:1", "validation_image": VECTOR_ADD}
+        images |= {"driver_kernel_module_type": self.modules}
         every = {"driver_images": {self.kernel: IMAGE}, **images, **options}
         return self.runner.play(
             playbook, hardware_enablement_options=every, hardware_enablement_failure_grace=5
@@ -246,6 +250,36 @@ def without_its_plugin_the_devices_are_missed_and_a_run_brings_them_back(site: S
     assert set(site.summaries().values()) == {"ready"}
 
 
+def a_driver_is_exchanged_under_a_pod_that_has_a_device(site: Site, bench: Bench) -> None:
+    node = site.cluster.workers[1]
+    spec = pod_spec(SLEEP, container={"resources": {"limits": {RESOURCE: "1"}}})
+    spec["nodeSelector"] = {"kubernetes.io/hostname": node}
+    bench.deployment("training", spec)
+    before = {app: site.pod(app, node) for app in ON_DRIVER}
+    (training,) = [pod["metadata"]["name"] for pod in bench.pods_of("training")]
+
+    site.modules = "open"
+    assert "2 nodes run the driver version before" in site.play().check().output
+    assert {app: site.pod(app, node) for app in ON_DRIVER} == before
+    arguments = {"hardware_enablement_recipe": "nvidia-gpu", "hardware_enablement_failure_grace": 5}
+    played = site.runner.play("upgrade", upgrade_nodes=[node], **arguments).check()
+    assert "1 of 1 nodes exchanged and proven" in played.output
+    after = {app: site.pod(app, node) for app in ON_DRIVER}
+    assert not set(after.values()) & set(before.values())
+    assert site.summaries()[node] == "ready"
+    assert site.nodes()[node]["spec"].get("unschedulable") is None
+    # Its node was freed, and it is back with a device.
+    bench.kubectl("rollout", "status", "deployment/training", "--timeout=120s")
+    names = [
+        pod["metadata"]["name"]
+        for pod in bench.pods_of("training")
+        if "deletionTimestamp" not in pod["metadata"]
+    ]
+    assert names != [training]
+    assert len(bench.kubectl("exec", names[0], "--", "nvidia-smi", "-L").splitlines()) == 1
+    bench.kubectl("delete", "deployment", "training")
+
+
 def after_a_reboot_all_wait_for_the_driver_and_are_proven_again(site: Site) -> None:
     node = site.cluster.workers[1]
     site.cluster.reboot(node, "")
@@ -300,6 +334,7 @@ def test_a_node_from_all_that_is_broken_to_disabled(site: Site, bench: Bench) ->
     a_users_pod_gets_the_device_that_it_asks_for_and_no_other(site, bench)
     a_container_that_ends_is_back_by_itself(site)
     without_its_plugin_the_devices_are_missed_and_a_run_brings_them_back(site)
+    a_driver_is_exchanged_under_a_pod_that_has_a_device(site, bench)
     after_a_reboot_all_wait_for_the_driver_and_are_proven_again(site)
     on_another_kernel_the_driver_waits_and_says_so(site)
     disable_unloads_the_driver(site)
