@@ -164,7 +164,7 @@ released:
   type: dict
   returned: always
 restarts_pending:
-  description: Nodes whose driver pod runs the version before, until it is restarted.
+  description: Nodes whose driver pod runs the version before, until M(hardware.enablement.driver_upgrade) exchanges it.
   type: list
   elements: str
   returned: always
