@@ -12,10 +12,11 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import chain, zip_longest
+from typing import Union
 
 from .._errors import InvalidInput
 
-Amount = str | int
+Amount = Union[str, int]
 
 _PERCENT = re.compile(r"(\d{1,3})%")
 
