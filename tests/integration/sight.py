@@ -118,6 +118,15 @@ def is_ready(pod: Obj) -> bool:
     return any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)
 
 
+def has_endpoints(cluster: Cluster, service: str, nodes: int) -> bool:
+    """Whether a Service has an address on so many nodes."""
+    try:
+        found = cluster.api.get(f"/api/v1/namespaces/{NAMESPACE}/endpoints/{service}")
+    except ApiError:
+        return False
+    return nodes == sum(len(subset.get("addresses", [])) for subset in found.get("subsets", []))
+
+
 def record(cluster: Cluster) -> Obj:
     """The status of the SpecialResource."""
     path = f"/apis/{DOMAIN}/v1/specialresources/nvidia-gpu"

@@ -135,6 +135,8 @@ def test_the_record_is_readable(cluster: Cluster) -> None:
 
 @pytest.mark.usefixtures("enabled")
 def test_a_further_run_changes_nothing(cluster: Cluster, runner: Runner) -> None:
+    # Controllers of the cluster go on for a moment: endpoints follow pods in batches.
+    sight.eventually(lambda: sight.has_endpoints(cluster, "nvidia-dcgm-exporter", nodes=3))
     before, mark = cluster.dump(), cluster.mark()
     events = sight.phase_events(cluster)
     played = runner.play("enable_gpu").unchanged()

@@ -241,7 +241,10 @@ def a_commit_on_the_branch_is_built_once(site: Site) -> None:
     played = site.play().check()
     assert site.driver() == "second"
     assert site.entry()["image"] != before
-    assert "run the driver version before, until the playbook upgrade exchanges it: git-gpu-1" in played.output
+    assert (
+        "run the driver version before, until the playbook upgrade exchanges it: git-gpu-1"
+        in played.output
+    )
     mark = site.cluster.mark()
     site.play().unchanged()
     assert site.runner.writes(mark) == []
