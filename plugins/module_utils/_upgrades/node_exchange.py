@@ -170,6 +170,12 @@ class NodeExchange:
         except (Unreachable, Conflict) as error:
             self._say(error.why or str(error))
             self.again_at = now + AGAIN_S
+        except ApiError as error:
+            if self.step is not ExchangeStep.CORDON:
+                raise
+            # Nothing has been done, and another node may be let.
+            self.reason = f"it cannot be cordoned: {error.why or error.what}"
+            self.ending, self.step = ExchangeEnding.POSTPONED, ExchangeStep.ENDED
 
     def _do(self) -> None:
         if self.step is ExchangeStep.CORDON:

@@ -226,3 +226,13 @@ def test_a_driver_that_changes_meanwhile_is_begun_again(way: Way) -> None:
     way.add_driver("next")
     assert way.go() is ExchangeStep.RESTART
     assert way.cluster.deleted == ["old", "next"]
+
+
+def test_a_node_that_nobody_may_cordon_is_left_to_itself(way: Way) -> None:
+    way.cluster.refuse = lambda asked: (
+        refusal(403, "Forbidden", "no, says a webhook") if asked.method == "PATCH" else None
+    )
+    way.go()
+    assert way.exchange.ending is ExchangeEnding.POSTPONED
+    assert "no, says a webhook" in way.exchange.reason
+    assert way.noted == {}
