@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 
+from .._events.event_types import MEANINGS
 from .._rmd.workloads import Mba, Pstate, RmdSettings
 
 Spec = dict[str, dict[str, Any]]
@@ -435,3 +436,16 @@ RMD_RECONCILE: Spec = {
 }
 
 RMD_RELEASE: Spec = {**CONNECTION, **RUN, **RMD, "free": {"type": "bool", "default": True}}
+
+CLUSTER_EVENTS: Spec = {
+    **CONNECTION,
+    "recipes": {"type": "list", "elements": "str", "default": []},
+    "events": {
+        "type": "list",
+        "elements": "str",
+        "choices": list(MEANINGS),
+        "default": list(MEANINGS),
+    },
+    "debounce": {"type": "float", "default": 10},
+    "resync": {"type": "float", "default": 3600},
+}

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 LabelSet = Mapping[str, "str | None"]
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 
 
 def matches(labels: Mapping[str, str], any_of: Sequence[LabelSet]) -> bool:
@@ -27,3 +29,14 @@ def label_selector(wanted: LabelSet) -> str:
     return ",".join(
         name if value is None else f"{name}={value}" for name, value in sorted(wanted.items())
     )
+
+
+def parse_selector(text: str) -> LabelSet:
+    """What label_selector has written, as a label set. Raises ValueError for what it never writes."""
+    found: dict[str, str | None] = {}
+    for part in text.split(","):
+        name, equals, value = part.strip().partition("=")
+        if not _LABEL.fullmatch(name) or "=" in value:
+            raise ValueError(f"{text!r} is no list of labels")
+        found[name] = value if equals else None
+    return found

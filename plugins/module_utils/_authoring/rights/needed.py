@@ -15,6 +15,7 @@ from ..._builds.lookups import imagestream
 from ..._cluster import events, identity, lease
 from ..._cluster.kinds import plural_of
 from ..._cluster.rights import CLUSTER, OF_RECIPE, OPERANDS, READ, Right
+from ..._events import cluster_watch
 from ..._numa import numa_reading
 from ..._numa.numa_reading import RECIPE as NUMA_RECIPE
 from ..._recipes.checking.api_types import ApiTypes
@@ -37,7 +38,7 @@ from ..._states.validation import answers, mirror
 from ..._upgrades import upgrade_survey
 from .object_rights import object_rights
 
-# What every run does, whatever the recipe, and an inventory of the nodes.
+# What every run does, whatever the recipe, an inventory of the nodes, and the event source.
 _ENGINE = (
     identity,
     lease,
@@ -54,6 +55,7 @@ _ENGINE = (
     special_resource,
     node_hosts,
     upgrade_survey,
+    cluster_watch,
 )
 # What is done for a recipe beside enabling it.
 _BESIDE = {RMD_RECIPE: rmd_rights.RIGHTS, NUMA_RECIPE: numa_reading.RIGHTS}

@@ -1,0 +1,154 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the event source watches: nodes, SpecialResources and RmdWorkloads, each listed once and
+then watched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+
+from .._cluster.api_errors import UnknownKind, Unreachable
+from .._cluster.client import Client
+from .._cluster.identity import identify
+from .._cluster.rights import CLUSTER, Right
+from .._cluster.watch import WatchEvent, WatchHub
+from .._json import Obj
+from .._nodes.facts import NodeFacts
+from .._rmd.objects.operator_names import WORKLOAD
+from .._states.record.crd import RECORD
+from . import triggers
+from .debounce import Debounce
+from .event_types import WORKLOAD_CHANGED
+from .triggers import EnabledRecipe
+
+# How often a kind is asked for whose CRD is not there yet.
+LOOK_S = 30.0
+
+_READ = ("list", "watch")
+RIGHTS = tuple(
+    Right(group, (plural,), _READ, CLUSTER, read_only=_READ)
+    for group, plural in (("", "nodes"), (RECORD.group, RECORD.plural))
+)
+
+
+class ClusterWatch:
+    """The events of one cluster, for as long as next() is called."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        recipes: Collection[str],
+        events: Collection[str],
+        debounce_s: float,
+        resync_s: float,
+        ticks: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """recipes: names of SpecialResources to look at; all where none is named. events: the types
+        that are told. ticks: seconds that never jump; clock: seconds since the epoch. Raises
+        ApiError where the cluster does not answer."""
+        self._client = client
+        self._only = frozenset(recipes)
+        self._ticks = ticks
+        self._clock = clock
+        self._cluster = identify(client).uid
+        self._debounce = Debounce(debounce_s, resync_s, frozenset(events))
+        self._hub = WatchHub(client)
+        self._hub.subscribe(client.kind("v1", "Node"), leanly=True)
+        self._missing = [RECORD, WORKLOAD] if WORKLOAD_CHANGED in events else [RECORD]
+        self._looked_at = -LOOK_S
+        self._nodes: dict[str, NodeFacts] = {}
+        self._recipes: dict[str, EnabledRecipe] = {}
+        # What was told before it is known which recipes there are.
+        self._unseen: set[str] = set()
+        self._deleted: dict[str, NodeFacts] = {}
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing is heard right now, "" where all is well."""
+        return self._hub.trouble
+
+    def next(self, timeout: float) -> list[Obj]:
+        """The events that are due, waiting for at most timeout seconds. Raises the ApiError that
+        ended a watch."""
+        self._subscribe()
+        wait_s = self._debounce.wait_s(self._ticks())
+        for event in self._hub.next(timeout if wait_s is None else min(timeout, wait_s)):
+            self._take(event)
+        if not self._hub.synced:
+            return []
+        now = self._ticks()
+        self._look(now)
+        moment = self._clock()
+        return [event.to_object(self._cluster, moment) for event in self._debounce.due(now)]
+
+    def close(self) -> None:
+        """End the watches."""
+        self._hub.close()
+
+    def _subscribe(self) -> None:
+        """Watch what the API server did not serve before."""
+        if not self._missing or self._ticks() - self._looked_at < LOOK_S:
+            return
+        self._looked_at = self._ticks()
+        for kind in [*self._missing]:
+            try:
+                self._client.kind(kind.api_version, kind.kind, refresh=True)
+            except (UnknownKind, Unreachable):
+                continue
+            self._missing.remove(kind)
+            self._hub.subscribe(kind)
+
+    def _take(self, event: WatchEvent) -> None:
+        kind, name = event.object["kind"], event.object["metadata"]["name"]
+        is_gone = event.type == "DELETED"
+        if kind == "Node":
+            self._take_node(name, event.object, is_gone)
+        elif kind == RECORD.kind:
+            self._take_record(name, event.object, is_gone)
+        else:
+            # One that is gone was let go by the run that took it out of RMD.
+            found = frozenset() if is_gone else triggers.workload_triggers(event.object)
+            key = f"{kind} {event.object['metadata']['namespace']}/{name}"
+            self._debounce.see(key, found, self._ticks(), is_gone=is_gone)
+
+    def _take_node(self, name: str, node: Obj, is_gone: bool) -> None:
+        self._unseen.add(name)
+        self._deleted.pop(name, None)
+        if is_gone:
+            known = self._nodes.pop(name, None)
+            self._deleted[name] = known or NodeFacts.from_object(node)
+        else:
+            self._nodes[name] = NodeFacts.from_object(node)
+
+    def _take_record(self, name: str, record: Obj, is_gone: bool) -> None:
+        recipe = None if is_gone else EnabledRecipe.from_record(record)
+        if recipe is not None and self._only and name not in self._only:
+            return
+        if recipe != self._recipes.get(name):
+            self._unseen |= self._nodes.keys()
+        if recipe is None:
+            self._recipes.pop(name, None)
+        else:
+            self._recipes[name] = recipe
+        found = triggers.record_triggers(recipe, record) if recipe else frozenset()
+        self._debounce.see(f"{RECORD.kind} {name}", found, self._ticks(), is_gone=is_gone)
+
+    def _look(self, now: float) -> None:
+        """Find the triggers of all nodes that have changed.
+
+        One that is not ready, or that Node Feature Discovery has not looked at since it booted,
+        keeps those that it had: a run could do nothing for it yet.
+        """
+        recipes = self._recipes.values()
+        for name in self._unseen:
+            if name in self._deleted:
+                found = triggers.triggers_of_deleted(self._deleted.pop(name), recipes)
+                self._debounce.see(name, found, now, is_gone=True)
+            elif self._nodes[name].ready and not self._nodes[name].in_transition:
+                found = triggers.node_triggers(self._nodes[name], recipes)
+                self._debounce.see(name, found, now)
+        self._unseen.clear()

@@ -1,0 +1,130 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What should start a run, read off one object as it is now. Pure.
+
+Nothing is compared with what was seen before: our own marks on a node say what the last run has
+seen. So a source that starts finds the same triggers as one that has watched all the time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .._cluster.labels import KERNEL, fact_label
+from .._nodes.facts import NodeFacts
+from .._nodes.groups import make_id
+from .._nodes.selectors import LabelSet, matches, parse_selector
+from .._rmd.rmd_rights import RECIPE as RMD_RECIPE
+from .._states.validation import node_marks
+from . import event_types
+
+# Values of events become variables of playbooks, where a template would be one.
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """Why a run should start, as long as it holds.
+
+    type: one of event_types. recipe, instance: which of the enabled ones it is about. subject: the
+    name of a node, or "namespace/name" of a workload; "" for the record. cause: makes another one
+    of the same type a new one: a boot, the states that are concerned.
+    """
+
+    type: str
+    recipe: str
+    instance: str
+    subject: str
+    cause: str
+
+
+@dataclass(frozen=True)
+class EnabledRecipe:
+    """What a SpecialResource says of its nodes. selector: any of these label sets is the hardware."""
+
+    recipe: str
+    instance: str
+    selector: tuple[LabelSet, ...]
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> EnabledRecipe | None:
+        """Of a SpecialResource; None where it names no recipe, or its selector cannot be read."""
+        spec = record.get("spec") or {}
+        recipe, instance = str(spec.get("recipe") or ""), record["metadata"]["name"]
+        try:
+            selector = tuple(parse_selector(str(text)) for text in spec.get("selector") or ())
+        except ValueError:
+            return None
+        if not all(_NAME.fullmatch(name) for name in (recipe, instance)):
+            return None
+        return cls(recipe, instance, selector)
+
+    def trigger(self, type_: str, subject: str, cause: str) -> Trigger:
+        """A trigger of this recipe."""
+        return Trigger(type_, self.recipe, self.instance, subject, cause)
+
+
+def node_triggers(node: NodeFacts, recipes: Iterable[EnabledRecipe]) -> frozenset[Trigger]:
+    """Of a node that is ready, and whose labels are of the kernel that runs."""
+    return frozenset(trigger for recipe in recipes for trigger in _of_recipe(node, recipe))
+
+
+def triggers_of_deleted(node: NodeFacts, recipes: Iterable[EnabledRecipe]) -> frozenset[Trigger]:
+    """Of a node that is there no more: it has left the recipes whose marks it had."""
+    return frozenset(
+        recipe.trigger(event_types.NODE_LEFT, node.name, node.uid)
+        for recipe in recipes
+        if fact_label(recipe.instance, KERNEL) in node.labels
+    )
+
+
+def record_triggers(recipe: EnabledRecipe, record: Mapping[str, Any]) -> frozenset[Trigger]:
+    """Of a SpecialResource: its spec is not the one that the last run had."""
+    generation = record["metadata"].get("generation")
+    observed = (record.get("status") or {}).get("observedGeneration")
+    # Without it the first run is still on its way.
+    if observed is None or observed == generation:
+        return frozenset()
+    return frozenset((recipe.trigger(event_types.RESOURCE_CHANGED, "", str(generation)),))
+
+
+def workload_triggers(workload: Mapping[str, Any]) -> frozenset[Trigger]:
+    """Of an RmdWorkload: its spec is not the one that the last run had, or it is to be deleted."""
+    metadata, status = workload["metadata"], workload.get("status") or {}
+    cause = metadata.get("deletionTimestamp") or str(metadata.get("generation"))
+    if cause == str(status.get("observedGeneration")):
+        return frozenset()
+    subject = f"{metadata['namespace']}/{metadata['name']}"
+    return frozenset(
+        (Trigger(event_types.WORKLOAD_CHANGED, RMD_RECIPE, RMD_RECIPE, subject, cause),)
+    )
+
+
+def _of_recipe(node: NodeFacts, recipe: EnabledRecipe) -> Iterator[Trigger]:
+    seen = node.labels.get(fact_label(recipe.instance, KERNEL))
+    marks = node_marks.read(node, recipe.instance)
+    vanished = marks.summary == node_marks.VANISHED
+    if not matches(node.labels, recipe.selector):
+        if seen and not vanished:
+            yield recipe.trigger(event_types.NODE_LEFT, node.name, node.uid)
+        return
+    if not seen or vanished:
+        yield recipe.trigger(event_types.NODE_JOINED, node.name, node.uid)
+        return
+    system = make_id(node.kernel, node.os_id, node.os_version, node.arch)
+    proofs = marks.proofs.values()
+    # A run changes the label first and the proofs last: until then it is the same change.
+    if seen != system or any(proof.kernel != node.kernel for proof in proofs):
+        yield recipe.trigger(event_types.KERNEL_CHANGED, node.name, node.boot_id)
+    elif any(proof.boot != node.boot_id for proof in proofs):
+        yield recipe.trigger(event_types.NODE_REBOOTED, node.name, node.boot_id)
+    broken = sorted(state for state, gate in marks.gates.items() if gate == node_marks.DEGRADED)
+    if broken:
+        yield recipe.trigger(event_types.GATE_DEGRADED, node.name, ",".join(broken))
+    if marks.restarts:
+        yield recipe.trigger(event_types.RESTART_PENDING, node.name, ",".join(marks.restarts))
+    if marks.summary == node_marks.READY:
+        yield recipe.trigger(event_types.NODE_READY, node.name, "")

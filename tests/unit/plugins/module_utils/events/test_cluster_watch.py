@@ -1,0 +1,197 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The event source against an API server: what it asks, and which events become of what it hears."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+    Forbidden,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._events.cluster_watch import (
+    LOOK_S,
+    ClusterWatch,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._events.event_types import (
+    MEANINGS,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import make_id
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    Asked,
+    FakeServer,
+    serving,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
+    ScriptedCluster,
+    refusal,
+)
+
+MARK = "hardware-enablement.io/toy"
+HERE = world.node()
+SYSTEM = make_id(HERE.kernel, HERE.os_id, HERE.os_version, HERE.arch)
+SEEN = {"card": "yes", f"{MARK}.node-kernel": SYSTEM}
+RECORD: dict[str, Any] = {
+    "metadata": {"name": "toy", "generation": 1},
+    "spec": {"recipe": "toy", "selector": ["card=yes"]},
+    "status": {"observedGeneration": 1},
+}
+GROUP = "/apis/hardware-enablement.io/v1"
+
+
+class Watching:
+    """A watch without waiting, whose clock the test moves."""
+
+    def __init__(self, api: FakeServer, **given: Any) -> None:
+        self.now = 0.0
+        asked = {"recipes": (), "events": MEANINGS, "debounce_s": 5.0, "resync_s": 0.0, **given}
+        self.watch = ClusterWatch(
+            api.client(), ticks=lambda: self.now, clock=lambda: world.NOW, **asked
+        )
+
+    def until(self, number: int) -> list[tuple[str, list[str]]]:
+        """So many events; fewer where no more come."""
+        found: list[Any] = []
+        for _turn in range(50):
+            found += self.watch.next(0.1)
+            self.now += 1.0
+            if len(found) >= number:
+                break
+        return sorted((event["type"], event["nodes"]) for event in found)
+
+    def silence(self) -> bool:
+        """Whether nothing comes in a minute."""
+        return not [found for _turn in range(20) if (found := self._minute())]
+
+    def _minute(self) -> list[Any]:
+        self.now += 3.0
+        return self.watch.next(0.02)
+
+
+@pytest.fixture
+def api() -> Iterator[FakeServer]:
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def cluster(api: FakeServer) -> ScriptedCluster:
+    scripted = ScriptedCluster(
+        api,
+        world.node_object("old", labels={**SEEN, MARK: "ready"}),
+        world.node_object("new", labels={"card": "yes"}),
+        world.node_object("broken", labels={**SEEN, f"{MARK}.driver": "degraded"}),
+        world.node_object("plain"),
+    )
+    scripted.put("specialresources", {**RECORD, "metadata": dict(RECORD["metadata"])})
+    return scripted
+
+
+@pytest.fixture
+def watching(api: FakeServer, cluster: ScriptedCluster) -> Iterator[Watching]:
+    assert cluster.objects["nodes"]
+    made = Watching(api)
+    yield made
+    made.watch.close()
+
+
+def test_a_source_that_starts_tells_what_needs_a_run_then_what_changes(
+    watching: Watching, cluster: ScriptedCluster
+) -> None:
+    assert watching.until(2) == [("gate_degraded", ["broken"]), ("node_joined", ["new"])]
+
+    cluster.put("nodes", world.node_object("old", labels=SEEN, kernel="6.9", boot="boot-2"))
+    cluster.put("nodes", world.node_object("newer-1", labels={"card": "yes"}))
+    cluster.put("nodes", world.node_object("newer-2", labels={"card": "yes"}))
+    cluster.remove("nodes", "broken")
+    # NFD still says that the old node runs the kernel before: nothing could be done for it yet.
+    assert watching.until(2) == [("node_joined", ["newer-1", "newer-2"]), ("node_left", ["broken"])]
+    kernel = {"feature.node.kubernetes.io/kernel-version.full": "6.9"}
+    labelled = {**SEEN, **kernel}
+    cluster.put("nodes", world.node_object("old", labels=labelled, kernel="6.9", boot="boot-2"))
+    assert watching.until(1) == [("kernel_changed", ["old"])]
+
+    changed = {**RECORD, "metadata": {"name": "toy", "generation": 2}}
+    cluster.put("specialresources", changed)
+    assert watching.until(1) == [("resource_changed", [])]
+
+
+def test_a_node_that_is_not_ready_has_joined_when_it_is(
+    api: FakeServer, cluster: ScriptedCluster
+) -> None:
+    cluster.put("nodes", world.node_object("new", ready=False, labels={"card": "yes"}))
+    watching = Watching(api, events=("node_joined",))
+    assert watching.silence()
+    cluster.put("nodes", world.node_object("new", labels={"card": "yes"}))
+    assert watching.until(1) == [("node_joined", ["new"])]
+    watching.watch.close()
+
+
+def test_a_recipe_that_is_enabled_later_has_nodes_at_once(
+    watching: Watching, cluster: ScriptedCluster
+) -> None:
+    watching.until(2)
+    later = {"recipe": "other", "selector": ["card=no"]}
+    cluster.put("nodes", world.node_object("plain", labels={"card": "no"}))
+    cluster.put(
+        "specialresources",
+        {**RECORD, "metadata": {"name": "other", "generation": 1}, "spec": later},
+    )
+    assert watching.until(1) == [("node_joined", ["plain"])]
+
+
+@pytest.mark.usefixtures("cluster")
+def test_only_the_named_recipes_and_types(api: FakeServer) -> None:
+    watching = Watching(api, recipes=("other",))
+    assert watching.silence()
+    watching.watch.close()
+    watching = Watching(api, events=("gate_degraded",))
+    assert watching.until(1) == [("gate_degraded", ["broken"])]
+    watching.watch.close()
+
+
+def test_before_anything_is_enabled_the_kind_is_asked_for_now_and_then(
+    api: FakeServer, cluster: ScriptedCluster
+) -> None:
+    def nothing_enabled(asked: Asked) -> Any:
+        return refusal(404, "NotFound") if asked.path.startswith(GROUP) else None
+
+    cluster.refuse = nothing_enabled
+    watching = Watching(api, events=("node_joined",))
+    assert watching.silence()
+    looks = [asked for asked in api.asked if asked.path == GROUP]
+    assert len(looks) == 60 // LOOK_S
+    cluster.refuse = lambda _asked: None
+    assert watching.until(1) == [("node_joined", ["new"])]
+    watching.watch.close()
+
+
+def test_each_kind_is_listed_once_and_no_node_is_asked_for(
+    api: FakeServer, watching: Watching
+) -> None:
+    watching.until(2)
+    listed = [asked.path.partition("?")[0] for asked in api.asked if "watch=" not in asked.path]
+    assert sorted(listed) == [
+        "/api/v1/namespaces/kube-system",
+        "/api/v1/nodes",
+        GROUP,
+        f"{GROUP}/specialresources",
+        "/apis/intel.com/v1alpha1",
+    ]
+
+
+def test_who_may_not_read_nodes_gets_one_sentence(
+    api: FakeServer, cluster: ScriptedCluster
+) -> None:
+    cluster.refuse = lambda asked: (
+        refusal(403, "Forbidden") if asked.path.startswith("/api/v1/nodes") else None
+    )
+    watching = Watching(api)
+    with pytest.raises(Forbidden, match="nodes"):
+        watching.until(1)
+    watching.watch.close()

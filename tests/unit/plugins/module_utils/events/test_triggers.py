@@ -1,0 +1,140 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What should start a run, by what a node carries and is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils._events import triggers
+from ansible_collections.hardware.enablement.plugins.module_utils._events.triggers import (
+    EnabledRecipe,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import make_id
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.selectors import (
+    label_selector,
+    parse_selector,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+
+TOY = EnabledRecipe("toy", "toy-a", (parse_selector("card=yes"),))
+MARK = "hardware-enablement.io/toy-a"
+HERE = world.node()
+SYSTEM = make_id(HERE.kernel, HERE.os_id, HERE.os_version, HERE.arch)
+SEEN = {"card": "yes", f"{MARK}.node-kernel": SYSTEM}
+
+
+def found(
+    labels: dict[str, str] | None = None,
+    proof: dict[str, str] | None = None,
+    restarts: str = "",
+    **node: Any,
+) -> dict[str, str]:
+    """Type -> cause, of a node that a run has seen unless labels say otherwise."""
+    proofs = {"driver": {"hash": "1", "kernel": world.KERNEL, "boot": world.BOOT, "time": ""}}
+    proofs["driver"].update(proof or {})
+    annotations = {f"{MARK}.proofs": json.dumps(proofs), f"{MARK}.restart-pending": restarts}
+    facts = world.node(labels=SEEN if labels is None else labels, annotations=annotations, **node)
+    told = triggers.node_triggers(facts, (TOY,))
+    assert {(each.recipe, each.instance, each.subject) for each in told} <= {("toy", "toy-a", "n1")}
+    return {each.type: each.cause for each in told}
+
+
+def test_a_node_that_a_run_has_seen_and_that_did_not_change_needs_none() -> None:
+    assert found() == {}
+    assert found({"card": "no"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("node", "told"),
+    [
+        ({"labels": {"card": "yes"}}, {"node_joined": "uid-n1"}),
+        ({"labels": {**SEEN, MARK: "vanished"}}, {"node_joined": "uid-n1"}),
+        ({"labels": {**SEEN, "card": "no"}}, {"node_left": "uid-n1"}),
+        ({"labels": {**SEEN, "card": "no", MARK: "vanished"}}, {}),
+        ({"boot": "boot-2"}, {"node_rebooted": "boot-2"}),
+        ({"boot": "boot-2", "kernel": "6.9"}, {"kernel_changed": "boot-2"}),
+        # A run has changed the label, and has not come to the proofs yet.
+        ({"proof": {"kernel": "6.0", "boot": "boot-0"}}, {"kernel_changed": "boot-1"}),
+        (
+            {"labels": {**SEEN, f"{MARK}.b": "degraded", f"{MARK}.a": "degraded"}},
+            {"gate_degraded": "a,b"},
+        ),
+        ({"restarts": "driver"}, {"restart_pending": "driver"}),
+        ({"labels": {**SEEN, MARK: "ready"}}, {"node_ready": ""}),
+    ],
+)
+def test_what_a_node_needs(node: dict[str, Any], told: dict[str, str]) -> None:
+    assert found(**node) == told
+
+
+def test_a_deleted_node_has_left_only_what_it_had_marks_of() -> None:
+    other = EnabledRecipe("other", "other", (parse_selector("card"),))
+    left = triggers.triggers_of_deleted(world.node(labels=SEEN), (TOY, other))
+    assert [(each.type, each.instance) for each in left] == [("node_left", "toy-a")]
+
+
+def record(**spec: Any) -> dict[str, Any]:
+    """A SpecialResource."""
+    given = {"recipe": "toy", "selector": ["card=yes"], **spec}
+    return {"metadata": {"name": "toy-a", "generation": 2}, "spec": given}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"recipe": "{{ lookup('pipe', 'id') }}"},
+        {"recipe": ""},
+        {"selector": ["card in (yes, no)"]},
+    ],
+)
+def test_a_record_that_cannot_be_trusted_is_none(spec: dict[str, Any]) -> None:
+    assert EnabledRecipe.from_record(record()) == TOY
+    assert EnabledRecipe.from_record(record(**spec)) is None
+
+
+@pytest.mark.parametrize(("status", "told"), [({}, 0), ({"observedGeneration": 2}, 0)])
+def test_a_record_whose_spec_a_run_has_seen_or_is_about_to(
+    status: dict[str, int], told: int
+) -> None:
+    assert len(triggers.record_triggers(TOY, {**record(), "status": status})) == told
+
+
+def test_a_changed_record() -> None:
+    changed = {**record(), "status": {"observedGeneration": 1}}
+    (told,) = triggers.record_triggers(TOY, changed)
+    assert (told.type, told.subject, told.cause) == ("resource_changed", "", "2")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "status", "told"),
+    [
+        ({"generation": 1}, {}, True),
+        ({"generation": 2}, {"observedGeneration": 1}, True),
+        ({"generation": 2}, {"observedGeneration": 2}, False),
+        (
+            {"generation": 2, "deletionTimestamp": "2026-01-01T00:00:00Z"},
+            {"observedGeneration": 2},
+            True,
+        ),
+    ],
+)
+def test_an_rmd_workload(metadata: dict[str, Any], status: dict[str, Any], told: bool) -> None:
+    workload = {"metadata": {"namespace": "a", "name": "b", **metadata}, "status": status}
+    found = [(each.type, each.subject) for each in triggers.workload_triggers(workload)]
+    assert found == ([("workload_changed", "a/b")] if told else [])
+
+
+@pytest.mark.parametrize("labels", [{"a": "b", "c": None}, {"x.y/z": ""}])
+def test_a_selector_is_read_as_it_was_written(labels: dict[str, str | None]) -> None:
+    assert parse_selector(label_selector(labels)) == labels
+
+
+@pytest.mark.parametrize("text", ["", "a==b", "a!=b", "!a", "a in (b)"])
+def test_what_is_no_selector_of_ours(text: str) -> None:
+    with pytest.raises(ValueError, match="no list of labels"):
+        parse_selector(text)
