@@ -50,6 +50,10 @@ PURPOSES = {
     "publish": Purpose(
         ((3, 11), (3, 13)), ("ansible.txt", "publish.txt"), "constraints-publish.txt"
     ),
+    # drools_jpy wants an older xxhash than the tests.
+    "rulebook": Purpose(
+        ((3, 11), (3, 13)), ("ansible.txt", "run.txt", "rulebook.txt"), "constraints-rulebook.txt"
+    ),
 }
 
 
