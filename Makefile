@@ -92,6 +92,7 @@ venv: ## .venv with the pinned packages and collections; does nothing while they
 venv-upgrade: ## newest versions of what the pinned packages pull in, written to requirements/constraints.txt
 	@$(PYTHON) tests/bootstrap.py --renew-constraints
 	@$(PYTHON) tests/bootstrap.py publish --renew-constraints
+	@$(PYTHON) tests/bootstrap.py rulebook --renew-constraints
 
 reference: venv ## tables and the JSON Schema in docs, made from the code
 	@PYTHONPATH=.venv/collections $(VENV_PYTHON) -m docs.reference

@@ -22,6 +22,7 @@ ROLES = DOCS.parent / "roles"
 SCHEMA = DOCS / "recipes" / "recipe.schema.json"
 MAKERS = {
     "builders": tables.builders,
+    "events": tables.events,
     "numa-checks": tables.numa_checks,
     "promises": tables.promises,
     "proofs": tables.proofs,

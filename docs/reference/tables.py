@@ -6,9 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import yaml
+
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.choice import BUILDERS
+from ansible_collections.hardware.enablement.plugins.module_utils._events.event_types import (
+    MEANINGS,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._numa.numa_checks import CHECKS
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.advice import (
     OF_OTHER_STATES,
@@ -26,6 +32,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.state
 from ansible_collections.hardware.enablement.plugins.module_utils._schema.shapes import Key, Record
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.reasons import WAIT
 from tests.mutations.rules import load as load_rules
+
+RULEBOOK = Path(__file__).parents[2] / "extensions" / "eda" / "rulebooks" / "cluster_events.yml"
 
 
 def proofs() -> list[str]:
@@ -61,6 +69,21 @@ def reasons() -> list[str]:
         (passing, "something is under way", WAIT),
     ]
     return _table(("reason", "what it means", "what to do"), rows)
+
+
+def events() -> list[str]:
+    """When each type of event is told, and what the rulebook runs then."""
+    (ruleset,) = yaml.safe_load(RULEBOOK.read_text(encoding="utf-8"))
+    (source,) = ruleset["sources"]
+    told = source["hardware.enablement.cluster_events"]["events"]
+    rows = []
+    for name, meaning in MEANINGS.items():
+        (rule,) = [rule for rule in ruleset["rules"] if f'"{name}"' in rule["condition"]]
+        playbook = rule["action"]["run_playbook"]["name"]
+        # That of upgrades is a variable with a default.
+        ran = playbook.replace("'", ".").split("hardware.enablement.")[1].partition(".")[0]
+        rows.append((f"`{name}`", meaning, f"`{ran}`" + ("" if name in told else ", if asked for")))
+    return _table(("event", "when", "the rulebook runs"), rows)
 
 
 def numa_checks() -> list[str]:
