@@ -47,8 +47,9 @@ class Rulebook:
         return self._log.read_text()
 
     def runs(self) -> list[str]:
-        """BEGIN and END of its runs, in turn."""
-        return re.findall(f"{re.escape(BEGIN)}|{END}", self.printed())
+        """BEGIN and END of all runs of enable, in turn."""
+        enabling = re.sub(r"PLAY \[Make RMD.*?(PLAY RECAP|$)", "", self.printed(), flags=re.DOTALL)
+        return re.findall(f"{re.escape(BEGIN)}|{END}", enabling)
 
     def at_rest(self) -> bool:
         """Whether no run goes on."""
@@ -81,6 +82,7 @@ def rulebook(
     """Everything is enabled once by hand; then the rulebook stands guard."""
     subprocess.run([sys.executable, REPO / "tests" / "bootstrap.py", "rulebook"], check=True)
     runner.play("enable_gpu").check()
+    cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rmd-crds.yaml"))
     folder = tmp_path_factory.mktemp("rulebook")
     local = {"all": {"hosts": {"localhost": {"ansible_connection": "local"}}}}
     (folder / "inventory.yml").write_text(yaml.safe_dump(local))
@@ -134,6 +136,18 @@ def test_a_node_that_boots_another_kernel_ends_ready_again(
     eventually(lambda: rulebook.ready_on("gpu-new-1", "6.8.0-99-generic"))
     eventually(rulebook.at_rest)
     assert rulebook.events("kernel_changed") == before + 1
+
+
+@pytest.mark.usefixtures("rulebook")
+def test_an_rmd_workload_starts_a_run_that_judges_it(cluster: Cluster) -> None:
+    names = {"apiVersion": "intel.com/v1alpha1", "kind": "RmdWorkload"}
+    spec = {"nodes": ["nowhere"], "coreIds": ["1"], "cache": {"max": 1, "min": 1}}
+    workload = {**names, "metadata": {"name": "wanted", "namespace": "default"}, "spec": spec}
+    cluster.kubectl("create", "-f", "-", stdin=json.dumps(workload))
+    seen = "jsonpath={.status.observedGeneration}"
+    eventually(lambda: cluster.kubectl("get", "rmdworkloads", "wanted", "-o", seen) == "1")
+    # A node that there is not is no success: the run is tried again, until nobody wants it any more.
+    cluster.kubectl("delete", "rmdworkload", "wanted")
 
 
 def test_nodes_that_join_during_a_run_get_one_more_run_after_it(
