@@ -79,7 +79,8 @@ def events() -> list[str]:
     rows = []
     for name, meaning in MEANINGS.items():
         (rule,) = [rule for rule in ruleset["rules"] if f'"{name}"' in rule["condition"]]
-        playbook = rule["action"]["run_playbook"]["name"]
+        first, *_others = rule.get("actions") or [rule["action"]]
+        playbook = first["run_playbook"]["name"]
         # That of upgrades is a variable with a default.
         ran = playbook.replace("'", ".").split("hardware.enablement.")[1].partition(".")[0]
         rows.append((f"`{name}`", meaning, f"`{ran}`" + ("" if name in told else ", if asked for")))

@@ -6,14 +6,17 @@ there."""
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -75,34 +78,61 @@ def java() -> Path:
         pytest.skip(str(error))
 
 
+class Guards:
+    """Starts ansible-rulebook with one of the collection's rulebooks."""
+
+    def __init__(self, cluster: Cluster, runner: Runner, java: Path, folder: Path) -> None:
+        self._cluster = cluster
+        self._folder = folder
+        environment = runner.environment()
+        path = f"{BIN}:{environment['PATH']}"
+        self._environment = environment | {"PATH": path, "JAVA_HOME": str(java)}
+        host = {"ansible_connection": "local", "hardware_enablement_failure_grace": 3}
+        local = {"all": {"hosts": {"localhost": host}}}
+        (folder / "inventory.yml").write_text(yaml.safe_dump(local))
+
+    @contextmanager
+    def stand(self, name: str, **variables: Any) -> Iterator[Rulebook]:
+        """One stands guard, and does so to the end."""
+        (self._folder / f"{name}.vars.yml").write_text(yaml.safe_dump(variables))
+        command = [str(BIN / "ansible-rulebook"), "-r", f"hardware.enablement.{name}"]
+        command += ["-i", "inventory.yml", "--vars", f"{name}.vars.yml", "--print-events"]
+        log = self._folder / f"{name}.log"
+        with log.open("w") as out:
+            process = subprocess.Popen(
+                command,
+                cwd=self._folder,
+                env=self._environment,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+            )
+        made = Rulebook(self._cluster, log)
+        try:
+            yield made
+            assert process.poll() is None, made.printed()
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(60)
+
+
 @pytest.fixture(scope="module")
-def rulebook(
+def guards(
     cluster: Cluster, runner: Runner, java: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Rulebook]:
-    """Everything is enabled once by hand; then the rulebook stands guard."""
+) -> Guards:
+    """Everything is enabled once by hand."""
     subprocess.run([sys.executable, REPO / "tests" / "bootstrap.py", "rulebook"], check=True)
     runner.play("enable_gpu").check()
     cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rmd-crds.yaml"))
-    folder = tmp_path_factory.mktemp("rulebook")
-    local = {"all": {"hosts": {"localhost": {"ansible_connection": "local"}}}}
-    (folder / "inventory.yml").write_text(yaml.safe_dump(local))
-    (folder / "vars.yml").write_text(yaml.safe_dump({"eda_debounce": 1}))
-    environment = runner.environment()
-    environment |= {"PATH": f"{BIN}:{environment['PATH']}", "JAVA_HOME": str(java)}
-    command = [str(BIN / "ansible-rulebook"), "-r", "hardware.enablement.cluster_events"]
-    command += ["-i", "inventory.yml", "--vars", "vars.yml", "--print-events"]
-    log = folder / "log"
-    with log.open("w") as out:
-        process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=out, stderr=out, start_new_session=True
-        )
-    made = Rulebook(cluster, log)
-    try:
+    return Guards(cluster, runner, java, tmp_path_factory.mktemp("rulebook"))
+
+
+@pytest.fixture(scope="module")
+def rulebook(guards: Guards) -> Iterator[Rulebook]:
+    """The one of events, with remedies asked for."""
+    remedy = "hardware.enablement.remedy"
+    with guards.stand("cluster_events", eda_debounce=1, eda_remedy_playbook=remedy) as made:
         yield made
-        assert process.poll() is None, made.printed()
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(60)
 
 
 def lock(cluster: Cluster, holder: str) -> None:
@@ -167,3 +197,57 @@ def test_nodes_that_join_during_a_run_get_one_more_run_after_it(
     eventually(lambda: all(rulebook.ready_on(name, KERNEL) for name in ("gpu-old-1", *names)))
     eventually(lambda: len(rulebook.runs()) >= before + 4 and rulebook.at_rest())
     assert rulebook.runs()[before:] == [BEGIN, END, BEGIN, END]
+
+
+def test_a_gpu_that_fails_is_mended_with_nobody_there(
+    cluster: Cluster, runner: Runner, rulebook: Rulebook
+) -> None:
+    (name,) = cluster.add_nodes(1, prefix="gpu-lost", kernel=KERNEL)
+    eventually(lambda: rulebook.ready_on(name, KERNEL))
+    eventually(rulebook.at_rest)
+    fault = {"message": "XID 79: GPU has fallen off the bus", "mended_by": "nvidia-gpu-reset"}
+    set_fault(cluster.kubeconfig, name, "device-plugin", "crash", **fault)
+    # Whoever runs it first finds it broken, and needs not know what to do.
+    runner.play("enable_gpu", hardware_enablement_failure_grace=2)
+    eventually(lambda: "remedies: 1 of 1 nodes proven again" in rulebook.printed())
+    eventually(lambda: rulebook.ready_on(name, KERNEL))
+    eventually(rulebook.at_rest)
+    clear_faults(cluster.kubeconfig)
+
+
+def alerts(port: int, token: str, *labels: dict[str, str]) -> int:
+    """Tell of alerts as Alertmanager does (prometheus.io/docs/alerting, webhook_config)."""
+    each = [{"status": "firing", "labels": names, "annotations": {}} for names in labels]
+    body = {"version": "4", "status": "firing", "receiver": "mend", "alerts": each}
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+    try:
+        connection.request("POST", "/alerts", json.dumps(body), headers)
+        return connection.getresponse().status
+    except OSError:
+        return 0
+    finally:
+        connection.close()
+
+
+def test_a_node_that_an_alert_names_is_mended_and_no_template_gets_through(
+    cluster: Cluster, guards: Guards
+) -> None:
+    ours = {
+        "hardware_enablement_recipe": "nvidia-gpu",
+        "hardware_enablement_instance": "nvidia-gpu",
+    }
+    named = {**ours, "alertname": "NvidiaGpuXidCritical", "node": "gpu-old-1"}
+    forged = {**named, "node": "{{ lookup('pipe', 'touch forged') }}"}
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    with guards.stand("cluster_alerts", eda_alerts_token="s3cr3t", eda_alerts_port=port) as guard:
+        eventually(lambda: alerts(port, "s3cr3t", forged, named, {"alertname": "Other"}) == 200)
+        assert alerts(port, "guessed", named) == 401
+        eventually(lambda: "remedies: 1 of 1 nodes proven again" in guard.printed())
+    assert "gpu-old-1, which NvidiaGpuXidCritical was reported of" in guard.printed()
+    assert guard.printed().count("PLAY [Mend the nodes of a special resource]") == 1
+    node = json.loads(cluster.kubectl("get", "node", "gpu-old-1", "-o", "json"))
+    assert len(json.loads(node["metadata"]["annotations"][f"{GPU}.upgrade"])["tried"]) == 1
+    assert "unschedulable" not in node["spec"]

@@ -135,24 +135,9 @@ STATE_VALIDATE: Spec = {
     "allow_empty": {"type": "bool", "default": False},
 }
 
-DRIVER_UPGRADE: Spec = {
-    **CONNECTION,
+# How nodes are led through an exchange of their driver, or a remedy.
+EXCHANGE: Spec = {
     **{name: RECIPE[name] for name in ("recipe", "recipe_dir", "bundle", "instance", "options")},
-    **RUN,
-    "nodes": {"type": "list", "elements": "str"},
-    "waves": {"type": "list", "elements": "str", "default": ["1", "10%", "50%", "100%"]},
-    "max_unavailable": {"type": "str", "default": "10%"},
-    "max_failures": {"type": "str", "default": "5%"},
-    "soak": {"type": "int", "default": 0},
-    "maintenance_window": {
-        "type": "dict",
-        "options": {
-            "start": {"type": "str", "required": True},
-            "end": {"type": "str", "required": True},
-            "days": {"type": "list", "elements": "str"},
-            "timezone": {"type": "str", "default": "UTC"},
-        },
-    },
     "drain": {
         "type": "dict",
         "options": {
@@ -168,10 +153,50 @@ DRIVER_UPGRADE: Spec = {
     "reboot": {"type": "str", "choices": ["none", "annotation", "caller"], "default": "none"},
     "reboot_annotation": {"type": "str"},
     "reboot_timeout": {"type": "int", "default": 1800},
-    "rollback": {"type": "bool", "default": False},
     "failure_grace": PROVING["failure_grace"],
     "timeout": PROVING["timeout"],
     "require_ready": PROVING["require_ready"],
+}
+
+DRIVER_UPGRADE: Spec = {
+    **CONNECTION,
+    **RUN,
+    **EXCHANGE,
+    "nodes": {"type": "list", "elements": "str"},
+    "waves": {"type": "list", "elements": "str", "default": ["1", "10%", "50%", "100%"]},
+    "max_unavailable": {"type": "str", "default": "10%"},
+    "max_failures": {"type": "str", "default": "5%"},
+    "soak": {"type": "int", "default": 0},
+    "maintenance_window": {
+        "type": "dict",
+        "options": {
+            "start": {"type": "str", "required": True},
+            "end": {"type": "str", "required": True},
+            "days": {"type": "list", "elements": "str"},
+            "timezone": {"type": "str", "default": "UTC"},
+        },
+    },
+    "rollback": {"type": "bool", "default": False},
+}
+
+NODE_REMEDY: Spec = {
+    **CONNECTION,
+    **RUN,
+    **EXCHANGE,
+    "faults": {
+        "type": "list",
+        "elements": "dict",
+        "default": [],
+        "options": {
+            "node": {"type": "str", "required": True},
+            "fault": {"type": "str", "required": True},
+        },
+    },
+    "release": {"type": "list", "elements": "str", "default": []},
+    "attempts": {"type": "int", "default": 3},
+    "cooldown": {"type": "int", "default": 600},
+    "max_unavailable": {"type": "str", "default": "10%"},
+    "max_failures": {"type": "str", "default": "10%"},
 }
 
 # How registries are asked, for who has no cluster to ask about it, too.

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a node stands in the exchange of its driver: the annotation, and the patch that goes with each
-step. Pure."""
+"""How a node stands in the exchange of its driver, or in a remedy: the annotation, and the patch that
+goes with each step. Pure."""
 
 from __future__ import annotations
 
@@ -17,18 +17,23 @@ from .._json import Obj
 from .facts import NodeFacts
 from .taints import EXCHANGE, PENDING, QUARANTINE, Taint, is_of_engine, taints_of
 
-UPGRADING, QUARANTINED, DONE = "upgrading", "quarantined", "done"
+UPGRADING, REMEDY, QUARANTINED, DONE = "upgrading", "remedy", "quarantined", "done"
+UNDER_WAY = (UPGRADING, REMEDY)
 # The value of the taint that goes with a phase; a node that is done has none.
-_TAINTS = {UPGRADING: EXCHANGE, QUARANTINED: QUARANTINE}
+_TAINTS = {UPGRADING: EXCHANGE, REMEDY: QUARANTINE, QUARANTINED: QUARANTINE}
 
 
 @dataclass(frozen=True)
 class NodeUpgrade:
-    """phase: UPGRADING, QUARANTINED or DONE. target: which version of the driver that is about.
+    """phase: UPGRADING, REMEDY, QUARANTINED or DONE. target: which version of the driver that is
+    about.
 
     since: when the phase began, an API timestamp. cordoned: by us, so that we uncordon it. took:
     seconds from cordon to proof, of a node that is done. reason: what it waits for, or why it
-    failed. boot: the boot id that is to change, of a node that has to be rebooted.
+    failed. boot: the boot id that is to change, of a node that has to be rebooted. remedy: which
+    one is under way, or was the last before a quarantine ("none": not begun). fault: what was said
+    of the node that its proofs cannot see. tried: when remedies were begun, oldest first, API
+    timestamps.
     """
 
     phase: str
@@ -38,6 +43,14 @@ class NodeUpgrade:
     took: int = 0
     reason: str = ""
     boot: str = ""
+    remedy: str = ""
+    fault: str = ""
+    tried: tuple[str, ...] = ()
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether somebody is at it, or was when a run ended early."""
+        return self.phase in UNDER_WAY
 
 
 def read_upgrade(annotations: Mapping[str, str], recipe: str) -> NodeUpgrade | None:
@@ -49,18 +62,24 @@ def read_upgrade(annotations: Mapping[str, str], recipe: str) -> NodeUpgrade | N
 def _parse(text: str) -> NodeUpgrade | None:
     try:
         found = json.loads(text or "null")
+        if isinstance(found, dict) and isinstance(found.get("tried"), list):
+            found["tried"] = tuple(found["tried"])
         upgrade = NodeUpgrade(**found) if found else None
     except (ValueError, TypeError):
         return None
-    known = upgrade is not None and upgrade.phase in (UPGRADING, QUARANTINED, DONE)
+    known = upgrade is not None and upgrade.phase in (*UNDER_WAY, QUARANTINED, DONE)
     return upgrade if known and _fits(upgrade) else None
 
 
 def _fits(upgrade: NodeUpgrade | None) -> bool:
     """Whether each field is of its type: anybody who may patch nodes may have written it."""
     default = NodeUpgrade("")
-    return upgrade is not None and all(
-        type(value) is type(getattr(default, name)) for name, value in asdict(upgrade).items()
+    return (
+        upgrade is not None
+        and all(
+            type(value) is type(getattr(default, name)) for name, value in asdict(upgrade).items()
+        )
+        and all(isinstance(moment, str) for moment in upgrade.tried)
     )
 
 
@@ -92,7 +111,7 @@ def upgrade_patch(node: Mapping[str, Any], recipe: str, upgrade: NodeUpgrade | N
     """
     metadata, spec = node["metadata"], node.get("spec") or {}
     before = read_upgrade(metadata.get("annotations") or {}, recipe)
-    under_way = upgrade is not None and upgrade.phase == UPGRADING
+    under_way = upgrade is not None and upgrade.is_under_way
     ours = bool(before and before.cordoned)
     patch: Obj = {
         "metadata": {
@@ -131,9 +150,11 @@ def proven_patch(
 ) -> list[Obj]:
     """The JSON patch that takes off a node what ends once it is proven: the taint with which it
     started, or its quarantine; empty where it has none. Refused where any of it has changed
-    meanwhile."""
+    meanwhile. A node that somebody is at, or whose fault the proofs cannot see, stays as it is."""
     patch: list[Obj] = []
     upgrade = read_upgrade(annotations, recipe)
+    if upgrade and (upgrade.is_under_way or (upgrade.phase == QUARANTINED and upgrade.fault)):
+        return []
     for index, entry in enumerate(taints):
         value = entry.get("value")
         if entry.get("key") == summary_label(recipe) and value in (PENDING, QUARANTINE):

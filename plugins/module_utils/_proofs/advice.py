@@ -51,6 +51,10 @@ OF_STATES: Mapping[str, Reason] = {
         "the node's driver is exchanged, and nothing is proven there meanwhile; the sentence says what is waited for",
         WAIT,
     ),
+    "Remedied": Reason(
+        "a remedy is tried on the node, and nothing is proven there meanwhile; the sentence says what is waited for",
+        WAIT,
+    ),
     "Timeout": Reason(
         "not ready within the state's time, and nothing else is wrong",
         "read the pod's log, or allow more time with timeout",

@@ -23,6 +23,7 @@ from .recipe import (
     NodeObjects,
     Option,
     Recipe,
+    Remedies,
     Rival,
     State,
 )
@@ -75,6 +76,9 @@ def _recipe(raw: Mapping[str, Any], files: Mapping[str, str], source: str) -> Re
         release_role=raw.get("release_role", ""),
         device_access=DeviceAccess(
             **{name: tuple(texts) for name, texts in raw.get("device_access", {}).items()}
+        ),
+        remedies=Remedies(
+            **{name: tuple(values) for name, values in raw.get("remedies", {}).items()}
         ),
         options=_options(raw.get("options", {})),
         states={name: _state(name, states[name], files) for name in in_order(states)},

@@ -14,6 +14,7 @@ from .._proofs.proof import Proof
 
 CLUSTER = "cluster"
 FIRST_NODE, ALL_NODES = "first_node", "all_nodes"
+RESTART_DRIVER, REBOOT_NODE = "restart", "reboot"
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,21 @@ class DeviceAccess:
 
 
 @dataclass(frozen=True)
+class Remedies:
+    """What is tried where a node's devices are at fault. states: those whose failure on a node means
+    that. steps: one for each try, the last repeated: RESTART_DRIVER, REBOOT_NODE, or the template
+    of a pod that runs on the node."""
+
+    states: tuple[str, ...] = ()
+    steps: tuple[str, ...] = (RESTART_DRIVER,)
+
+    @property
+    def pods(self) -> tuple[str, ...]:
+        """The templates among the steps."""
+        return tuple(step for step in self.steps if step not in (RESTART_DRIVER, REBOOT_NODE))
+
+
+@dataclass(frozen=True)
 class Recipe:
     """A special resource's stack.
 
@@ -189,7 +205,7 @@ class Recipe:
     driver. rivals: what must not run where this recipe is enabled. node_objects: what its pods make
     of each node, removed with the recipe. release_role: the role that gives back what is not in the
     recipe's objects, before these are removed ("" for none). device_access: what else than a
-    request tells a user of the devices.
+    request tells a user of the devices. remedies: what is tried on a node that fails.
     version: the author's own ("" for none), driver_version the template of the driver's, of which
     options are the only variables.
     options: those of the recipe and the standard ones. states: in dependency order. files: every
@@ -209,6 +225,7 @@ class Recipe:
     node_objects: tuple[NodeObjects, ...] = ()
     release_role: str = ""
     device_access: DeviceAccess = field(default_factory=DeviceAccess)
+    remedies: Remedies = field(default_factory=Remedies)
     options: Mapping[str, Option] = field(default_factory=dict)
     states: Mapping[str, State] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from .._proofs.catalog import KINDS
 from .._schema.problems import Problems, describe, suggest
 from .._schema.shapes import is_template, join
 from .._schema.terms import RecipeFile
+from .recipe import REBOOT_NODE, RESTART_DRIVER
 from .standard import STANDARD_OPTIONS
 from .values import CONVERTERS, NotOfTypeError, convert
 
@@ -45,7 +46,31 @@ def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems:
                 "preinstalled_driver in the recipe, by whose labels a driver is known",
                 "none",
             )
+    _check_remedies(_dict(raw.get("remedies")), states, files, problems)
     _check_cycles(states, problems)
+
+
+def _check_remedies(
+    remedies: Mapping[str, Any],
+    states: Mapping[str, Any],
+    files: Mapping[str, str],
+    problems: Problems,
+) -> None:
+    for index, state in enumerate(_list(remedies.get("states"))):
+        if isinstance(state, str) and state not in states:
+            problems.add(
+                f"remedies.states[{index}]",
+                "a state of the recipe",
+                f"{state}{suggest(state, states)}",
+            )
+    for index, step in enumerate(_list(remedies.get("steps"))):
+        known = (RESTART_DRIVER, REBOOT_NODE)
+        if isinstance(step, str) and step not in known and step not in files:
+            problems.add(
+                f"remedies.steps[{index}]",
+                "restart, reboot, or a file of the recipe",
+                f"{step}{suggest(step, [*known, *files])}",
+            )
 
 
 def _is_everywhere(rival: Mapping[str, Any]) -> bool:

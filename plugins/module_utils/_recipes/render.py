@@ -30,6 +30,7 @@ __all__ = [
     "check_recipe",
     "render_images",
     "render_pod",
+    "render_remedy",
     "render_state",
 ]
 
@@ -48,6 +49,20 @@ def render_pod(
     The caller gives it its name.
     """
     return _renderer(recipe, state_name, facts).pod(proof, group, node)
+
+
+def render_remedy(
+    recipe: Recipe, template: str, facts: RenderFacts, group: Group, node: str
+) -> Obj:
+    """The pod of one of the recipe's remedies, as a validation pod of the first state that they are
+    for."""
+    state = recipe.remedies.states[0]
+    return render_pod(recipe, state, remedy_proof(template), facts, group, node)
+
+
+def remedy_proof(template: str) -> Proof:
+    """As a proof would have it: a pod of the recipe that is pinned to a node and ends."""
+    return Proof("workload", {"pod": template})
 
 
 def render_images(recipe: Recipe, state_name: str, facts: RenderFacts) -> dict[str, str]:

@@ -229,6 +229,12 @@ _DEVICE_ACCESS = Record(
         ),
     }
 )
+_REMEDIES = Record(
+    {
+        "states": Key(Items(Text("the name of a state"), minimum=1), required=True),
+        "steps": Key(Items(Text("restart, reboot, or the template of a Pod"), minimum=1)),
+    }
+)
 _LABEL_SETS = Record(
     {"any_of": Key(Items(MapOf(_LABEL_VALUE, _LABEL_NAME, 1), minimum=1), required=True)}
 )
@@ -248,6 +254,7 @@ RECIPE = Record(
         "rivals": Key(Items(_RIVAL)),
         "node_objects": Key(Items(_NODE_OBJECT)),
         "device_access": Key(_DEVICE_ACCESS),
+        "remedies": Key(_REMEDIES),
         "release_role": Key(Text("a role's full name", _FULL_NAME)),
         "options": Key(
             MapOf(_OPTION, Text("lower-case letters, digits and _", r"[a-z][a-z0-9_]*"))

@@ -27,13 +27,14 @@ from .._verdicts.pod_status import crashed_container, is_ready
 @dataclass(frozen=True)
 class DriverPod:
     """A pod of a driver. why: what differs from the version that is deployed, "" where nothing does.
-    fails: it does not come up."""
+    fails: it does not come up. made: when, an API timestamp."""
 
     state: str
     key: ObjectKey
     uid: str
     why: str
     fails: bool = False
+    made: str = ""
 
 
 class DriverPods:
@@ -114,7 +115,8 @@ class DriverPods:
                     key = ObjectKey("v1", "Pod", metadata["namespace"], metadata["name"])
                     fails = not is_ready(pod) and crashed_container(pod) is not None
                     why = self._why(uid, pod)
-                    found.append(DriverPod(state, key, metadata["uid"], why, fails))
+                    made = str(metadata.get("creationTimestamp") or "")
+                    found.append(DriverPod(state, key, metadata["uid"], why, fails, made))
         return found
 
     def outdated(self, node: str) -> list[DriverPod]:

@@ -1,17 +1,20 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The exchange of one node's driver, step by step: each call does what is due now, and what was done
-is told from the cluster, so that a run that was killed anywhere is taken up by the next."""
+"""The exchange of one node's driver, or a remedy on a node, step by step: each call does what is due
+now, and what was done is told from the cluster, so that a run that was killed anywhere is taken up by
+the next."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Protocol
 
-from .._cluster.api_errors import ApiError, Conflict, NotFound, Unreachable
+from .._cluster.api_errors import AlreadyExists, ApiError, Conflict, NotFound, Unreachable
 from .._cluster.client import Client
 from .._cluster.labels import VALIDATION_LABEL, summary_label
 from .._cluster.objects import ObjectKey
@@ -21,31 +24,39 @@ from .._nodes.taints import EXCHANGE, Taint
 from .._nodes.upgrade_marks import (
     DONE,
     QUARANTINED,
+    REMEDY,
     UPGRADING,
     NodeUpgrade,
     read_upgrade,
 )
+from .._recipes.recipe import REBOOT_NODE, RESTART_DRIVER
 from .._states.node_upgrades import write_upgrade
 from .._times import timestamp
+from .._verdicts.pod_status import last_line
 from .device_users import KEPT, DeviceUse, DeviceUser, DrainRules, device_users
 from .driver_pods import DriverPod
+from .remedies import Remedy, RemedyRules, recent
 
 AGAIN_S = 2.0
 # As kubectl drain asks again where a budget refuses.
 EVICT_AGAIN_S = 5.0
+# In the place of a remedy's name.
+NOT_BEGUN = "none"
+POD_AGAIN_S = 1.0
 # What lasts so long is written to the node, for whoever looks from elsewhere.
 TELL_AFTER_S = 10.0
 
 
 class ExchangeStep(Enum):
     """CORDON: nothing is done yet. FREE: users of the devices leave. STOP: our own pods that stand
-    on the driver do. REBOOT: the node boots anew. RESTART: the driver's pod goes. PROVE: the new one
-    is proven, with all that stands on it. FINISH, FAIL: the node is given back, or goes into
-    quarantine. ENDED: it is there."""
+    on the driver do. RUN_POD: the pod of a remedy runs. REBOOT: the node boots anew. RESTART: the
+    driver's pod goes. PROVE: the new one is proven, with all that stands on it. FINISH, FAIL: the
+    node is given back, or goes into quarantine. ENDED: it is there."""
 
     CORDON = "is cordoned"
     FREE = "is freed"
     STOP = "waits for the pods that stand on the driver to leave"
+    RUN_POD = "waits for the remedy's pod to end"
     REBOOT = "waits for the node to boot anew"
     RESTART = "waits for the driver's pod to end"
     PROVE = "is proven"
@@ -58,9 +69,11 @@ _HELD = (
     ExchangeStep.CORDON,
     ExchangeStep.FREE,
     ExchangeStep.STOP,
+    ExchangeStep.RUN_POD,
     ExchangeStep.REBOOT,
     ExchangeStep.RESTART,
 )
+_WITHDRAWN = _HELD[2:]
 _WATCHED = (ExchangeStep.PROVE, ExchangeStep.ENDED)
 
 
@@ -87,7 +100,7 @@ class Reboot:
 @dataclass(frozen=True)
 class ExchangeSettings:
     """free_s: how long users of the devices are waited for; stop_s: how long our own pods are, and
-    the driver's. reboot: None where the driver's pod is all that is restarted."""
+    the driver's. reboot: how, where nodes are rebooted. remedies: None where none is to be tried."""
 
     recipe: str
     use: DeviceUse
@@ -95,29 +108,51 @@ class ExchangeSettings:
     free_s: float
     stop_s: float
     reboot: Reboot | None = None
+    remedies: RemedyRules | None = None
+
+
+class ExchangedNode(Protocol):
+    """What is there of a node on its way, read anew with each step."""
+
+    @property
+    def name(self) -> str:
+        """The node's."""
+
+    def target(self) -> str:
+        """The version that its drivers are to have."""
+
+    def boot_id(self) -> str:
+        """Of its boot."""
+
+    def standing(self) -> Sequence[Obj]:
+        """Our own pods that stand on the drivers."""
+
+    def outdated(self) -> Sequence[DriverPod]:
+        """The drivers' pods that make way for others."""
+
+    def drivers(self) -> Sequence[DriverPod]:
+        """All pods of its drivers."""
+
+    def remedy_pod(self, step: str) -> Obj:
+        """The pod of a remedy, to be made; raises InvalidInput."""
 
 
 class NodeExchange:
-    """One node on its way. standing: our own pods on the node that stand on the driver; drivers: its
-    outdated pods; both are read anew with each step."""
+    """One node on its way. remedy: None where its driver is brought to the version that is
+    deployed."""
 
     def __init__(
         self,
         client: Client,
-        node: str,
-        target: str,
+        node: ExchangedNode,
         settings: ExchangeSettings,
-        standing: Callable[[], Sequence[Obj]],
-        drivers: Callable[[], Sequence[DriverPod]],
-        boot_id: Callable[[], str],
+        remedy: Remedy | None,
         before_write: Callable[[], None],
         clock: Callable[[], float],
     ) -> None:
         self._client = client
         self._settings = settings
-        self._standing = standing
-        self._drivers = drivers
-        self._boot_id = boot_id
+        self._there = node
         self._boot = ""
         self._before_write = before_write
         self._clock = clock
@@ -129,8 +164,9 @@ class NodeExchange:
         self._ended_pods: set[str] = set()
         self._told = ""
         self._reason_since = clock()
-        self.node = node
-        self.target = target
+        self.node = node.name
+        self.target = node.target()
+        self.remedy = remedy
         self.step = ExchangeStep.CORDON
         self.step_since = self.began = clock()
         self.again_at = 0.0
@@ -139,6 +175,14 @@ class NodeExchange:
         self.took = 0.0
         self._failure = ""
         self._asked = False
+        # Whether the remedy has been begun: it is not done twice.
+        self._is_tried = False
+        self._is_taken_up = False
+
+    @property
+    def phase(self) -> str:
+        """As the node says it while it is on its way."""
+        return UPGRADING if self.remedy is None else REMEDY
 
     def is_held(self) -> bool:
         """Whether the node is not to be proven now."""
@@ -150,12 +194,31 @@ class NodeExchange:
 
     def withdraws(self) -> bool:
         """Whether our own pods that stand on the driver have to go."""
-        return self.step in (ExchangeStep.STOP, ExchangeStep.REBOOT, ExchangeStep.RESTART)
+        return self.step in _WITHDRAWN
 
     def waits_for_caller(self) -> bool:
         """Whether nothing happens before whoever called has rebooted the node."""
-        reboot = self._settings.reboot
+        reboot = self._reboot_by
         return self.step is ExchangeStep.REBOOT and reboot is not None and reboot.annotation is None
+
+    @property
+    def _reboot_by(self) -> Reboot | None:
+        asked = self.remedy is None or self.remedy.step == REBOOT_NODE
+        return self._settings.reboot if asked else None
+
+    @property
+    def _runs_pod(self) -> bool:
+        """Whether a pod is all that the remedy is; the driver stays."""
+        return self.remedy is not None and self.remedy.step not in (RESTART_DRIVER, REBOOT_NODE)
+
+    def _drivers(self) -> Sequence[DriverPod]:
+        """The drivers' pods that have to go."""
+        if self.remedy is None:
+            return self._there.outdated()
+        if not self._is_tried:
+            return self._there.drivers()
+        begun = self.remedy.tried[-1]
+        return [pod for pod in self._there.drivers() if pod.made < begun]
 
     def advance(self) -> None:
         """Do what is due; raises what another try does not mend."""
@@ -184,6 +247,8 @@ class NodeExchange:
             self._free()
         elif self.step is ExchangeStep.STOP:
             self._stop()
+        elif self.step is ExchangeStep.RUN_POD:
+            self._run_pod()
         elif self.step is ExchangeStep.REBOOT:
             self._reboot()
         elif self.step is ExchangeStep.RESTART:
@@ -194,20 +259,25 @@ class NodeExchange:
             self._end(ExchangeEnding.QUARANTINED, QUARANTINED, self._failure)
 
     def _cordon(self) -> None:
-        if not self._write(UPGRADING, ""):
+        there = self._write(self.phase, "")
+        self._is_taken_up = True
+        if not there:
             return
-        # Without an outdated pod the driver's has been restarted by a run before this one.
         if self._boot:
             self._go(ExchangeStep.REBOOT)
+        elif self._runs_pod or self._drivers():
+            self._go(ExchangeStep.FREE)
         else:
-            self._go(ExchangeStep.FREE if self._drivers() else ExchangeStep.PROVE)
+            # The driver's pod has been restarted by a run before this one.
+            self._go(ExchangeStep.PROVE)
 
     def _free(self) -> None:
         users = self._users()
         now = self._clock()
         blocked = [user for user in users if user.obstacle and not user.leaving]
         if blocked:
-            self._postpone(f"{blocked[0]} {blocked[0].why}, and {blocked[0].obstacle}")
+            first = blocked[0]
+            self._postpone(f"pod {first}, which {first.why}: {first.obstacle}")
             return
         if not users:
             self._close()
@@ -275,7 +345,7 @@ class NodeExchange:
             self._refused.pop(user.uid, None)
 
     def _stop(self) -> None:
-        left = self._standing()
+        left = [pod for pod in self._there.standing() if not self._is_remedy_pod(pod)]
         self._end_validators(left)
         if left:
             metadata = left[0]["metadata"]
@@ -283,24 +353,80 @@ class NodeExchange:
                 f"pod {metadata['namespace']}/{metadata['name']} stands on the driver and is ending"
             )
             return
+        if not self._note_try():
+            return
+        if self._runs_pod:
+            self._go(ExchangeStep.RUN_POD)
+            return
         self._before_write()
         kind = self._client.kind("v1", "Pod")
         for pod in self._drivers():
             self._client.delete(kind, pod.key.name, pod.key.namespace, uid=pod.uid)
             self._ended_pods.add(pod.uid)
-        if self._settings.reboot is None:
+        if self._reboot_by is None:
             self._go(ExchangeStep.RESTART)
         else:
-            self._boot = self._boot_id()
-            self._write(UPGRADING, ExchangeStep.REBOOT.value)
+            self._boot = self._there.boot_id()
+            self._write(self.phase, ExchangeStep.REBOOT.value)
             self._go(ExchangeStep.REBOOT)
 
+    def _note_try(self) -> bool:
+        """Note on the node, before it is done, that a remedy is tried; False where the node is
+        gone."""
+        if self.remedy is None or self._is_tried:
+            return True
+        now = self._clock()
+        tried = (*recent(self.remedy.tried, now), timestamp(now))
+        self.remedy, self._is_tried = replace(self.remedy, tried=tried), True
+        return self._write(REMEDY, self.reason)
+
+    def _run_pod(self) -> None:
+        pod = self._find_pod()
+        phase = (pod.get("status") or {}).get("phase") if pod else ""
+        if pod and phase in ("Succeeded", "Failed"):
+            if phase == "Succeeded":
+                self._go(ExchangeStep.PROVE)
+            else:
+                self.fail(self._why_failed(pod))
+        else:
+            self.again_at = self._clock() + POD_AGAIN_S
+            self._wait(f"pod {self._pod_name()}, which is the remedy, has not ended")
+
+    def _find_pod(self) -> Obj | None:
+        """The remedy's pod, made where there is none; it stays, so that it is not made twice."""
+        body = self._there.remedy_pod(self.remedy.step if self.remedy else "")
+        body["metadata"]["name"] = self._pod_name()
+        body["metadata"].pop("generateName", None)
+        kind = self._client.kind("v1", "Pod")
+        found = self._client.get(kind, self._pod_name(), body["metadata"]["namespace"])
+        if found is None:
+            self._before_write()
+            with suppress(AlreadyExists):
+                self._client.create(body)
+        return found
+
+    def _why_failed(self, pod: Obj) -> str:
+        metadata = pod["metadata"]
+        namespace, name = metadata["namespace"], metadata["name"]
+        said = ""
+        with suppress(ApiError):
+            said = last_line(self._client.logs(namespace, name, tail=20))
+        return f"pod {namespace}/{name}, which is the remedy, failed{': ' if said else ''}{said}"
+
+    def _pod_name(self) -> str:
+        """The same in every run for the same try."""
+        begun = self.remedy.tried[-1] if self.remedy and self.remedy.tried else ""
+        return f"remedy-{hashlib.sha256(f'{self.node}|{begun}'.encode()).hexdigest()[:12]}"
+
+    def _is_remedy_pod(self, pod: Obj) -> bool:
+        return self._is_tried and pod["metadata"]["name"] == self._pod_name()
+
     def _reboot(self) -> None:
-        reboot = self._settings.reboot
-        if reboot is None or self._boot_id() != self._boot:
+        reboot = self._reboot_by
+        if reboot is None or self._there.boot_id() != self._boot:
             self._boot = ""
             self._ask_for_reboot(None)
-            self._write(UPGRADING, "")
+            self._write(self.phase, "")
             self._go(ExchangeStep.RESTART)
         elif self._clock() - self.step_since > reboot.timeout_s:
             self.fail(f"the node has not booted anew for {reboot.timeout_s:.0f} s")
@@ -309,7 +435,7 @@ class NodeExchange:
             self._asked = True
 
     def _ask_for_reboot(self, value: str | None) -> None:
-        reboot = self._settings.reboot
+        reboot = self._reboot_by
         if reboot and reboot.annotation:
             self._before_write()
             body = {"metadata": {"annotations": {reboot.annotation[0]: value}}}
@@ -348,18 +474,33 @@ class NodeExchange:
         self._go(ExchangeStep.FINISH)
 
     def fail(self, reason: str) -> None:
-        """The node is not to be used as it is."""
-        self._failure = reason
+        """The node is not to be used as it is; another remedy is tried first, where there is one."""
         self.ending = None
+        rules = self._settings.remedies
+        step = rules.next(self.remedy.tried, self._clock()) if rules and self.remedy else ""
+        if self.remedy and step:
+            self.remedy, self._is_tried = replace(self.remedy, step=step), False
+            self._go(ExchangeStep.CORDON)
+        else:
+            self.give_up(reason)
+
+    def give_up(self, reason: str) -> None:
+        """The node is not to be used, and nothing is done about it."""
+        fault = f"{self.remedy.fault}; " if self.remedy and self.remedy.fault else ""
+        self._failure = f"{fault}{reason}"
         self._go(ExchangeStep.FAIL)
 
-    def begin_again(self, target: str) -> None:
+    def begin_again(self) -> None:
         """The driver has changed once more."""
-        self.target = target
+        self.target = self._there.target()
         self._go(ExchangeStep.CORDON)
 
     def _postpone(self, reason: str) -> None:
-        self._end(ExchangeEnding.POSTPONED, "", reason)
+        """The node cannot be freed: it is left as it was, but for one that nobody should use."""
+        if self.remedy:
+            self.give_up(f"not freed: {reason}")
+        else:
+            self._end(ExchangeEnding.POSTPONED, "", reason)
 
     def drop(self) -> None:
         """The node has left."""
@@ -387,15 +528,31 @@ class NodeExchange:
 
     def _standing_as(self, phase: str, reason: str, took: int, live: Obj) -> NodeUpgrade:
         before = read_upgrade(live["metadata"].get("annotations") or {}, self._settings.recipe)
-        goes_on = before is not None and before.phase == phase == UPGRADING
+        goes_on = before is not None and before.phase == phase == self.phase
         since = before.since if before and goes_on else timestamp(self._clock())
-        cordoned = phase == UPGRADING and (
+        cordoned = phase == self.phase and (
             bool(before and goes_on and before.cordoned)
             or not (live.get("spec") or {}).get("unschedulable")
         )
-        if before and goes_on and phase == UPGRADING and self.step is ExchangeStep.CORDON:
-            self._boot = before.boot
-        return NodeUpgrade(phase, self.target, since, cordoned, took, reason, self._boot)
+        tried = before.tried if before else ()
+        if before and goes_on and not self._is_taken_up:
+            self._take_up(before)
+        if self.remedy:
+            tried = self.remedy.tried
+        begun = fault = ""
+        if self.remedy and phase != DONE:
+            fault = self.remedy.fault
+            begun = self.remedy.step if self._is_tried else NOT_BEGUN
+        return NodeUpgrade(
+            phase, self.target, since, cordoned, took, reason, self._boot, begun, fault, tried
+        )
+
+    def _take_up(self, before: NodeUpgrade) -> None:
+        """Go on where a run before this one ended."""
+        self._boot = before.boot
+        if self.remedy and before.remedy == self.remedy.step and before.tried:
+            self.remedy = replace(self.remedy, fault=before.fault, tried=before.tried)
+            self._is_tried = True
 
     def _go(self, step: ExchangeStep) -> None:
         self.step, self.step_since = step, self._clock()
@@ -410,7 +567,7 @@ class NodeExchange:
         lasting = self._clock() - self._reason_since > TELL_AFTER_S
         if not self.ending and lasting and self._told != self.reason:
             self._told = self.reason
-            self._write(UPGRADING, self.reason)
+            self._write(self.phase, self.reason)
 
     def tell(self, reason: str) -> None:
         """What the node waits for while it is proven."""

@@ -77,19 +77,21 @@ class PlannedNode:
 class UpgradePlan:
     """done: how many nodes were exchanged before, to the same version. at_once: how many nodes at
     most are not available at a time. per_node_s: what earlier exchanges took, None where there were
-    none."""
+    none. what: it is; nothing: what is said where it is nothing."""
 
     recipe: str
     nodes: Sequence[PlannedNode]
     done: int
     at_once: int
     per_node_s: float | None
+    what: str = "upgrade"
+    nothing: str = "every driver runs the version that is deployed"
 
     def table(self) -> list[str]:
         """A headline, and a row for each node."""
         begun = [node for node in self.nodes if node.wave]
         if not self.nodes:
-            return [f"{self.recipe}: every driver runs the version that is deployed"]
+            return [f"{self.recipe}: {self.nothing}"]
         lines = [self._head(len(begun))]
         rows: list[Sequence[str]] = [("WAVE", "NODE", "WHY", "USERS", "BLOCKED BY")]
         shown = [*(node for node in self.nodes if not node.wave), *begun][:_SHOWN]
@@ -110,7 +112,7 @@ class UpgradePlan:
         nodes = f"{begun} node{'' if begun == 1 else 's'}"
         count = len({node.wave for node in self.nodes if node.wave})
         waves = f"{count} wave{'' if count == 1 else 's'}"
-        text = f"upgrade of {self.recipe}: {nodes} in {waves}, at most {self.at_once} at a time"
+        text = f"{self.what} of {self.recipe}: {nodes} in {waves}, at most {self.at_once} at a time"
         if self.per_node_s is not None:
             turns = -(-begun // self.at_once) if self.at_once else begun
             text += f", about {duration(turns * self.per_node_s)}"

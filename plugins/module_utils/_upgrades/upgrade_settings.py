@@ -47,29 +47,34 @@ def _reboot(params: Mapping[str, Any]) -> Reboot | None:
     return Reboot((name, value), timeout_s)
 
 
+def exchange_settings(prepared: Prepared, params: Mapping[str, Any]) -> ExchangeSettings:
+    """How each node is led; raises InvalidInput."""
+    drain = params["drain"] or {}
+    access = prepared.device_access
+    return ExchangeSettings(
+        recipe=prepared.recipe.name,
+        use=DeviceUse(prepared.serves, access.runtime_classes, access.host_paths),
+        rules=DrainRules(
+            whole_node=bool(drain.get("whole_node")),
+            force=bool(drain.get("force")),
+            delete_emptydir_data=bool(drain.get("delete_emptydir_data")),
+            daemonsets=drain.get("daemonsets") is not False,
+            grace_period=drain.get("grace_period"),
+        ),
+        free_s=float(drain.get("timeout") or 600),
+        stop_s=float(params["stop_timeout"]),
+        reboot=_reboot(params),
+    )
+
+
 def make_settings(prepared: Prepared, params: Mapping[str, Any]) -> UpgradeSettings:
     """Raises InvalidInput."""
     for name in ("max_unavailable", "max_failures"):
         parse_amount(params[name], name)
     for value in params["waves"]:
         parse_amount(value, "wave")
-    drain = params["drain"] or {}
-    access = prepared.device_access
     return UpgradeSettings(
-        exchange=ExchangeSettings(
-            recipe=prepared.recipe.name,
-            use=DeviceUse(prepared.serves, access.runtime_classes, access.host_paths),
-            rules=DrainRules(
-                whole_node=bool(drain.get("whole_node")),
-                force=bool(drain.get("force")),
-                delete_emptydir_data=bool(drain.get("delete_emptydir_data")),
-                daemonsets=drain.get("daemonsets") is not False,
-                grace_period=drain.get("grace_period"),
-            ),
-            free_s=float(drain.get("timeout") or 600),
-            stop_s=float(params["stop_timeout"]),
-            reboot=_reboot(params),
-        ),
+        exchange=exchange_settings(prepared, params),
         waves=params["waves"],
         max_unavailable=params["max_unavailable"],
         max_failures=params["max_failures"],

@@ -1,13 +1,13 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an upgrade finds before it begins: which nodes run a driver of a version before, who uses
-their devices, what may hold them up. Reads only."""
+"""What there is of nodes before their drivers are exchanged: what runs there, who uses the devices,
+what may hold it up. Reads only."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
 from .._cluster.api_errors import Forbidden
 from .._cluster.client import Client
@@ -15,14 +15,14 @@ from .._cluster.labels import summary_label
 from .._cluster.rights import CLUSTER, Right
 from .._json import Obj
 from .._nodes.taints import EXCHANGE, Taint
-from .._nodes.upgrade_marks import DONE, QUARANTINED, UPGRADING, NodeUpgrade, read_upgrade
+from .._nodes.upgrade_marks import QUARANTINED, REMEDY, UPGRADING, NodeUpgrade, read_upgrade
 from .._proofs.snapshot import ClusterSnapshot, node_of
+from .._recipes.render import render_remedy
 from .._states.desired import Desired
 from .device_users import KEPT, DeviceUser, device_users
 from .driver_pods import DriverPod, DriverPods
-from .pace import Pace
-from .upgrade_plan import Budget, PlannedNode, UpgradePlan, held_by, typical
-from .upgrade_settings import UpgradeSettings
+from .node_exchange import ExchangeSettings
+from .upgrade_plan import Budget, PlannedNode, held_by
 from .waves import spread
 
 _ZONE = "topology.kubernetes.io/zone"
@@ -38,15 +38,16 @@ RIGHTS = (
 
 
 class UpgradeSurvey:
-    """One cluster as an upgrade sees it, over the snapshot that the walk keeps true."""
+    """One cluster as an exchange sees it, over the snapshot that the walk keeps true."""
 
     def __init__(
-        self, desired: Desired, settings: UpgradeSettings, snapshot: ClusterSnapshot
+        self, desired: Desired, settings: ExchangeSettings, snapshot: ClusterSnapshot
     ) -> None:
         self._client: Client = desired.client
-        self._recipe = desired.recipe.name
+        self._desired = desired
         self._plans = desired.plans
         self._settings = settings
+        self.recipe = desired.recipe
         self.snapshot = snapshot
         self.drivers = DriverPods(
             desired.client, snapshot, desired.plans, desired.prepared.namespace
@@ -55,72 +56,24 @@ class UpgradeSurvey:
     def upgrades(self) -> dict[str, NodeUpgrade]:
         """How nodes stand that were, or are, exchanged."""
         found = {
-            name: read_upgrade(node.annotations, self._recipe)
+            name: read_upgrade(node.annotations, self.recipe.name)
             for name, node in self.snapshot.nodes.items()
         }
         return {name: upgrade for name, upgrade in found.items() if upgrade}
 
-    def under_way(self) -> set[str]:
-        """The nodes that are on their way, by what they say."""
-        return {name for name, each in self.upgrades().items() if each.phase == UPGRADING}
+    def under_way(self, phase: str) -> set[str]:
+        """The nodes that are on their way in this phase, by what they say."""
+        return {name for name, each in self.upgrades().items() if each.phase == phase}
 
-    def ended(self, phase: str) -> set[str]:
-        """The nodes whose exchange ended so, for the version that is deployed now."""
-        return {
-            name
-            for name, upgrade in self.upgrades().items()
-            if upgrade.phase == phase
-            and upgrade.target == self.drivers.target(name)
-            and not self.drivers.outdated(name)
-        }
-
-    def candidates(self) -> list[str]:
-        """The nodes with a driver of a version before, or on their way since an earlier run: these
-        first, then one of each zone after the other."""
-        under_way = self.under_way()
-        only = self._settings.only
-        outdated = {
-            name: node.labels.get(_ZONE, "")
-            for name, node in self.snapshot.nodes.items()
-            if name not in under_way
-            and (only is None or name in only)
-            and (self.drivers.outdated(name) or self.held_up(name))
-        }
-        return [*sorted(under_way), *spread(outdated)]
+    def in_zones(self, nodes: Iterable[str]) -> list[str]:
+        """The nodes, one of each zone after the other."""
+        return spread({name: self.snapshot.nodes[name].labels.get(_ZONE, "") for name in nodes})
 
     def held_up(self, node: str) -> list[DriverPod]:
         """The drivers' pods that do not come up while others of ours stand on a driver that was
         there before: a driver in use cannot be replaced."""
         failing = [pod for pod in self.drivers.pods(node) if pod.fails]
         return failing if failing and self.standing_pods(node) else []
-
-    def plan(self) -> tuple[UpgradePlan, Pace]:
-        """What would be done, and how fast."""
-        candidates = self.candidates()
-        users = self._users(candidates)
-        budgets = self._budgets() if users else []
-        rows = [self._planned(name, users.get(name, ()), budgets) for name in candidates]
-        before = len(self.ended(DONE)) + len(self.ended(QUARANTINED))
-        begun = [row.node for row in rows if not row.obstacle]
-        settings = self._settings
-        pace = Pace.of(
-            settings.waves,
-            settings.max_unavailable,
-            settings.max_failures,
-            settings.soak_s,
-            to_exchange=before + len(begun),
-            nodes=len(self.snapshot.nodes),
-        )
-        waves = {name: pace.wave(before + index) for index, name in enumerate(begun)}
-        took = [upgrade.took for upgrade in self.upgrades().values() if upgrade.took]
-        plan = UpgradePlan(
-            recipe=self._recipe,
-            nodes=[replace(row, wave=waves.get(row.node, 0)) for row in rows],
-            done=len(self.ended(DONE)),
-            at_once=pace.at_once,
-            per_node_s=typical(took),
-        )
-        return plan, pace
 
     def standing_states(self, node: str) -> list[str]:
         """The states of a node's drivers, and all that stand on these, in dependency order."""
@@ -153,33 +106,50 @@ class UpgradeSurvey:
             if not (node.ready and node.schedulable)
         } - quarantined.union(without)
 
+    def rows(self, why: Mapping[str, str], phase: str) -> list[PlannedNode]:
+        """What is known of the nodes before they are begun, in the order given; why: of each; phase:
+        as they will say it."""
+        users = self._users([*why])
+        budgets = self._budgets() if users else []
+        marks = self.upgrades()
+        return [
+            self._planned(
+                name, why[name], users.get(name, ()), budgets, _of_another(marks.get(name), phase)
+            )
+            for name in why
+        ]
+
+    def surveyed(self, node: str) -> SurveyedNode:
+        """One node, as its exchange sees it."""
+        failing = frozenset(pod.uid for pod in self.held_up(node))
+        return SurveyedNode(node, self, self._desired, failing)
+
     def _planned(
-        self, name: str, users: Sequence[DeviceUser], budgets: Sequence[Budget]
+        self,
+        name: str,
+        why: str,
+        users: Sequence[DeviceUser],
+        budgets: Sequence[Budget],
+        other: str,
     ) -> PlannedNode:
         node = self.snapshot.nodes[name]
         blocking = next((user for user in users if user.obstacle and not user.leaving), None)
-        obstacle = ""
-        if not node.ready:
-            obstacle = (
-                f"the node is NotReady: {node.ready_message or 'its kubelet does not answer'}"
-            )
-        elif name in self.snapshot.vanished:
+        obstacle = other
+        if not obstacle and not node.ready:
+            said = node.ready_message or "its kubelet does not answer"
+            obstacle = f"the node is NotReady: {said}"
+        elif not obstacle and name in self.snapshot.vanished:
             obstacle = "the labels of the hardware are gone from the node"
-        elif blocking:
+        elif not obstacle and blocking:
             obstacle = f"pod {blocking}, which {blocking.why}: {blocking.obstacle}"
         return PlannedNode(
             node=name,
-            why=self._why(name),
+            why=why,
             wave=0,
             users=tuple(str(user) for user in users),
             obstacle=obstacle,
             held_by=held_by(users, budgets),
         )
-
-    def _why(self, node: str) -> str:
-        if outdated := self.drivers.outdated(node):
-            return outdated[0].why
-        return "driver does not start" if self.held_up(node) else "begun by an earlier run"
 
     def _users(self, nodes: Sequence[str]) -> Mapping[str, list[DeviceUser]]:
         """Who uses the devices of these nodes, in one list."""
@@ -187,10 +157,10 @@ class UpgradeSurvey:
             return {}
         kind = self._client.kind("v1", "Pod")
         pods = self._client.list(kind, fields="spec.nodeName!=", kept=KEPT).items
-        exchange = self._settings.exchange
-        taint = Taint(summary_label(self._recipe), EXCHANGE, "NoSchedule")
+        use, rules = self._settings.use, self._settings.rules
+        taint = Taint(summary_label(self.recipe.name), EXCHANGE, "NoSchedule")
         found: dict[str, list[DeviceUser]] = {name: [] for name in nodes}
-        for user in device_users(pods, exchange.use, self._recipe, exchange.rules, taint):
+        for user in device_users(pods, use, self.recipe.name, rules, taint):
             if user.node in found:
                 found[user.node].append(user)
         return found
@@ -202,6 +172,54 @@ class UpgradeSurvey:
             return [Budget.from_object(each) for each in self._client.list(kind).items]
         except Forbidden:
             return []
+
+
+@dataclass(frozen=True)
+class SurveyedNode:
+    """One node on its way. failing: pods of its driver that do not come up."""
+
+    name: str
+    survey: UpgradeSurvey
+    desired: Desired
+    failing: frozenset[str]
+
+    def target(self) -> str:
+        """The version that its drivers are to have."""
+        return self.survey.drivers.target(self.name)
+
+    def boot_id(self) -> str:
+        """Of its boot."""
+        return self.survey.snapshot.nodes[self.name].boot_id
+
+    def standing(self) -> list[Obj]:
+        """Our own pods that stand on the drivers."""
+        return self.survey.standing_pods(self.name)
+
+    def outdated(self) -> list[DriverPod]:
+        """The drivers' pods that make way for others."""
+        return [pod for pod in self.drivers() if pod.why or pod.uid in self.failing]
+
+    def drivers(self) -> list[DriverPod]:
+        """All pods of its drivers."""
+        return self.survey.drivers.pods(self.name)
+
+    def remedy_pod(self, step: str) -> Obj:
+        """The pod of a remedy, to be made; raises InvalidInput."""
+        finest = self.survey.snapshot.groups[self.name]
+        group = next(each for each in self.desired.discovery.node_groups if each.id == finest)
+        return render_remedy(self.desired.recipe, step, self.desired.facts, group, self.name)
+
+
+def _of_another(mark: NodeUpgrade | None, phase: str) -> str:
+    """Why a node is left to something else than this phase, "" where it is not."""
+    if mark is None or mark.phase == phase:
+        return ""
+    if mark.is_under_way:
+        verb = "remedy" if mark.phase == REMEDY else "upgrade"
+        return f"{verb} has begun with it and is not done: run that first"
+    if mark.phase == QUARANTINED and mark.fault and phase == UPGRADING:
+        return f"it is in quarantine, since {mark.fault} was reported: run remedy first"
+    return ""
 
 
 def _is_of_daemonset(pod: Obj) -> bool:

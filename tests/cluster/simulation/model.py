@@ -10,7 +10,7 @@ import ipaddress
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from .zones import Numa, parse_numa
@@ -58,6 +58,7 @@ class Behaviour:
     fault; how late what an exporter publishes is with lag (mute: it never comes). exit_code: of
     fail, crash and later-crash. message: the last log line, or the image-pull error; "" = a usual
     one. restart_seconds: the crash loop's first back-off, doubled for each restart up to 16 times.
+    mended_by: the operand or role of which a new pod ends it, or "reboot"; "" = nothing does.
     """
 
     name: str = "normal"
@@ -65,6 +66,7 @@ class Behaviour:
     exit_code: int = 1
     message: str = ""
     restart_seconds: float = 2.0
+    mended_by: str = ""
 
 
 NORMAL = Behaviour()
@@ -76,7 +78,7 @@ def parse_behaviour(values: Mapping[str, Any]) -> Behaviour:
     name = str(values.get("behaviour", "normal"))
     if name not in BEHAVIOURS:
         raise ValueError(f"unknown behaviour {name!r}: expected one of {', '.join(BEHAVIOURS)}")
-    unknown = set(values) - {"behaviour", "seconds", "exit_code", "message", "restart_seconds"}
+    unknown = set(values) - {"behaviour", *(item.name for item in fields(Behaviour))}
     if unknown:
         raise ValueError(f"behaviour {name!r} has unknown parameters: {', '.join(sorted(unknown))}")
     return Behaviour(
@@ -85,6 +87,7 @@ def parse_behaviour(values: Mapping[str, Any]) -> Behaviour:
         exit_code=int(values.get("exit_code", 1)),
         message=str(values.get("message", "")),
         restart_seconds=float(values.get("restart_seconds", 2.0)),
+        mended_by=str(values.get("mended_by", "")),
     )
 
 

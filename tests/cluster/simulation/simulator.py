@@ -16,6 +16,7 @@ from datetime import datetime, timezone
 from . import effects
 from .api import MERGE, ApiError, Session
 from .decide import NOTHING, Decision, Event, decide
+from .device_faults import DeviceFaults
 from .kernel_modules import KernelModules
 from .model import Behaviour, Node, Obj, Pod
 from .programs import Programs
@@ -67,6 +68,7 @@ class Simulator:
         self.programs = programs
         self.topologies = Topologies(store, clock)
         self.modules = KernelModules(store.operands)
+        self.device_faults = DeviceFaults()
 
     def simulate(self, name: str, session: Session) -> float | None:
         """Do what is due on the node; the time when it must be looked at again, None = after a
@@ -122,6 +124,7 @@ class Simulator:
         work.features = self._features(node, serving, pods)
         taken: list[Pod] = []
         self.modules.look(node, pods)
+        self.device_faults.look(node, pods)
         for pod in pods:
             if pod.finished and not pod.deleting:
                 continue
@@ -136,7 +139,7 @@ class Simulator:
             short = effects.shortage(pod, node, pods) if pod.extended else ""
             if not pod.deleting:
                 short = short or self.topologies.refusal(node, pod, pods)
-            behaviour = node.behaviour_for(pod)
+            behaviour = self.device_faults.behaviour_for(node, pod)
             if refusal := self.modules.refusal(node, pod, pods):
                 behaviour = replace(behaviour, name="crash", message=refusal)
             memory = store.remember(pod.uid)

@@ -109,6 +109,7 @@ def _is_besides(path: str, contexts: Sequence[str]) -> bool:
 def _named_files(recipe: Recipe) -> Iterator[str]:
     for state in recipe.states.values():
         yield from _files_of(state)
+    yield from recipe.remedies.pods
 
 
 def _files_of(state: State) -> Iterator[str]:
@@ -148,9 +149,15 @@ def _readers(recipe: Recipe, files: Mapping[str, TemplateUse]) -> dict[str, froz
     """Option -> the states that it may change."""
     found: dict[str, set[str]] = {name: set() for name in recipe.options}
     for name, state in recipe.states.items():
-        read = {*_switches(state), *_options_in(asdict(state)), *_options_of(state, files)}
+        read = {
+            *_switches(state),
+            *_options_in(asdict(state)),
+            *_options_of(_files_of(state), files),
+        }
         for required in all_required(recipe, name):
             read.update(_options_in(recipe.states[required].image))
+        if name in recipe.remedies.states[:1]:
+            read.update(_options_of(recipe.remedies.pods, files))
         for option in recipe.options if _EVERY in read else read:
             found.setdefault(option, set()).add(name)
     return {option: frozenset(states) for option, states in found.items()}
@@ -168,8 +175,8 @@ def _switches(state: State) -> Iterator[str]:
     yield from filter(None, switches)
 
 
-def _options_of(state: State, files: Mapping[str, TemplateUse]) -> Iterator[str]:
-    left = list(_files_of(state))
+def _options_of(named: Iterable[str], files: Mapping[str, TemplateUse]) -> Iterator[str]:
+    left = list(named)
     for path in left:
         if path in files:
             yield from _options_used(files[path])

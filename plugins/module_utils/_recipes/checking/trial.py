@@ -21,6 +21,7 @@ from ..lookups import settled
 from ..manifests import ObjectId, identity, title
 from ..options import resolve
 from ..recipe import Recipe, State
+from ..render import remedy_proof
 from ..render_facts import RenderedState, RenderFacts
 from ..renderer import StateRenderer
 from ..templating import TemplateError
@@ -279,7 +280,7 @@ class Trials:
             if manifest["kind"] == "CustomResourceDefinition":
                 self._types = self._types.with_crd(manifest)
         self.all_objects |= _made(found)
-        objects += list(self._validation_pods(case, found))
+        objects += [*self._validation_pods(case, found), *self._remedy_pods(case)]
         for manifest, source in objects:
             if together is None:
                 self.images.update(
@@ -343,6 +344,18 @@ class Trials:
                 if proof.kind == "workload" and proof.spec["pod"] not in case.templates.without:
                     for group in case.facts.groups:
                         yield renderer.pod(proof, group, _NODE), str(proof.spec["pod"])
+
+    def _remedy_pods(self, case: _Case) -> Iterator[tuple[Obj, str]]:
+        """No state renders them, so that what is wrong with them shows here first."""
+        for template in self._recipe.remedies.pods:
+            try:
+                for group in case.facts.groups:
+                    renderer = self._renderer(case, self._recipe.remedies.states[0])
+                    yield renderer.pod(remedy_proof(template), group, _NODE), template
+            except TemplateError as error:
+                self._template_errors.append((error, case.title))
+            except InvalidInput as error:
+                self._findings.add(template, 0, _text(error), seen_with=case.title)
 
     def _relative(self, source: str) -> str:
         folder = self._recipe.source.rstrip("/")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._nodes.upgrade_marks import QUARANTINED
+from ..._nodes.upgrade_marks import QUARANTINED, REMEDY
 from .causes import place
 
 MAX_CAUSES = 10
@@ -79,8 +79,10 @@ def _upgrades(rows: Sequence[Mapping[str, str]], now: float, seconds: Any) -> li
         if row["phase"] == QUARANTINED:
             lines.append(f"! {row['node']}, in quarantine for {since}{why}")
             lines.append(
-                "  -> mend it; the run that finds it proven ends the quarantine, as an upgrade to another version does"
+                "  -> mend it; the run that finds it proven ends the quarantine, or remedy with remedy_release does"
             )
+        elif row["phase"] == REMEDY:
+            lines.append(f"~ {row['node']}, a remedy is tried for {since}{why}")
         else:
             lines.append(f"~ {row['node']}, its driver is exchanged for {since}{why}")
     more = len(rows) - MAX_CAUSES

@@ -1,14 +1,14 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Exchange the drivers of all nodes of a recipe: chooses nodes in waves, leads each through its
-steps, and stops where too much fails. It works beside the walk that proves states."""
+"""Exchange the drivers of all nodes of a recipe, or try remedies on some: begins nodes as fast as it
+may, leads each through its steps, and stops where too much fails. It works beside the walk that
+proves states."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import partial
 from threading import Lock
 
 from .._cluster.api_errors import ApiError
@@ -23,11 +23,11 @@ from .._states.validation.phases import BROKEN, Phase, Result
 from .._states.validation.table import duration
 from .._states.validation.walk import Walker
 from .._verdicts.verdict import Outcome, Verdict
-from .driver_pods import DriverPod
-from .node_exchange import ExchangeEnding, ExchangeStep, NodeExchange
+from .exchange_choice import Begin, ExchangeChoice
+from .maintenance_window import MaintenanceWindow
+from .node_exchange import ExchangeEnding, ExchangeSettings, ExchangeStep, NodeExchange
 from .pace import Pace
 from .upgrade_plan import UpgradePlan
-from .upgrade_settings import UpgradeSettings
 from .upgrade_survey import UpgradeSurvey
 
 WORKERS = 16
@@ -36,7 +36,7 @@ _NAMED = 3
 
 
 @dataclass
-class UpgradeOutcome:
+class ExchangeOutcome:
     """What became of the nodes; of those that are not done, why. stopped: why no further node was
     begun, "" where all were. failed: that is since too many failed; changed: the nodes that have been
     brought to the version that is deployed, in this run or before, or failed on the way. reboot:
@@ -51,18 +51,26 @@ class UpgradeOutcome:
     changed: frozenset[str] = frozenset()
 
 
-class FleetUpgrade:
-    """One upgrade. plan: None until the cluster has been looked at."""
+class FleetExchange:
+    """One run of it. choose: what is taken, once there is something to see. plan: None until then."""
 
     def __init__(
-        self, desired: Desired, settings: UpgradeSettings, guard: Guard, context: RunContext
+        self,
+        desired: Desired,
+        settings: ExchangeSettings,
+        window: MaintenanceWindow | None,
+        choose: Callable[[UpgradeSurvey], ExchangeChoice],
+        guard: Guard,
+        context: RunContext,
     ) -> None:
         self._desired = desired
         self._settings = settings
-        self._guard = guard
+        self._window = window
+        self._choose_by = choose
         self._context = context
         self._clock: Callable[[], float] = context.clock
         self._survey: UpgradeSurvey | None = None
+        self._choice: ExchangeChoice | None = None
         self._pace = Pace((), 1, 0)
         self._batch = BatchGuard(guard.before_write)
         self._active: dict[str, NodeExchange] = {}
@@ -73,23 +81,24 @@ class FleetUpgrade:
         self._told_at = context.clock()
         self._is_over = False
         self.plan: UpgradePlan | None = None
-        self.outcome = UpgradeOutcome()
+        self.outcome = ExchangeOutcome()
 
     def act(self, walker: Walker) -> Set[str]:
         """Lead the nodes that are on their way, and begin others."""
         survey = self._survey = self._survey or UpgradeSurvey(
             self._desired, self._settings, walker.snapshot
         )
+        choice = self._choice = self._choice or self._choose_by(survey)
         if not survey.drivers.refresh() and not self._context.check_mode:
             return set()
         if self.plan is None:
-            self.plan, self._pace = survey.plan()
+            self.plan, self._pace = choice.plan()
             for line in () if self._context.diff else self.plan.table():
                 self._context.notice(line)
         if self._context.check_mode or self._is_over:
             return set()
         dirty = self._advance(walker, survey)
-        if begun := self._begin(walker, survey):
+        if begun := self._begin(walker, survey, choice):
             dirty |= begun | self._advance(walker, survey)
         self._tell_progress()
         self.outcome.reboot = sorted(
@@ -109,7 +118,7 @@ class FleetUpgrade:
             before,
             gates={state: value for state, value in before.gates.items() if state not in states},
             proofs={state: proof for state, proof in before.proofs.items() if state not in states},
-            summary=f"{states[0]}.{UPGRADING}",
+            summary=f"{states[0]}.{exchange.phase}",
         )
 
     def is_over(self) -> bool:
@@ -131,7 +140,7 @@ class FleetUpgrade:
         dirty = {each.node for each in due}
         for each in list(self._active.values()):
             if each.is_held():
-                walker.held[each.node] = Verdict(Outcome.BLOCKED, "Upgrading", each.reason)
+                walker.held[each.node] = self._held(each.reason)
             elif each.node in walker.held:
                 # What was found before says nothing of the new driver.
                 walker.forget(each.node)
@@ -148,20 +157,27 @@ class FleetUpgrade:
         """Go by what the proofs say of a node with a new driver."""
         unready = _unready(walker, exchange.node)
         if survey.drivers.outdated(exchange.node):
-            exchange.begin_again(survey.drivers.target(exchange.node))
+            exchange.begin_again()
         elif unready == []:
             exchange.finish()
         elif unready and all(result.final for result in unready):
-            exchange.fail(self._in_words(unready))
+            self._fail(exchange, self._in_words(unready))
         elif unready:
             exchange.tell(self._in_words(unready))
+
+    def _fail(self, exchange: NodeExchange, reason: str) -> None:
+        exchange.fail(reason)
+        if exchange.remedy and exchange.step is ExchangeStep.CORDON:
+            self._context.notice(
+                f"{exchange.node} is not mended: {reason}; {exchange.remedy.step} is tried next"
+            )
 
     def _watch(self, node: str, walker: Walker) -> None:
         """A node that was proven, and has failed since."""
         unready = _unready(walker, node) or []
         if any(result.phase in BROKEN for result in unready):
             exchange = self._active[node] = self._ended.pop(node)
-            exchange.fail(self._in_words(unready))
+            self._fail(exchange, self._in_words(unready))
 
     def _in_words(self, unready: list[Result]) -> str:
         """The first cause of several results, without secrets: everybody may read it on the node."""
@@ -188,16 +204,17 @@ class FleetUpgrade:
         if exchange.ending is not ExchangeEnding.POSTPONED:
             self._last_end = self._clock()
 
-    def _begin(self, walker: Walker, survey: UpgradeSurvey) -> set[str]:
+    def _begin(self, walker: Walker, survey: UpgradeSurvey, choice: ExchangeChoice) -> set[str]:
         """Begin as many nodes as may be on their way; find out whether that is all."""
-        failed = survey.ended(QUARANTINED) - set(self._ended) | set(self.outcome.quarantined)
-        done = survey.ended(DONE) - set(self._ended) | set(self.outcome.done)
+        failed = choice.ended(QUARANTINED) - set(self._ended) | set(self.outcome.quarantined)
+        done = choice.ended(DONE) - set(self._ended) | set(self.outcome.done)
         if any(self._may_recover(walker, node) for node in failed - set(self._ended)):
             return set()
         too_many = self._pace.stop_reason(len(done) + len(failed), len(failed))
         self.outcome.failed, self.outcome.changed = bool(too_many), frozenset(done | failed)
         unavailable = survey.unavailable(self._ended) | set(self._active)
-        waiting, under_way = self._waiting(survey), survey.under_way()
+        waiting, undecided = self._waiting(walker, choice)
+        under_way = survey.under_way(choice.phase)
         stopped = too_many or self._window_closed()
         begun = [name for name in waiting if name in under_way]
         if not stopped:
@@ -205,13 +222,17 @@ class FleetUpgrade:
             begun += self._choose(others, len(done) + len(failed), len(begun), unavailable)
         for name in begun:
             self._enter(self._pace.wave(len(done) + len(failed)))
-            self._active[name] = self._exchange(survey, name)
-            walker.held[name] = Verdict(Outcome.BLOCKED, "Upgrading", "is cordoned")
+            self._active[name] = self._exchange(survey, choice, name)
+            walker.held[name] = self._held(self._active[name].reason)
+            if (remedy := self._active[name].remedy) and remedy.step:
+                why = f", which {remedy.fault} was reported of" if remedy.fault else ""
+                self._context.notice(f"{name}{why}: {remedy.step} is tried")
         left = [name for name in waiting if name not in begun]
         if left and not stopped and not self._active:
             stopped = self._no_place_reason(unavailable)
         self.outcome.stopped = stopped if left else ""
-        if not self._active and (stopped or not left) and not under_way & self._ended.keys():
+        over = bool(stopped) or not (left or undecided)
+        if not self._active and over and not under_way & self._ended.keys():
             self._is_over = True
             self._tell_wave()
         return set(begun)
@@ -241,40 +262,40 @@ class FleetUpgrade:
                 free -= 1
         return chosen
 
-    def _waiting(self, survey: UpgradeSurvey) -> list[str]:
-        """The nodes that are still to be begun, in their order."""
+    def _waiting(self, walker: Walker, choice: ExchangeChoice) -> tuple[list[str], bool]:
+        """The nodes that are still to be begun, in their order; whether there may be more of them."""
         blocked = {row.node for row in (self.plan.nodes if self.plan else ()) if row.obstacle}
-        return [
-            name
-            for name in survey.candidates()
+        found = {
+            name: choice.may_begin(name, _unready(walker, name))
+            for name in choice.candidates()
             if name not in blocked and name not in self._active and name not in self._ended
-        ]
+        }
+        return [name for name in found if found[name] is Begin.NOW], Begin.WAIT in found.values()
+
+    def _held(self, reason: str) -> Verdict:
+        """What is found of a node that is not to be proven now."""
+        return Verdict(Outcome.BLOCKED, self._choice.reason if self._choice else "", reason)
 
     def _may_recover(self, walker: Walker, node: str) -> bool:
         """Whether it is yet to be seen if a node that failed in an earlier run has recovered."""
         unready = _unready(walker, node)
         return unready is None or not unready or not all(result.final for result in unready)
 
-    def _exchange(self, survey: UpgradeSurvey, node: str) -> NodeExchange:
-        failing = {pod.uid for pod in survey.held_up(node)}
-
-        def to_restart() -> list[DriverPod]:
-            return [pod for pod in survey.drivers.pods(node) if pod.why or pod.uid in failing]
-
-        return NodeExchange(
+    def _exchange(self, survey: UpgradeSurvey, choice: ExchangeChoice, node: str) -> NodeExchange:
+        exchange = NodeExchange(
             self._desired.client,
-            node,
-            survey.drivers.target(node),
-            self._settings.exchange,
-            partial(survey.standing_pods, node),
-            to_restart,
-            lambda: survey.snapshot.nodes[node].boot_id,
+            survey.surveyed(node),
+            self._settings,
+            choice.remedy(node),
             self._batch.before_write,
             self._clock,
         )
+        if reason := choice.hopeless(node):
+            exchange.give_up(reason)
+        return exchange
 
     def _window_closed(self) -> str:
-        window = self._settings.window
+        window = self._window
         return (
             ""
             if window is None or window.is_open(self._clock())
@@ -288,9 +309,18 @@ class FleetUpgrade:
             self._wave = wave
             bounds = self._pace.bounds
             size = bounds[wave - 1] - (bounds[wave - 2] if wave > 1 else 0)
-            self._context.progress(
-                f"wave {wave} of {len(bounds)}: {size} of {bounds[-1]} nodes, at most {self._pace.at_once} at a time"
-            )
+            if self._takes_waves():
+                self._context.progress(
+                    f"{self._title()}: {size} of {bounds[-1]} nodes, at most {self._pace.at_once} at a time"
+                )
+
+    def _takes_waves(self) -> bool:
+        return self._choice is not None and self._choice.phase == UPGRADING
+
+    def _title(self) -> str:
+        """What goes on, in a word."""
+        waves = f"wave {self._wave} of {len(self._pace.bounds)}"
+        return waves if self._takes_waves() else "remedies"
 
     def _tell_wave(self) -> None:
         """Say how the last wave went."""
@@ -299,7 +329,7 @@ class FleetUpgrade:
             slowest = max(ended, key=lambda each: each.took)
             done = sum(each.ending is ExchangeEnding.DONE for each in ended)
             self._context.notice(
-                f"wave {self._wave} of {len(self._pace.bounds)}: {done} of {len(ended)} nodes exchanged and proven;"
+                f"{self._title()}: {done} of {len(ended)} nodes proven again;"
                 f" slowest: {slowest.node}, {duration(slowest.took)}"
             )
 
@@ -311,7 +341,7 @@ class FleetUpgrade:
         self._told_at = now
         slowest = min(self._active.values(), key=lambda each: each.began)
         self._context.progress(
-            f"wave {self._wave}: {len(self.outcome.done)} nodes done, {len(self._active)} on their way;"
+            f"{self._title()}: {len(self.outcome.done)} nodes done, {len(self._active)} on their way;"
             f" slowest: {slowest.node}, for {duration(now - slowest.began)}: {slowest.reason}"
         )
 

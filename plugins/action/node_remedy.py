@@ -1,0 +1,18 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""node_remedy inside the controller, where that is possible; documented with the module."""
+
+from __future__ import annotations
+
+from ..module_utils._interface import arguments
+from ..module_utils._upgrades import remedy_run
+from ..plugin_utils._in_process import InProcessAction
+
+
+class ActionModule(InProcessAction):
+    """node_remedy in the process of ansible-playbook."""
+
+    MODULE = "hardware.enablement.node_remedy"
+    SPEC = arguments.NODE_REMEDY
+    CORE = staticmethod(remedy_run.run)

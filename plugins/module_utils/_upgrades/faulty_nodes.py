@@ -1,0 +1,154 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The nodes of remedies: those that somebody reports, and those that fail what they have proven
+before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from .._cluster.labels import gate_label
+from .._nodes.upgrade_marks import QUARANTINED, REMEDY, NodeUpgrade
+from .._states.validation.node_marks import DEGRADED
+from .._states.validation.phases import BROKEN, Result
+from .exchange_choice import Begin
+from .pace import Pace
+from .remedies import Remedy
+from .remedy_settings import RemedySettings
+from .upgrade_plan import UpgradePlan, typical
+from .upgrade_survey import UpgradeSurvey
+from .waves import amount_of
+
+
+class FaultyNodes:
+    """What remedies are for."""
+
+    reason, phase = "Remedied", REMEDY
+
+    def __init__(
+        self, survey: UpgradeSurvey, settings: RemedySettings, clock: Callable[[], float]
+    ) -> None:
+        self._survey = survey
+        self._settings = settings
+        self._clock = clock
+
+    def candidates(self) -> list[str]:
+        """The nodes that may be at fault, or on their way since an earlier run: these first."""
+        under_way = self._survey.under_way(REMEDY)
+        marks = self._survey.upgrades()
+        faulty = [
+            name
+            for name in self._survey.snapshot.nodes
+            if name not in under_way and self._is_suspect(name, marks.get(name))
+        ]
+        return [*sorted(under_way), *self._survey.in_zones(faulty)]
+
+    def plan(self) -> tuple[UpgradePlan, Pace]:
+        """What would be done, and how fast."""
+        survey, settings = self._survey, self._settings
+        rows = survey.rows({name: self._why(name) for name in self.candidates()}, REMEDY)
+        # Whoever uses the devices: nobody else is to get them.
+        rows = [
+            replace(row, obstacle="", held_by=row.obstacle)
+            if row.users and row.obstacle.startswith("pod ")
+            else row
+            for row in rows
+        ]
+        nodes = len(survey.snapshot.nodes)
+        pace = Pace(
+            (nodes,),
+            amount_of(settings.max_unavailable, nodes, "max_unavailable", at_least=1),
+            amount_of(settings.max_failures, nodes, "max_failures", at_least=1),
+        )
+        took = [mark.took for mark in survey.upgrades().values() if mark.took and mark.tried]
+        plan = UpgradePlan(
+            recipe=survey.recipe.name,
+            nodes=[replace(row, wave=0 if row.obstacle else 1) for row in rows],
+            done=0,
+            at_once=pace.at_once,
+            per_node_s=typical(took),
+            what="remedies",
+            nothing="no node is at fault",
+        )
+        return plan, pace
+
+    def may_begin(self, node: str, unready: Sequence[Result] | None) -> Begin:
+        """What was reported is begun at once; else the proofs have the word."""
+        mark = self._survey.upgrades().get(node)
+        reported = self._reported(node, mark) or (mark is not None and mark.fault)
+        if reported or (mark is not None and mark.phase == REMEDY):
+            return Begin.NOW
+        if unready is None:
+            return Begin.WAIT
+        states = self._states(node)
+        failing = [result for result in unready if result.root in states]
+        if any(result.final and result.phase in BROKEN for result in failing):
+            return Begin.NOW
+        return Begin.NEVER if all(result.final for result in unready) else Begin.WAIT
+
+    def ended(self, phase: str) -> set[str]:
+        """The nodes that are in quarantine and stay there."""
+        marks = self._survey.upgrades()
+        return {
+            name
+            for name, mark in marks.items()
+            if mark.phase == phase == QUARANTINED and not self._is_suspect(name, mark)
+        }
+
+    def remedy(self, node: str) -> Remedy | None:
+        """What is tried next."""
+        mark = self._survey.upgrades().get(node)
+        tried = mark.tried if mark else ()
+        step = self._settings.rules.next(tried, self._clock())
+        # What a run before this one has begun, if the recipe still has it.
+        if mark and mark.phase == REMEDY and mark.remedy in self._settings.rules.steps:
+            step = mark.remedy
+        fault = self._reported(node, mark) or (mark.fault if mark else "")
+        return Remedy(step, fault, tried)
+
+    def hopeless(self, node: str) -> str:
+        """Why no remedy is tried, "" where one is."""
+        mark = self._survey.upgrades().get(node)
+        rules = self._settings.rules
+        if mark is None or mark.phase == REMEDY or rules.next(mark.tried, self._clock()):
+            return ""
+        return f"{rules.attempts} remedies within a day did not help"
+
+    def _reported(self, node: str, mark: NodeUpgrade | None) -> str:
+        """What is said of a node in this run, "" where it may be about what was just seen to."""
+        fault = self._settings.faults.get(node, "")
+        tried = mark.tried if mark else ()
+        return "" if self._settings.rules.is_cooling(tried, self._clock()) else fault
+
+    def _is_suspect(self, node: str, mark: NodeUpgrade | None) -> bool:
+        if mark and mark.phase == QUARANTINED:
+            # Of an upgrade: to be ended by another one. Tried often enough: to be ended by hand.
+            is_ours = bool(mark.remedy or self._reported(node, mark))
+            return is_ours and not self.hopeless(node)
+        labels = self._survey.snapshot.nodes[node].labels
+        return bool(self._reported(node, mark)) or any(
+            labels.get(gate_label(self._survey.recipe.name, state)) == DEGRADED
+            for state in self._states(node)
+        )
+
+    def _states(self, node: str) -> Sequence[str]:
+        """The states whose failure is a fault of the devices."""
+        return self._survey.recipe.remedies.states or self._survey.drivers.states(node)
+
+    def _why(self, node: str) -> str:
+        mark = self._survey.upgrades().get(node)
+        fault = self._reported(node, mark) or (mark.fault if mark else "")
+        if not fault:
+            labels = self._survey.snapshot.nodes[node].labels
+            recipe = self._survey.recipe.name
+            broken = [
+                state
+                for state in self._states(node)
+                if labels.get(gate_label(recipe, state)) == DEGRADED
+            ]
+            fault = f"{', '.join(broken)} degraded" if broken else "begun by an earlier run"
+        remedy = self.remedy(node)
+        step = remedy.step if remedy and remedy.step else "quarantine"
+        return f"{fault}: {step}"
