@@ -18,7 +18,7 @@ from .lookups import is_looked_up
 from .manifests import identity, title
 from .recipe import Recipe
 from .render_facts import Group, RenderedObject, RenderedState, RenderFacts, Skipped, itself
-from .renderer import StateRenderer
+from .renderer import StateRenderer, remedy_proof
 from .sample import SAMPLE_GROUPS
 
 __all__ = [
@@ -58,11 +58,6 @@ def render_remedy(
     for."""
     state = recipe.remedies.states[0]
     return render_pod(recipe, state, remedy_proof(template), facts, group, node)
-
-
-def remedy_proof(template: str) -> Proof:
-    """As a proof would have it: a pod of the recipe that is pinned to a node and ends."""
-    return Proof("workload", {"pod": template})
 
 
 def render_images(recipe: Recipe, state_name: str, facts: RenderFacts) -> dict[str, str]:

@@ -67,6 +67,11 @@ class _RenderedItem:
         return self.group.id if self.group else ""
 
 
+def remedy_proof(template: str) -> Proof:
+    """As a proof would have it: a pod of the recipe that is pinned to a node and ends."""
+    return Proof("workload", {"pod": template})
+
+
 class StateRenderer:
     """One state of a recipe under given facts.
 

@@ -20,6 +20,7 @@ GROUP_VERSION = Text("group/version, or v1", r"([a-z0-9.-]+/)?v[0-9][a-z0-9]*")
 KIND_NAME = Text("a kind", r"[A-Z][A-Za-z0-9]*")
 # May be, or hold, a template of options.
 RESOURCE_NAME = Text(
-    "the name of an extended resource (example.com/device)", r"[A-Za-z0-9_.*{}\s/-]*[/}].*"
+    "the name of an extended resource (example.com/device)",
+    r"[A-Za-z0-9_.*-]+/.+|[\s\S]*\{[{%][\s\S]+[%}]\}[\s\S]*",
 )
 LABEL = Text("the name of a label", r"\S+|.*\{\{.*\}\}.*")

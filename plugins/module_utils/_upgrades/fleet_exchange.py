@@ -224,18 +224,27 @@ class FleetExchange:
             self._enter(self._pace.wave(len(done) + len(failed)))
             self._active[name] = self._exchange(survey, choice, name)
             walker.held[name] = self._held(self._active[name].reason)
-            if (remedy := self._active[name].remedy) and remedy.step:
-                why = f", which {remedy.fault} was reported of" if remedy.fault else ""
-                self._context.notice(f"{name}{why}: {remedy.step} is tried")
+            self._tell_remedy(self._active[name])
         left = [name for name in waiting if name not in begun]
         if left and not stopped and not self._active:
             stopped = self._no_place_reason(unavailable)
         self.outcome.stopped = stopped if left else ""
-        over = bool(stopped) or not (left or undecided)
-        if not self._active and over and not under_way & self._ended.keys():
+        if (stopped or not (left or undecided)) and not under_way & self._ended.keys():
+            self._end()
+        return set(begun)
+
+    def _end(self) -> None:
+        """Nothing follows what is on its way."""
+        if not self._active:
             self._is_over = True
             self._tell_wave()
-        return set(begun)
+
+    def _tell_remedy(self, exchange: NodeExchange) -> None:
+        """Say what is tried on a node, and why where the proofs do not."""
+        remedy = exchange.remedy
+        if remedy and remedy.step:
+            why = f", which {remedy.fault} was reported of" if remedy.fault else ""
+            self._context.notice(f"{exchange.node}{why}: {remedy.step} is tried")
 
     def _no_place_reason(self, unavailable: Set[str]) -> str:
         """Why no node may be begun although none is on its way, "" where that is a matter of time."""

@@ -60,7 +60,7 @@ class KernelModules:
 
     def _holders(self, stack: str, pods: Iterable[Pod]) -> Iterable[Pod]:
         known = self._operands.stacks[stack]
-        return (pod for pod in pods if _runs(pod) and self._holds(pod, known))
+        return (pod for pod in pods if runs(pod) and self._holds(pod, known))
 
     def _holds(self, pod: Pod, stack: Stack) -> bool:
         if pod.operand.stack == stack.name:
@@ -77,7 +77,7 @@ class KernelModules:
         )
 
 
-def _runs(pod: Pod) -> bool:
+def runs(pod: Pod) -> bool:
     """Whether some container of a pod runs: what waits in an init container holds nothing."""
     statuses = pod.status.get("containerStatuses") or ()
     return not pod.finished and any("running" in (item.get("state") or {}) for item in statuses)

@@ -145,6 +145,7 @@ class Pod:
     configuration: str = ""  # of a driver: two that are equal have the same modules
     runtime_class: str = ""
     host_paths: tuple[str, ...] = ()
+    config_maps: tuple[str, ...] = ()  # that are mounted
 
     @property
     def phase(self) -> str:

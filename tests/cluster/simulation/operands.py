@@ -199,6 +199,11 @@ def pod_view(pod: Obj, operands: Operands) -> Pod:
             for volume in spec.get("volumes") or ()
             if "hostPath" in volume
         ),
+        config_maps=tuple(
+            volume["configMap"]["name"]
+            for volume in spec.get("volumes") or ()
+            if "configMap" in volume
+        ),
     )
 
 

@@ -17,6 +17,7 @@ from . import effects
 from .api import MERGE, ApiError, Session
 from .decide import NOTHING, Decision, Event, decide
 from .device_faults import DeviceFaults
+from .gpu_sharing import GpuSharing
 from .kernel_modules import KernelModules
 from .model import Behaviour, Node, Obj, Pod
 from .programs import Programs
@@ -69,10 +70,14 @@ class Simulator:
         self.topologies = Topologies(store, clock)
         self.modules = KernelModules(store.operands)
         self.device_faults = DeviceFaults()
+        self.sharing = GpuSharing()
 
     def simulate(self, name: str, session: Session) -> float | None:
         """Do what is due on the node; the time when it must be looked at again, None = after a
         change."""
+        with self.lock:
+            served = list(self.store.pods.get(name, {}).values())
+        self.sharing.read(served, lambda *key: _config(session, *key))
         with self.lock:
             node = self.store.nodes.get(name)
             labels = node and effects.label_patch(node, self.store.features.get(name, {}))
@@ -120,7 +125,9 @@ class Simulator:
         )
         serving = effects.served(node, pods, store.operands.stacks, lost)
         text = _now()
-        work = Work([], effects.node_patch(node, serving, self.port), {}, None)
+        self.sharing.look(node, pods)
+        advertised = replace(node, devices=self.sharing.devices(node, pods))
+        work = Work([], effects.node_patch(advertised, serving, self.port), {}, None)
         work.features = self._features(node, serving, pods)
         taken: list[Pod] = []
         self.modules.look(node, pods)
@@ -140,7 +147,8 @@ class Simulator:
             if not pod.deleting:
                 short = short or self.topologies.refusal(node, pod, pods)
             behaviour = self.device_faults.behaviour_for(node, pod)
-            if refusal := self.modules.refusal(node, pod, pods):
+            refusal = self.modules.refusal(node, pod, pods)
+            if refusal := refusal or self.sharing.refusal(node, pod, pods):
                 behaviour = replace(behaviour, name="crash", message=refusal)
             memory = store.remember(pod.uid)
             if self.programs.serves(pod) and not pod.deleting:
@@ -294,6 +302,17 @@ class Simulator:
                 session.request("PATCH", f"{path}/{name}", change, MERGE)
         except ApiError as error:  # a namespace that is going away takes no events
             LOG.info("event of pod %s/%s: %s", pod.namespace, pod.name, error)
+
+
+def _config(session: Session, namespace: str, name: str) -> dict[str, str] | None:
+    """The data of a ConfigMap, None where there is none."""
+    try:
+        found = session.request("GET", f"/api/v1/namespaces/{namespace}/configmaps/{name}")
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        return None
+    return dict(found.get("data") or {})
 
 
 def _now() -> str:

@@ -21,9 +21,8 @@ from ..lookups import settled
 from ..manifests import ObjectId, identity, title
 from ..options import resolve
 from ..recipe import Recipe, State
-from ..render import remedy_proof
 from ..render_facts import RenderedState, RenderFacts
-from ..renderer import StateRenderer
+from ..renderer import StateRenderer, remedy_proof
 from ..templating import TemplateError
 from .api_types import ApiTypes
 from .fields import FieldProblem, check_fields

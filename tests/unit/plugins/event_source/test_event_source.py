@@ -133,7 +133,24 @@ def test_each_type_of_event_has_one_rule_and_each_rule_a_playbook() -> None:
     default = re.findall(r"'(\w+)'", source["hardware.enablement.cluster_events"]["events"])
     # Nothing takes devices from pods, or runs for the sake of good news, unless it is asked for.
     assert set(MEANINGS) - set(default) == {"restart_pending", "node_ready"}
+    defaults = []
     for rule in ruleset["rules"]:
-        name = rule["action"]["run_playbook"]["name"]
-        # The one of upgrades is named by a variable.
-        assert "{{" in name or (REPO / "playbooks" / f"{name.rpartition('.')[2]}.yml").is_file()
+        for action in rule.get("actions") or [rule["action"]]:
+            name = action["run_playbook"]["name"]
+            # Those of upgrades and remedies are named by variables.
+            (name,) = re.findall(r"hardware\.enablement\.(\w+)", name)
+            assert (REPO / "playbooks" / f"{name}.yml").is_file()
+            defaults.append(name)
+    assert "remedy" not in defaults
+
+
+def test_no_text_of_an_alert_but_plain_names_gets_to_a_playbook() -> None:
+    (ruleset,) = yaml.safe_load((EDA / "rulebooks" / "cluster_alerts.yml").read_text())
+    (rule,) = ruleset["rules"]
+    checked = dict(re.findall(r'event\.labels\.(\w+) is regex\("(.*?)"\)', rule["condition"]))
+    used = re.findall(r"event\.([\w.]+) ", yaml.safe_dump(rule["action"], width=1000))
+    assert {f"labels.{name}" for name in checked} == set(used)
+    for pattern in checked.values():
+        assert re.search(pattern, "nvidia-gpu") or re.search(pattern, "NvidiaGpuXidCritical")
+        for forged in ("{{ x }}", "a {{ x }}", "", "a\nb", "../x", "a b"):
+            assert not re.search(pattern, forged)
