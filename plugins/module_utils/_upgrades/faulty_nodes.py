@@ -37,11 +37,10 @@ class FaultyNodes:
     def candidates(self) -> list[str]:
         """The nodes that may be at fault, or on their way since an earlier run: these first."""
         under_way = self._survey.under_way(REMEDY)
-        marks = self._survey.upgrades()
         faulty = [
             name
             for name in self._survey.snapshot.nodes
-            if name not in under_way and self._is_suspect(name, marks.get(name))
+            if name not in under_way and self._is_suspect(name, self._survey.upgrade_of(name))
         ]
         return [*sorted(under_way), *self._survey.in_zones(faulty)]
 
@@ -76,7 +75,7 @@ class FaultyNodes:
 
     def may_begin(self, node: str, unready: Sequence[Result] | None) -> Begin:
         """What was reported is begun at once; else the proofs have the word."""
-        mark = self._survey.upgrades().get(node)
+        mark = self._survey.upgrade_of(node)
         reported = self._reported(node, mark) or (mark is not None and mark.fault)
         if reported or (mark is not None and mark.phase == REMEDY):
             return Begin.NOW
@@ -99,7 +98,7 @@ class FaultyNodes:
 
     def remedy(self, node: str) -> Remedy | None:
         """What is tried next."""
-        mark = self._survey.upgrades().get(node)
+        mark = self._survey.upgrade_of(node)
         tried = mark.tried if mark else ()
         step = self._settings.rules.next(tried, self._clock())
         # What a run before this one has begun, if the recipe still has it.
@@ -110,7 +109,7 @@ class FaultyNodes:
 
     def hopeless(self, node: str) -> str:
         """Why no remedy is tried, "" where one is."""
-        mark = self._survey.upgrades().get(node)
+        mark = self._survey.upgrade_of(node)
         rules = self._settings.rules
         if mark is None or mark.phase == REMEDY or rules.next(mark.tried, self._clock()):
             return ""
@@ -138,7 +137,7 @@ class FaultyNodes:
         return self._survey.recipe.remedies.states or self._survey.drivers.states(node)
 
     def _why(self, node: str) -> str:
-        mark = self._survey.upgrades().get(node)
+        mark = self._survey.upgrade_of(node)
         fault = self._reported(node, mark) or (mark.fault if mark else "")
         if not fault:
             labels = self._survey.snapshot.nodes[node].labels

@@ -55,11 +55,12 @@ class UpgradeSurvey:
 
     def upgrades(self) -> dict[str, NodeUpgrade]:
         """How nodes stand that were, or are, exchanged."""
-        found = {
-            name: read_upgrade(node.annotations, self.recipe.name)
-            for name, node in self.snapshot.nodes.items()
-        }
+        found = {name: self.upgrade_of(name) for name in self.snapshot.nodes}
         return {name: upgrade for name, upgrade in found.items() if upgrade}
+
+    def upgrade_of(self, node: str) -> NodeUpgrade | None:
+        """How a node stands."""
+        return read_upgrade(self.snapshot.nodes[node].annotations, self.recipe.name)
 
     def under_way(self, phase: str) -> set[str]:
         """The nodes that are on their way in this phase, by what they say."""

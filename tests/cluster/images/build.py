@@ -27,6 +27,7 @@ from tests.cluster.images.archive import (
     write_archive,
     write_layer,
 )
+from tests.cluster.images.collections import collections_hash, write_collections
 from tests.cluster.images.debian import debootstrap, find_debian
 from tests.cluster.images.golang import build_program
 from tests.cluster.images.overlay import sources, write_programs
@@ -35,6 +36,8 @@ from tests.cluster.images.recipes import (
     PACKED,
     PAUSE,
     RECIPES,
+    RULEBOOK,
+    RULEBOOK_BASE,
     Overlay,
     Packed,
     Recipe,
@@ -64,12 +67,14 @@ class Image:
 def ensure_image(name: str, say: Say = print) -> Image:
     """The image `pause` or one of _recipes.py; made if it is not in the cache, ClusterError if that
     fails."""
-    names = [PAUSE, *sorted({**RECIPES, **OVERLAYS, **PACKED})]
+    names = [PAUSE, RULEBOOK, *sorted({**RECIPES, **OVERLAYS, **PACKED})]
     if name not in names:
         raise ClusterError(f"There is no image {name!r}: choose one of {', '.join(names)}.")
     with _lock(say):
         if name == PAUSE:
             folder = _pause_image(say)
+        elif name == RULEBOOK:
+            folder = _rulebook_image(say)
         elif name in PACKED:
             folder = _packed_image(PACKED[name], say)
         else:
@@ -162,7 +167,7 @@ def _image(recipe: Recipe, say: Say) -> Path:
 
 
 def _inputs(recipe: Recipe, base: Path) -> list[object]:
-    requirements = REQUIREMENTS.read_text() if recipe.wheels else ""
+    requirements = (REQUIREMENTS / recipe.constraints).read_text() if recipe.wheels else ""
     return [base.name, recipe.script, recipe.wheels, requirements]
 
 
@@ -180,7 +185,7 @@ def _grow(recipe: Recipe, base: Path, folder: Path) -> None:
         raise ClusterError(f"The image {recipe.name} cannot be made, its script failed: {last}")
     changes = folder / "changes"
     if recipe.wheels:
-        install_wheels(recipe.wheels, changes)
+        install_wheels(recipe.wheels, recipe.constraints, changes)
     # Places where something was mounted meanwhile, and what was only for this.
     for name in ("dev", "proc", "run", "tmp", "etc/resolv.conf", "etc/apt/sources.list"):
         _forget(changes / name)
@@ -203,6 +208,17 @@ def _overlay_image(overlay: Overlay, say: Say) -> Path:
         _add_layer(base, folder, images)
 
     return _once(f"{overlay.name}-image", [base.name, sources(overlay)], overlay.about, make, say)
+
+
+def _rulebook_image(say: Say) -> Path:
+    base = _image(RULEBOOK_BASE, say)
+
+    def make(folder: Path) -> None:
+        write_collections(folder / "root")
+        _add_layer(base, folder, {reference(RULEBOOK): RULEBOOK_BASE.config})
+
+    parts = [base.name, collections_hash()]
+    return _once(f"{RULEBOOK}-image", parts, "the same with collections", make, say)
 
 
 def _packed_image(packed: Packed, say: Say) -> Path:

@@ -14,6 +14,8 @@ from tests.cluster.programs import EXPORTER_MODULES, Module
 
 # Not made of Debian packages.
 PAUSE = "pause"
+# RULEBOOK_BASE with collections: a decision environment.
+RULEBOOK = "rulebook"
 
 
 @dataclass(frozen=True)
@@ -21,14 +23,15 @@ class Recipe:
     """A Debian root file system: `script` runs in a minimal Debian, as root, with the machine's
     package sources.
 
-    `wheels` are Python packages for the Debian's own Python. `config` is what an OCI image's config
-    says.
+    `wheels` are Python packages for the Debian's own Python, in the versions of `constraints`, a file
+    of requirements/. `config` is what an OCI image's config says.
     """
 
     name: str
     about: str
     script: str
     wheels: tuple[str, ...] = ()
+    constraints: str = "images.txt"
     config: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -116,7 +119,23 @@ PYTHON_BASE = Recipe(
     config={"Env": [*_ENV["Env"], "PYTHONUNBUFFERED=1"], "Cmd": ["/usr/bin/python3"]},
 )
 
-RECIPES = {recipe.name: recipe for recipe in (NODE, BUILDER, KMOD_BASE, PYTHON_BASE)}
+RULEBOOK_BASE = Recipe(
+    "rulebook-base",
+    "ansible-rulebook and a Java for it",
+    # Java's package runs Java when it is installed, which wants more of a machine than there is here.
+    f"""{_INSTALL} python3 ca-certificates
+cd /tmp
+apt-get download -qq openjdk-17-jre-headless
+dpkg -x openjdk-17-jre-headless_*.deb /
+cd /usr/lib/jvm
+ln -s java-17-openjdk-* java-17
+""",
+    wheels=("ansible-rulebook", "ansible-core", "kubernetes", "PyYAML"),
+    constraints="constraints-rulebook.txt",
+    config={"Env": [*_ENV["Env"], "PYTHONUNBUFFERED=1", "JAVA_HOME=/usr/lib/jvm/java-17"]},
+)
+
+RECIPES = {recipe.name: recipe for recipe in (NODE, BUILDER, KMOD_BASE, PYTHON_BASE, RULEBOOK_BASE)}
 
 
 GPU = Overlay(

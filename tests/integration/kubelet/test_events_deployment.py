@@ -1,0 +1,141 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rulebook as a Deployment in the cluster: nodes that join end ready with nobody there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cluster import Cluster
+from tests.cluster.errors import ClusterError
+from tests.integration.conftest import documented
+from tests.integration.kubelet.bench import wait_until
+from tests.integration.plays import REPO
+
+pytestmark = pytest.mark.kubelet
+
+Obj = dict[str, Any]
+NAMESPACE = NAME = "hardware-enablement-events"
+IMAGE = "localhost/rulebook:1"
+GPU = "hardware-enablement.io/nvidia-gpu"
+
+
+def network(cluster: Cluster) -> list[Obj]:
+    """What a network for Services does elsewhere: the pod finds the API server by its environment."""
+    port = str(cluster.record.ports.apiserver)
+    address = [
+        {"name": "KUBERNETES_SERVICE_HOST", "value": "127.0.0.1"},
+        {"name": "KUBERNETES_SERVICE_PORT", "value": port},
+    ]
+    env = ", ".join(
+        f"Object.spec.containers.env{{name: {each['name']!r}, value: {each['value']!r}}}"
+        for each in address
+    )
+    container = f"Object.spec.containers{{name: 'rulebook', env: [{env}]}}"
+    mutation = f"Object{{spec: Object.spec{{hostNetwork: true, containers: [{container}]}}}}"
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["pods"],
+    }
+    named = {"matchLabels": {"app.kubernetes.io/name": NAME}}
+    policy = {
+        "failurePolicy": "Fail",
+        "reinvocationPolicy": "Never",
+        "matchConstraints": {"objectSelector": named, "resourceRules": [rule]},
+        "mutations": [
+            {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": mutation}}
+        ],
+    }
+    kind = "MutatingAdmissionPolicy"
+    group = "admissionregistration.k8s.io/v1"
+    meta = {"name": "rulebook-on-the-host-network"}
+    return [
+        {"apiVersion": group, "kind": kind, "metadata": meta, "spec": policy},
+        {
+            "apiVersion": group,
+            "kind": f"{kind}Binding",
+            "metadata": meta,
+            "spec": {"policyName": meta["name"]},
+        },
+    ]
+
+
+def listed(items: list[Obj]) -> Obj:
+    """Several objects as one."""
+    return {"apiVersion": "v1", "kind": "List", "items": items}
+
+
+@pytest.fixture(scope="module")
+def deployment(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """GPUs enabled once by hand, on a simulated node; then the shipped manifest, with our image."""
+    # The API server has to have seen it before the pod is made.
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(listed(network(cluster))))
+    cluster.load_image("rulebook")
+    cluster.add_nodes(1, profile="gpu-t4", prefix="gpu-first")
+    runner = documented(cluster, tmp_path_factory.mktemp("runner"))
+    # The API server of this cluster reaches no simulated pod.
+    runner.play("enable_gpu", hardware_enablement_options={"exporter_enabled": False}).check()
+    objects = list(yaml.safe_load_all((REPO / "manifests" / "events.yaml").read_text()))
+    (pod,) = [item["spec"]["template"]["spec"] for item in objects if item["kind"] == "Deployment"]
+    pod["containers"][0]["image"] = IMAGE
+    # Simulated nodes run no programs.
+    pod["nodeSelector"] = {"kubernetes.io/hostname": cluster.workers[0]}
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(listed(objects)))
+    yield
+    ours = listed([*objects, *network(cluster)])
+    cluster.kubectl("delete", "--wait=false", "-f", "-", stdin=json.dumps(ours))
+    runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
+    cluster.remove_nodes("gpu-first-1", "gpu-joined-1", "gpu-late-1")
+
+
+def pods(cluster: Cluster) -> list[Obj]:
+    """Those of the Deployment."""
+    selector = f"app.kubernetes.io/name={NAME}"
+    text = cluster.kubectl("get", "pods", "-n", NAMESPACE, "-l", selector, "-o", "json")
+    return list(json.loads(text)["items"])
+
+
+def log(cluster: Cluster) -> str:
+    """What the pod has printed, "" before there is one."""
+    try:
+        return cluster.kubectl("logs", "-n", NAMESPACE, f"deployment/{NAME}")
+    except ClusterError:
+        return ""
+
+
+def is_ready(cluster: Cluster, node: str) -> bool:
+    """Whether all states are proven on a node."""
+    found = json.loads(cluster.kubectl("get", "node", node, "-o", "json"))
+    return bool(found["metadata"]["labels"].get(GPU) == "ready")
+
+
+@pytest.mark.usefixtures("deployment")
+def test_a_node_that_joins_ends_ready(cluster: Cluster) -> None:
+    wait_until(lambda: "cluster_events.yml" in log(cluster), "the rulebook is loaded")
+    (name,) = cluster.add_nodes(1, profile="gpu-t4", prefix="gpu-joined")
+    wait_until(lambda: is_ready(cluster, name), "the node is ready", seconds=120)
+    (pod,) = pods(cluster)
+    assert pod["spec"]["nodeName"] in cluster.workers
+    assert pod["status"]["containerStatuses"][0]["restartCount"] == 0
+    wait_until(lambda: "PLAY RECAP" in log(cluster), "the run has ended")
+    assert "Traceback" not in log(cluster)
+
+
+@pytest.mark.usefixtures("deployment")
+def test_another_pod_goes_on_where_one_was_killed(cluster: Cluster) -> None:
+    (name,) = cluster.add_nodes(1, profile="gpu-t4", prefix="gpu-late")
+    before = pods(cluster)[0]["metadata"]["uid"]
+    wait_until(lambda: f"{name}" in log(cluster) or is_ready(cluster, name), "it is seen")
+    cluster.kubectl(
+        "delete", "pods", "-n", NAMESPACE, "-l", f"app.kubernetes.io/name={NAME}", "--now"
+    )
+    wait_until(lambda: is_ready(cluster, name), "the node is ready", seconds=180)
+    assert before not in {pod["metadata"]["uid"] for pod in pods(cluster)}
