@@ -298,6 +298,7 @@ class FleetExchange:
             choice.remedy(node),
             self._batch.before_write,
             self._clock,
+            self._context.masked,
         )
         if reason := choice.hopeless(node):
             exchange.give_up(reason)

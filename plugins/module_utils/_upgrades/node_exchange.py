@@ -139,7 +139,7 @@ class ExchangedNode(Protocol):
 
 class NodeExchange:
     """One node on its way. remedy: None where its driver is brought to the version that is
-    deployed."""
+    deployed. masked: a text without secrets."""
 
     def __init__(
         self,
@@ -149,10 +149,12 @@ class NodeExchange:
         remedy: Remedy | None,
         before_write: Callable[[], None],
         clock: Callable[[], float],
+        masked: Callable[[str], str],
     ) -> None:
         self._client = client
         self._settings = settings
         self._there = node
+        self._masked = masked
         self._boot = ""
         self._before_write = before_write
         self._clock = clock
@@ -381,7 +383,13 @@ class NodeExchange:
         return self._write(REMEDY, self.reason)
 
     def _run_pod(self) -> None:
-        pod = self._find_pod()
+        try:
+            pod = self._find_pod()
+        except (Unreachable, Conflict):
+            raise
+        except ApiError as error:
+            self.fail(f"the remedy's pod cannot be made: {error.why or error.what}")
+            return
         phase = (pod.get("status") or {}).get("phase") if pod else ""
         if pod and phase in ("Succeeded", "Failed"):
             if phase == "Succeeded":
@@ -410,7 +418,7 @@ class NodeExchange:
         namespace, name = metadata["namespace"], metadata["name"]
         said = ""
         with suppress(ApiError):
-            said = last_line(self._client.logs(namespace, name, tail=20))
+            said = self._masked(last_line(self._client.logs(namespace, name, tail=20)))
         return f"pod {namespace}/{name}, which is the remedy, failed{': ' if said else ''}{said}"
 
     def _pod_name(self) -> str:

@@ -73,7 +73,13 @@ class Way:
     def begin(self, remedy: Remedy | None = None) -> NodeExchange:
         """As another run would."""
         self.exchange = NodeExchange(
-            self.fake.client(), self, self.settings, remedy, lambda: None, lambda: self.now
+            self.fake.client(),
+            self,
+            self.settings,
+            remedy,
+            lambda: None,
+            lambda: self.now,
+            str.upper,
         )
         return self.exchange
 

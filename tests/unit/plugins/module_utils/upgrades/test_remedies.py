@@ -27,6 +27,9 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.clu
     FakeServer,
     fake,
 )
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
+    refusal,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.upgrades.node_bed import (
     OLD,
     STANDING,
@@ -144,6 +147,17 @@ def test_proofs_do_not_end_what_they_cannot_see(way: Way) -> None:
     way.begin(Remedy(RESET)).give_up("no more")
     way.go()
     assert proven_patch(node["spec"]["taints"], node["metadata"]["annotations"], "toy") != []
+
+
+def test_a_pod_that_is_refused_is_a_remedy_that_failed(way: Way) -> None:
+    way.cluster.refuse = lambda asked: (
+        refusal(403, "Forbidden", "no, says a webhook")
+        if asked.method == "POST" and asked.path.split("?")[0].endswith("/pods")
+        else None
+    )
+    assert way.go() is ExchangeStep.RESTART
+    assert way.noted["remedy"] == "restart"
+    assert len(way.noted["tried"]) == 2
 
 
 def test_a_day_has_so_many_tries_and_the_last_step_is_repeated() -> None:
