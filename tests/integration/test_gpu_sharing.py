@@ -19,8 +19,9 @@ from tests.integration.plays import Played
 
 pytestmark = pytest.mark.recipes
 
-DIVIDED, SHARED, WHOLE = ["n-1", "n-2"], ["n-3"], ["n-4", "n-5"]
+DIVIDED, WHOLE = ["n-1", "n-2"], ["n-4", "n-5"]
 SMALL, LARGE = "nvidia.com/mig-1g.10gb", "nvidia.com/mig-3g.40gb"
+SEVEN = {"1g.10gb": 7}
 AT_ONCE = {"upgrade_waves": ["100%"], "upgrade_max_unavailable": "100%"}
 
 
@@ -65,14 +66,23 @@ def all_ready(site: Site) -> bool:
     return {marks[node].get("nvidia-gpu") for node in site.nodes} == {"ready"}
 
 
+@pytest.fixture(autouse=True)
+def divided_by_seven(site: Site) -> None:
+    """Nobody's pods, each node in its pool, and seven parts of each GPU that is divided."""
+    site.cluster.kubectl("delete", "pods", "--all", "-n", THEIRS, "--now")
+    site.cluster.kubectl("label", "node", *WHOLE, "example.com/gpus-")
+    enable(site, **SEVEN)
+    if not all_ready(site) or offered(site, "n-1") != {SMALL: "7"}:
+        site.upgrade(**AT_ONCE).check()
+
+
 def test_each_pool_offers_what_its_options_make_of_a_gpu(site: Site) -> None:
-    enable(site, **{"1g.10gb": 7}).check()
     for node in DIVIDED:
         assert offered(site, node) == {SMALL: "7"}
     assert offered(site, "n-3") == {"nvidia.com/gpu": "4"}
     assert offered(site, "n-4") == {"nvidia.com/gpu": "1"}
     assert all_ready(site)
-    enable(site, **{"1g.10gb": 7}).unchanged()
+    enable(site, **SEVEN).unchanged()
 
 
 def test_gpus_in_use_are_divided_anew_by_an_upgrade(site: Site) -> None:
@@ -99,12 +109,12 @@ def test_a_node_that_changes_pools_is_freed_for_it(site: Site) -> None:
     site.run_pod("works", "n-5", runtimeClassName="nvidia")
     others = {node: uid for node, uid in site.uids().items() if node != "n-5"}
     site.cluster.kubectl("label", "node", "n-5", "example.com/gpus=divided")
-    enable(site, **{"3g.40gb": 2})
+    enable(site, **SEVEN)
     assert "works" in site.pods()
-    assert offered(site, "n-5") != {LARGE: "2"}
+    assert offered(site, "n-5") != {SMALL: "7"}
     site.upgrade(**AT_ONCE).check()
-    assert offered(site, "n-5") == {LARGE: "2"}
+    assert offered(site, "n-5") == {SMALL: "7"}
     assert "works" not in site.pods()
     assert all_ready(site)
     assert {node: uid for node, uid in site.uids().items() if node != "n-5"} == others
-    enable(site, **{"3g.40gb": 2}).unchanged()
+    enable(site, **SEVEN).unchanged()

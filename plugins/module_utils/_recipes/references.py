@@ -56,13 +56,7 @@ def _check_remedies(
     files: Mapping[str, str],
     problems: Problems,
 ) -> None:
-    for index, state in enumerate(_list(remedies.get("states"))):
-        if isinstance(state, str) and state not in states:
-            problems.add(
-                f"remedies.states[{index}]",
-                "a state of the recipe",
-                f"{state}{suggest(state, states)}",
-            )
+    _check_names(remedies.get("states"), states, "remedies.states", problems)
     for index, step in enumerate(_list(remedies.get("steps"))):
         known = (RESTART_DRIVER, REBOOT_NODE)
         if isinstance(step, str) and step not in known and step not in files:
@@ -70,6 +64,14 @@ def _check_remedies(
                 f"remedies.steps[{index}]",
                 "restart, reboot, or a file of the recipe",
                 f"{step}{suggest(step, [*known, *files])}",
+            )
+
+
+def _check_names(names: Any, states: Mapping[str, Any], path: str, problems: Problems) -> None:
+    for index, name in enumerate(_list(names)):
+        if isinstance(name, str) and name not in states:
+            problems.add(
+                f"{path}[{index}]", "a state of the recipe", f"{name}{suggest(name, states)}"
             )
 
 
@@ -164,13 +166,7 @@ def _check_state(
     problems: Problems,
 ) -> None:
     path = join("states", name)
-    for index, required in enumerate(_list(state.get("requires"))):
-        if isinstance(required, str) and required not in states:
-            problems.add(
-                f"{path}.requires[{index}]",
-                "a state of the recipe",
-                f"{required}{suggest(required, states)}",
-            )
+    _check_names(state.get("requires"), states, f"{path}.requires", problems)
     if not is_template(str(state.get("enabled"))):
         _check_switch(state, options, path, problems)
     if not isinstance(state.get("enabled"), str) and state.get("disabled_validate"):

@@ -49,7 +49,7 @@ def install_wheels(names: Sequence[str], constraints: str, root: Path) -> None:
         last = (result.stderr.strip().splitlines() or ["pip said nothing"])[-1]
         raise ClusterError(f"Could not install {', '.join(names)} into an image: {last}")
     for program in (target / "bin").glob("*"):
-        _, _, rest = program.read_text().partition("\n")
+        _shebang, _end, rest = program.read_text().partition("\n")
         moved = root / "usr/local/bin" / program.name
         moved.parent.mkdir(parents=True, exist_ok=True)
         # pip names the Python that it runs under.

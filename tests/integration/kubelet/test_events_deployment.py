@@ -14,15 +14,16 @@ import yaml
 
 from tests.cluster import Cluster
 from tests.cluster.errors import ClusterError
-from tests.integration.conftest import documented
+from tests.cluster.simulation.faults import set_fault
+from tests.integration.conftest import grant
 from tests.integration.kubelet.bench import wait_until
-from tests.integration.plays import REPO
+from tests.integration.plays import REPO, Runner
 
 pytestmark = pytest.mark.kubelet
 
 Obj = dict[str, Any]
 NAMESPACE = NAME = "hardware-enablement-events"
-IMAGE = "localhost/rulebook:1"
+IMAGE, THEIRS = "localhost/rulebook:1", "registry.example.org/hardware-enablement-de:1"
 GPU = "hardware-enablement.io/nvidia-gpu"
 
 
@@ -80,12 +81,15 @@ def deployment(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> It
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(listed(network(cluster))))
     cluster.load_image("rulebook")
     cluster.add_nodes(1, profile="gpu-t4", prefix="gpu-first")
-    runner = documented(cluster, tmp_path_factory.mktemp("runner"))
+    cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
+    grant(cluster, "events-run", "hardware-enablement-runner")
+    runner = Runner(cluster, "events-run", tmp_path_factory.mktemp("runner"))
     # The API server of this cluster reaches no simulated pod.
     runner.play("enable_gpu", hardware_enablement_options={"exporter_enabled": False}).check()
-    objects = list(yaml.safe_load_all((REPO / "manifests" / "events.yaml").read_text()))
+    # As the guide does it.
+    text = (REPO / "manifests" / "events.yaml").read_text()
+    objects = yaml.safe_load(text.replace(THEIRS, IMAGE))["items"]
     (pod,) = [item["spec"]["template"]["spec"] for item in objects if item["kind"] == "Deployment"]
-    pod["containers"][0]["image"] = IMAGE
     # Simulated nodes run no programs.
     pod["nodeSelector"] = {"kubernetes.io/hostname": cluster.workers[0]}
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(listed(objects)))
@@ -131,11 +135,19 @@ def test_a_node_that_joins_ends_ready(cluster: Cluster) -> None:
 
 @pytest.mark.usefixtures("deployment")
 def test_another_pod_goes_on_where_one_was_killed(cluster: Cluster) -> None:
+    wait_until(lambda: "cluster_events.yml" in log(cluster), "the rulebook is loaded")
+    # So that the run lasts.
     (name,) = cluster.add_nodes(1, profile="gpu-t4", prefix="gpu-late")
-    before = pods(cluster)[0]["metadata"]["uid"]
-    wait_until(lambda: f"{name}" in log(cluster) or is_ready(cluster, name), "it is seen")
+    set_fault(cluster.kubeconfig, name, "driver", "slow", seconds=15)
+    runs = log(cluster).count("PLAY [Enable")
+    (before,) = pods(cluster)
+    wait_until(lambda: log(cluster).count("PLAY [Enable") > runs, "a run has begun")
+    assert not is_ready(cluster, name)
+    assert "Traceback" not in log(cluster)
     cluster.kubectl(
         "delete", "pods", "-n", NAMESPACE, "-l", f"app.kubernetes.io/name={NAME}", "--now"
     )
     wait_until(lambda: is_ready(cluster, name), "the node is ready", seconds=180)
-    assert before not in {pod["metadata"]["uid"] for pod in pods(cluster)}
+    (after,) = pods(cluster)
+    assert before["metadata"]["uid"] != after["metadata"]["uid"]
+    assert "Traceback" not in log(cluster)

@@ -18,7 +18,10 @@ Obj = dict[str, Any]
 @pytest.fixture(scope="module")
 def objects() -> list[Obj]:
     """All of them."""
-    return list(yaml.safe_load_all((MANIFESTS / "events.yaml").read_text(encoding="utf-8")))
+    items: list[Obj] = yaml.safe_load((MANIFESTS / "events.yaml").read_text(encoding="utf-8"))[
+        "items"
+    ]
+    return items
 
 
 def of_kind(objects: list[Obj], kind: str) -> list[Obj]:

@@ -25,9 +25,9 @@ def command(profiles: Mapping[str, int], *, enabled: bool = True) -> list[str]:
     return [f"echo '{text}' > /tmp/layout.yaml\nnvidia-mig-parted apply -f /tmp/layout.yaml"]
 
 
-def divided(profiles: Mapping[str, int] = SMALL) -> Pod:
+def divided() -> Pod:
     """A partitioner that has done it."""
-    return ready_pod(MANAGER, name="mig", command=command(profiles))
+    return ready_pod(MANAGER, name="mig", command=command(SMALL))
 
 
 def offered(on: Node, config: str, *pods: Pod) -> dict[str, int]:

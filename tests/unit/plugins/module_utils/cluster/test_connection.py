@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -235,6 +236,34 @@ def test_user_and_password(fake: Any) -> None:
     connect({"host": fake.url + "/", "username": "alice", "password": "secret"}).version()
     assert fake.asked[0].headers["Authorization"] == "Basic YWxpY2U6c2VjcmV0"
     assert fake.asked[0].path == "/version"
+
+
+def test_a_service_accounts_token_is_read_again_when_it_may_have_been_renewed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Clock(datetime.datetime):
+        """The loader's, which can be set."""
+
+        ahead = datetime.timedelta()
+
+        @classmethod
+        def now(cls, tz: datetime.tzinfo | None = None) -> Any:
+            return datetime.datetime.now(tz) + cls.ahead
+
+    module = "kubernetes.config.incluster_config"
+    for name in ("TOKEN", "CERT"):
+        (tmp_path / name).write_text("first")
+        monkeypatch.setattr(f"{module}.SERVICE_{name}_FILENAME", str(tmp_path / name))
+    clock = SimpleNamespace(datetime=Clock, timedelta=datetime.timedelta)
+    monkeypatch.setattr(f"{module}.datetime", clock)
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "1")
+    opened = connection.open_connection({})
+    assert opened.headers()["authorization"] == "bearer first"
+    # A kubelet renews it within its hour.
+    (tmp_path / "TOKEN").write_text("second")
+    Clock.ahead = datetime.timedelta(minutes=2)
+    assert opened.headers()["authorization"] == "bearer second"
 
 
 def test_a_login_plugin_is_asked_again_when_its_token_expires(

@@ -158,6 +158,15 @@ def test_standard_options_are_there_and_may_get_another_default(files: dict[str,
             ),
         ),
         (
+            "states:\n",
+            "remedies: {states: [drivers], steps: [restart, rebot]}\nstates:\n",
+            (
+                "remedies.states[0]: expected a state of the recipe, found drivers, did you mean driver?; "
+                "remedies.steps[1]: expected restart, reboot, or a file of the recipe, found rebot, did you mean "
+                "reboot?"
+            ),
+        ),
+        (
             "enabled: driver_enabled",
             "enabled: driver_enable",
             "states.driver.enabled: expected an option of type bool, found driver_enable, did you mean driver_enabled?",
