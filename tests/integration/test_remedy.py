@@ -102,6 +102,16 @@ def test_what_a_reset_does_not_mend_another_driver_does(site: Site) -> None:
     site.is_whole()
 
 
+def test_a_driver_that_waits_for_a_restart_goes_on_waiting(site: Site) -> None:
+    site.deploy()
+    before = site.uids()
+    mend(site, **reported("XID 48", "n-8")).check()
+    assert site.uids() == before
+    assert len(site.upgrades()["n-8"]["tried"]) == 1
+    site.upgrade(upgrade_waves=["100%"], upgrade_max_unavailable="100%").check()
+    site.is_whole()
+
+
 def test_what_nothing_mends_is_left_in_quarantine_and_named(site: Site) -> None:
     lose(site, "n-4", "nothing")
     before = site.uids()

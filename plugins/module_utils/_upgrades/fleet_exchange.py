@@ -156,7 +156,7 @@ class FleetExchange:
     def _judge(self, exchange: NodeExchange, walker: Walker, survey: UpgradeSurvey) -> None:
         """Go by what the proofs say of a node with a new driver."""
         unready = _unready(walker, exchange.node)
-        if survey.drivers.outdated(exchange.node):
+        if exchange.remedy is None and survey.drivers.outdated(exchange.node):
             exchange.begin_again()
         elif unready == []:
             exchange.finish()
