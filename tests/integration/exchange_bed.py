@@ -17,6 +17,8 @@ Obj = dict[str, Any]
 
 RECIPE = {"hardware_enablement_recipe": "nvidia-gpu", "hardware_enablement_failure_grace": 2}
 THEIRS = "theirs"
+AT_ONCE = {"upgrade_waves": ["100%"], "upgrade_max_unavailable": "100%"}
+TAINT = {"key": sight.SUMMARY, "value": "quarantined", "effect": "NoSchedule"}
 
 
 class Site:

@@ -14,7 +14,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.integration import sight
 from tests.integration.conftest import documented
-from tests.integration.exchange_bed import RECIPE, THEIRS, Site
+from tests.integration.exchange_bed import AT_ONCE, RECIPE, THEIRS, Site
 from tests.integration.plays import Played
 
 pytestmark = pytest.mark.recipes
@@ -22,7 +22,6 @@ pytestmark = pytest.mark.recipes
 DIVIDED, WHOLE = ["n-1", "n-2"], ["n-4", "n-5"]
 SMALL, LARGE = "nvidia.com/mig-1g.10gb", "nvidia.com/mig-3g.40gb"
 SEVEN = {"1g.10gb": 7}
-AT_ONCE = {"upgrade_waves": ["100%"], "upgrade_max_unavailable": "100%"}
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.conftest import documented, grant
-from tests.integration.exchange_bed import RECIPE, THEIRS, Site, budget
+from tests.integration.exchange_bed import AT_ONCE, RECIPE, TAINT, THEIRS, Site, budget
 from tests.integration.plays import Played, Runner
 from tests.integration.test_killed_runs import KILLS, chance, kill
 
@@ -24,7 +24,6 @@ pytestmark = pytest.mark.faults
 
 NODES = [f"n-{number}" for number in range(1, 9)]
 RESET = "remedies/gpu-reset.yaml.j2"
-TAINT = {"key": sight.SUMMARY, "value": "quarantined", "effect": "NoSchedule"}
 LOST = "XID 79: GPU has fallen off the bus"
 
 
@@ -108,7 +107,7 @@ def test_a_driver_that_waits_for_a_restart_goes_on_waiting(site: Site) -> None:
     mend(site, **reported("XID 48", "n-8")).check()
     assert site.uids() == before
     assert len(site.upgrades()["n-8"]["tried"]) == 1
-    site.upgrade(upgrade_waves=["100%"], upgrade_max_unavailable="100%").check()
+    site.upgrade(**AT_ONCE).check()
     site.is_whole()
 
 

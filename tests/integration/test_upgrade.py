@@ -19,15 +19,13 @@ from tests.cluster.cluster import DEFAULT_KERNEL as KERNEL
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.conftest import documented, grant
-from tests.integration.exchange_bed import RECIPE, THEIRS, Site, budget
+from tests.integration.exchange_bed import AT_ONCE, RECIPE, TAINT, THEIRS, Site, budget
 from tests.integration.plays import PLAYBOOKS, REPO, Runner
 from tests.integration.test_killed_runs import KILLS, chance, kill
 
 pytestmark = pytest.mark.faults
 
 NODES = [f"n-{number}" for number in range(1, 21)]
-TAINT = {"key": sight.SUMMARY, "value": "quarantined", "effect": "NoSchedule"}
-AT_ONCE = {"upgrade_waves": ["100%"], "upgrade_max_unavailable": "100%"}
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ the nodes in the end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .._cluster.authorization import access
@@ -70,7 +70,7 @@ def _as_recorded(client: Client, params: Mapping[str, Any]) -> Obj | None:
                 why="nothing is deployed here",
                 todo="enable it with this option first, or leave it out",
             )
-    return {**recorded, **secret_options(params)}
+    return {**recorded, **_secret(recipe, given)}
 
 
 def _given(params: Mapping[str, Any]) -> tuple[Recipe, Obj]:
@@ -83,7 +83,10 @@ def _given(params: Mapping[str, Any]) -> tuple[Recipe, Obj]:
 
 def secret_options(params: Mapping[str, Any]) -> Obj:
     """Those of the options that are given which no record has."""
-    recipe, given = _given(params)
+    return _secret(*_given(params))
+
+
+def _secret(recipe: Recipe, given: Obj) -> Obj:
     return {name: value for name, value in given.items() if recipe.options[name].no_log}
 
 
@@ -134,6 +137,20 @@ def what_is_left(result: Obj, outcome: ExchangeOutcome) -> list[str]:
         f"no further node was begun: {outcome.stopped}" if outcome.stopped else "",
     )
     return [part for part in parts if part]
+
+
+def concluded(
+    result: Obj, left: Sequence[str], short: str, params: Mapping[str, Any], context: RunContext
+) -> Obj:
+    """The result, and whether every node is where it should be. left: what is not, in words; short:
+    what that falls short of."""
+    if context.check_mode:
+        return result
+    said = "; ".join(left)
+    result["message"] = f"{short}: {said}" if said else ""
+    if said and params["require_ready"]:
+        result.update(failed=True, msg=result["message"])
+    return result
 
 
 def _of_nodes(nodes: Mapping[str, str], what: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from .._cluster.labels import gate_label
-from .._nodes.upgrade_marks import QUARANTINED, REMEDY, NodeUpgrade
+from .._nodes.upgrade_marks import QUARANTINED, REMEDY
 from .._states.validation.node_marks import DEGRADED
 from .._states.validation.phases import BROKEN, Result
 from .exchange_choice import Begin
@@ -32,6 +32,7 @@ class FaultyNodes:
     ) -> None:
         self._survey = survey
         self._settings = settings
+        self._rules = settings.exchange.remedies
         self._clock = clock
 
     def candidates(self) -> list[str]:
@@ -40,7 +41,7 @@ class FaultyNodes:
         faulty = [
             name
             for name in self._survey.snapshot.nodes
-            if name not in under_way and self._is_suspect(name, self._survey.upgrade_of(name))
+            if name not in under_way and self._is_suspect(name)
         ]
         return [*sorted(under_way), *self._survey.in_zones(faulty)]
 
@@ -48,13 +49,6 @@ class FaultyNodes:
         """What would be done, and how fast."""
         survey, settings = self._survey, self._settings
         rows = survey.rows({name: self._why(name) for name in self.candidates()}, REMEDY)
-        # Whoever uses the devices: nobody else is to get them.
-        rows = [
-            replace(row, obstacle="", held_by=row.obstacle)
-            if row.users and row.obstacle.startswith("pod ")
-            else row
-            for row in rows
-        ]
         nodes = len(survey.snapshot.nodes)
         pace = Pace(
             (nodes,),
@@ -76,8 +70,7 @@ class FaultyNodes:
     def may_begin(self, node: str, unready: Sequence[Result] | None) -> Begin:
         """What was reported is begun at once; else the proofs have the word."""
         mark = self._survey.upgrade_of(node)
-        reported = self._reported(node, mark) or (mark is not None and mark.fault)
-        if reported or (mark is not None and mark.phase == REMEDY):
+        if self._fault(node) or (mark is not None and mark.phase == REMEDY):
             return Begin.NOW
         if unready is None:
             return Begin.WAIT
@@ -89,65 +82,64 @@ class FaultyNodes:
 
     def ended(self, phase: str) -> set[str]:
         """The nodes that are in quarantine and stay there."""
-        marks = self._survey.upgrades()
         return {
             name
-            for name, mark in marks.items()
-            if mark.phase == phase == QUARANTINED and not self._is_suspect(name, mark)
+            for name, mark in self._survey.upgrades().items()
+            if mark.phase == phase == QUARANTINED and not self._is_suspect(name)
         }
 
     def remedy(self, node: str) -> Remedy | None:
         """What is tried next."""
         mark = self._survey.upgrade_of(node)
         tried = mark.tried if mark else ()
-        step = self._settings.rules.next(tried, self._clock())
+        step = self._rules.next(tried, self._clock())
         # What a run before this one has begun, if the recipe still has it.
-        if mark and mark.phase == REMEDY and mark.remedy in self._settings.rules.steps:
+        if mark and mark.phase == REMEDY and mark.remedy in self._rules.steps:
             step = mark.remedy
-        fault = self._reported(node, mark) or (mark.fault if mark else "")
-        return Remedy(step, fault, tried)
+        return Remedy(step, self._fault(node), tried)
 
     def hopeless(self, node: str) -> str:
         """Why no remedy is tried, "" where one is."""
         mark = self._survey.upgrade_of(node)
-        rules = self._settings.rules
-        if mark is None or mark.phase == REMEDY or rules.next(mark.tried, self._clock()):
+        if mark is None or mark.phase == REMEDY or self._rules.next(mark.tried, self._clock()):
             return ""
-        return f"{rules.attempts} remedies within a day did not help"
+        return f"{self._rules.attempts} remedies within a day did not help"
 
-    def _reported(self, node: str, mark: NodeUpgrade | None) -> str:
+    def _reported(self, node: str) -> str:
         """What is said of a node in this run, "" where it may be about what was just seen to."""
-        fault = self._settings.faults.get(node, "")
-        tried = mark.tried if mark else ()
-        return "" if self._settings.rules.is_cooling(tried, self._clock()) else fault
+        mark = self._survey.upgrade_of(node)
+        cooling = self._rules.is_cooling(mark.tried if mark else (), self._clock())
+        return "" if cooling else self._settings.faults.get(node, "")
 
-    def _is_suspect(self, node: str, mark: NodeUpgrade | None) -> bool:
+    def _fault(self, node: str) -> str:
+        """What is said of a node, in this run or one before."""
+        mark = self._survey.upgrade_of(node)
+        return self._reported(node) or (mark.fault if mark else "")
+
+    def _is_suspect(self, node: str) -> bool:
+        mark = self._survey.upgrade_of(node)
         if mark and mark.phase == QUARANTINED:
             # Of an upgrade: to be ended by another one. Tried often enough: to be ended by hand.
-            is_ours = bool(mark.remedy or self._reported(node, mark))
+            is_ours = bool(mark.remedy or self._reported(node))
             return is_ours and not self.hopeless(node)
-        labels = self._survey.snapshot.nodes[node].labels
-        return bool(self._reported(node, mark)) or any(
-            labels.get(gate_label(self._survey.recipe.name, state)) == DEGRADED
-            for state in self._states(node)
-        )
+        return bool(self._reported(node) or self._degraded(node))
 
     def _states(self, node: str) -> Sequence[str]:
         """The states whose failure is a fault of the devices."""
         return self._survey.recipe.remedies.states or self._survey.drivers.states(node)
 
+    def _degraded(self, node: str) -> list[str]:
+        """Those of them that a run has found broken."""
+        labels, recipe = self._survey.snapshot.nodes[node].labels, self._survey.recipe.name
+        return [
+            state
+            for state in self._states(node)
+            if labels.get(gate_label(recipe, state)) == DEGRADED
+        ]
+
     def _why(self, node: str) -> str:
-        mark = self._survey.upgrade_of(node)
-        fault = self._reported(node, mark) or (mark.fault if mark else "")
-        if not fault:
-            labels = self._survey.snapshot.nodes[node].labels
-            recipe = self._survey.recipe.name
-            broken = [
-                state
-                for state in self._states(node)
-                if labels.get(gate_label(recipe, state)) == DEGRADED
-            ]
-            fault = f"{', '.join(broken)} degraded" if broken else "begun by an earlier run"
+        broken = self._degraded(node)
+        found = f"{', '.join(broken)} degraded" if broken else "begun by an earlier run"
         remedy = self.remedy(node)
         step = remedy.step if remedy and remedy.step else "quarantine"
-        return f"{fault}: {step}"
+        return f"{self._fault(node) or found}: {step}"

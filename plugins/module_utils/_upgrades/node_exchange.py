@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Protocol
 
@@ -65,15 +65,13 @@ class ExchangeStep(Enum):
     ENDED = "is done"
 
 
-_HELD = (
-    ExchangeStep.CORDON,
-    ExchangeStep.FREE,
+_WITHDRAWN = (
     ExchangeStep.STOP,
     ExchangeStep.RUN_POD,
     ExchangeStep.REBOOT,
     ExchangeStep.RESTART,
 )
-_WITHDRAWN = _HELD[2:]
+_HELD = (ExchangeStep.CORDON, ExchangeStep.FREE, *_WITHDRAWN)
 _WATCHED = (ExchangeStep.PROVE, ExchangeStep.ENDED)
 
 
@@ -100,7 +98,7 @@ class Reboot:
 @dataclass(frozen=True)
 class ExchangeSettings:
     """free_s: how long users of the devices are waited for; stop_s: how long our own pods are, and
-    the driver's. reboot: how, where nodes are rebooted. remedies: None where none is to be tried."""
+    the driver's. reboot: how, where nodes are rebooted. remedies: what may be tried."""
 
     recipe: str
     use: DeviceUse
@@ -108,7 +106,7 @@ class ExchangeSettings:
     free_s: float
     stop_s: float
     reboot: Reboot | None = None
-    remedies: RemedyRules | None = None
+    remedies: RemedyRules = field(default_factory=RemedyRules)
 
 
 class ExchangedNode(Protocol):
@@ -132,6 +130,9 @@ class ExchangedNode(Protocol):
 
     def drivers(self) -> Sequence[DriverPod]:
         """All pods of its drivers."""
+
+    def validator(self, name: str) -> Obj | None:
+        """The pod of this name that a run has started, None where none is seen."""
 
     def remedy_pod(self, step: str) -> Obj:
         """The pod of a remedy, to be made; raises InvalidInput."""
@@ -383,35 +384,33 @@ class NodeExchange:
         return self._write(REMEDY, self.reason)
 
     def _run_pod(self) -> None:
-        try:
-            pod = self._find_pod()
-        except (Unreachable, Conflict):
-            raise
-        except ApiError as error:
-            self.fail(f"the remedy's pod cannot be made: {error.why or error.what}")
-            return
-        phase = (pod.get("status") or {}).get("phase") if pod else ""
-        if pod and phase in ("Succeeded", "Failed"):
-            if phase == "Succeeded":
-                self._go(ExchangeStep.PROVE)
-            else:
-                self.fail(self._why_failed(pod))
+        # It stays when it has ended, so that it is not made twice.
+        pod = self._there.validator(self._pod_name())
+        if pod is None:
+            try:
+                self._make_pod()
+            except (Unreachable, Conflict):
+                raise
+            except ApiError as error:
+                self.fail(f"the remedy's pod cannot be made: {error.why or error.what}")
+                return
+        phase = ((pod or {}).get("status") or {}).get("phase")
+        if phase == "Succeeded":
+            self._go(ExchangeStep.PROVE)
+        elif pod and phase == "Failed":
+            self.fail(self._why_failed(pod))
         else:
             self.again_at = self._clock() + POD_AGAIN_S
             self._wait(f"pod {self._pod_name()}, which is the remedy, has not ended")
 
-    def _find_pod(self) -> Obj | None:
-        """The remedy's pod, made where there is none; it stays, so that it is not made twice."""
+    def _make_pod(self) -> None:
         body = self._there.remedy_pod(self.remedy.step if self.remedy else "")
         body["metadata"]["name"] = self._pod_name()
         body["metadata"].pop("generateName", None)
-        kind = self._client.kind("v1", "Pod")
-        found = self._client.get(kind, self._pod_name(), body["metadata"]["namespace"])
-        if found is None:
-            self._before_write()
-            with suppress(AlreadyExists):
-                self._client.create(body)
-        return found
+        self._before_write()
+        # Its event may not have come yet.
+        with suppress(AlreadyExists):
+            self._client.create(body)
 
     def _why_failed(self, pod: Obj) -> str:
         metadata = pod["metadata"]
@@ -484,8 +483,8 @@ class NodeExchange:
     def fail(self, reason: str) -> None:
         """The node is not to be used as it is; another remedy is tried first, where there is one."""
         self.ending = None
-        rules = self._settings.remedies
-        step = rules.next(self.remedy.tried, self._clock()) if rules and self.remedy else ""
+        tried = self.remedy.tried if self.remedy else ()
+        step = self._settings.remedies.next(tried, self._clock())
         if self.remedy and step:
             self.remedy, self._is_tried = replace(self.remedy, step=step), False
             self._go(ExchangeStep.CORDON)

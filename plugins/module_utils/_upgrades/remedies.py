@@ -19,11 +19,11 @@ DAY_S = 86400.0
 class RemedyRules:
     """steps: the recipe's, one for each try, the last repeated. attempts: how many a day at most, on
     one node. cooldown_s: how long after a try what is said of the node is taken to be about before
-    it."""
+    it. Without steps nothing is tried."""
 
-    steps: tuple[str, ...]
-    attempts: int
-    cooldown_s: float
+    steps: tuple[str, ...] = ()
+    attempts: int = 0
+    cooldown_s: float = 0.0
 
     def next(self, tried: Sequence[str], now: float) -> str:
         """The remedy to try, "" where none is left today."""

@@ -18,7 +18,15 @@ from .._runs.guard import Guard, given_back
 from .._states.desired import Desired
 from .._states.node_upgrades import write_upgrade
 from .._times import timestamp
-from .exchange_run import PROVING, deployed, refuse_missing_rights, result_of, walk, what_is_left
+from .exchange_run import (
+    PROVING,
+    concluded,
+    deployed,
+    refuse_missing_rights,
+    result_of,
+    walk,
+    what_is_left,
+)
 from .faulty_nodes import FaultyNodes
 from .remedy_settings import RemedySettings, make_remedy_settings
 
@@ -44,13 +52,8 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
             context,
         )
         result = result_of(fleet, report)
-    if context.check_mode:
-        return result
-    said = "; ".join(what_is_left(result, fleet.outcome))
-    result["message"] = f"Not every node was mended: {said}" if said else ""
-    if said and params["require_ready"]:
-        result.update(failed=True, msg=result["message"])
-    return result
+    left = what_is_left(result, fleet.outcome)
+    return concluded(result, left, "Not every node was mended", params, context)
 
 
 def _of_members(faults: Mapping[str, str], desired: Desired, context: RunContext) -> dict[str, str]:

@@ -27,7 +27,6 @@ class RemedySettings:
     quarantine ends once they are proven."""
 
     exchange: ExchangeSettings
-    rules: RemedyRules
     max_unavailable: Amount
     max_failures: Amount
     faults: Mapping[str, str]
@@ -60,7 +59,6 @@ def make_remedy_settings(prepared: Prepared, params: Mapping[str, Any]) -> Remed
     )
     return RemedySettings(
         exchange=replace(exchange, remedies=rules),
-        rules=rules,
         max_unavailable=params["max_unavailable"],
         max_failures=params["max_failures"],
         faults=faults,

@@ -19,6 +19,7 @@ from .._states.desired import Desired
 from .._states.record import record_store
 from .exchange_run import (
     PROVING,
+    concluded,
     deployed,
     refuse_missing_rights,
     result_of,
@@ -26,7 +27,7 @@ from .exchange_run import (
     walk,
     what_is_left,
 )
-from .fleet_exchange import ExchangeOutcome, FleetExchange
+from .fleet_exchange import FleetExchange
 from .outdated_drivers import OutdatedDrivers
 from .upgrade_settings import UpgradeSettings, make_settings
 
@@ -52,7 +53,10 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         result = {**result_of(upgrade, report), "rolled_back": False, "rollback": ""}
         if upgrade.outcome.failed and params["rollback"]:
             result |= _roll_back(client, upgrade, proving, context)
-    return _ended(result, upgrade.outcome, params, context)
+    left = what_is_left(result, upgrade.outcome)
+    if result["rollback"]:
+        left.append(f"rollback: {result['rollback']}")
+    return concluded(result, left, "Not every driver was exchanged", params, context)
 
 
 def _exchange(
@@ -111,19 +115,3 @@ def _roll_back(
         "rollback": f"{len(again.outcome.done)} of {len(changed)} nodes run the version before",
         "report": report,
     }
-
-
-def _ended(
-    result: Obj, outcome: ExchangeOutcome, params: Mapping[str, Any], context: RunContext
-) -> Obj:
-    """The result, and whether every node is where it should be."""
-    if context.check_mode:
-        return result
-    parts = what_is_left(result, outcome)
-    if result["rollback"]:
-        parts.append(f"rollback: {result['rollback']}")
-    said = "; ".join(parts)
-    result["message"] = f"Not every driver was exchanged: {said}" if said else ""
-    if said and params["require_ready"]:
-        result.update(failed=True, msg=result["message"])
-    return result

@@ -115,7 +115,12 @@ class UpgradeSurvey:
         marks = self.upgrades()
         return [
             self._planned(
-                name, why[name], users.get(name, ()), budgets, _of_another(marks.get(name), phase)
+                name,
+                why[name],
+                users.get(name, ()),
+                budgets,
+                _of_another(marks.get(name), phase),
+                stays=phase == REMEDY,
             )
             for name in why
         ]
@@ -132,7 +137,11 @@ class UpgradeSurvey:
         users: Sequence[DeviceUser],
         budgets: Sequence[Budget],
         other: str,
+        *,
+        stays: bool,
     ) -> PlannedNode:
+        """other: what has the node already, "" for nothing. stays: it is begun also where a user
+        may not be evicted, so that nobody else gets it."""
         node = self.snapshot.nodes[name]
         blocking = next((user for user in users if user.obstacle and not user.leaving), None)
         obstacle = other
@@ -141,15 +150,16 @@ class UpgradeSurvey:
             obstacle = f"the node is NotReady: {said}"
         elif not obstacle and name in self.snapshot.vanished:
             obstacle = "the labels of the hardware are gone from the node"
-        elif not obstacle and blocking:
-            obstacle = f"pod {blocking}, which {blocking.why}: {blocking.obstacle}"
+        kept = ""
+        if not obstacle and blocking:
+            kept = f"pod {blocking}, which {blocking.why}: {blocking.obstacle}"
         return PlannedNode(
             node=name,
             why=why,
             wave=0,
             users=tuple(str(user) for user in users),
-            obstacle=obstacle,
-            held_by=held_by(users, budgets),
+            obstacle=obstacle if stays else obstacle or kept,
+            held_by=kept if stays and kept else held_by(users, budgets),
         )
 
     def _users(self, nodes: Sequence[str]) -> Mapping[str, list[DeviceUser]]:
@@ -203,6 +213,10 @@ class SurveyedNode:
     def drivers(self) -> list[DriverPod]:
         """All pods of its drivers."""
         return self.survey.drivers.pods(self.name)
+
+    def validator(self, name: str) -> Obj | None:
+        """The pod of this name that a run has started, None where none is seen."""
+        return self.survey.snapshot.validators.get(name)
 
     def remedy_pod(self, step: str) -> Obj:
         """The pod of a remedy, to be made; raises InvalidInput."""

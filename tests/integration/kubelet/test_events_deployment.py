@@ -17,6 +17,7 @@ from tests.cluster.errors import ClusterError
 from tests.cluster.simulation.faults import set_fault
 from tests.integration.conftest import grant
 from tests.integration.kubelet.bench import wait_until
+from tests.integration.kubelet.host_network import on_host_network
 from tests.integration.plays import REPO, Runner
 
 pytestmark = pytest.mark.kubelet
@@ -38,35 +39,8 @@ def network(cluster: Cluster) -> list[Obj]:
         f"Object.spec.containers.env{{name: {each['name']!r}, value: {each['value']!r}}}"
         for each in address
     )
-    container = f"Object.spec.containers{{name: 'rulebook', env: [{env}]}}"
-    mutation = f"Object{{spec: Object.spec{{hostNetwork: true, containers: [{container}]}}}}"
-    rule = {
-        "apiGroups": [""],
-        "apiVersions": ["v1"],
-        "operations": ["CREATE"],
-        "resources": ["pods"],
-    }
-    named = {"matchLabels": {"app.kubernetes.io/name": NAME}}
-    policy = {
-        "failurePolicy": "Fail",
-        "reinvocationPolicy": "Never",
-        "matchConstraints": {"objectSelector": named, "resourceRules": [rule]},
-        "mutations": [
-            {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": mutation}}
-        ],
-    }
-    kind = "MutatingAdmissionPolicy"
-    group = "admissionregistration.k8s.io/v1"
-    meta = {"name": "rulebook-on-the-host-network"}
-    return [
-        {"apiVersion": group, "kind": kind, "metadata": meta, "spec": policy},
-        {
-            "apiVersion": group,
-            "kind": f"{kind}Binding",
-            "metadata": meta,
-            "spec": {"policyName": meta["name"]},
-        },
-    ]
+    containers = f"containers: [Object.spec.containers{{name: 'rulebook', env: [{env}]}}]"
+    return on_host_network("rulebook-on-the-host-network", NAME, containers)
 
 
 def listed(items: list[Obj]) -> Obj:

@@ -14,6 +14,7 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.integration.kubelet.bench import Bench, wait_until
+from tests.integration.kubelet.host_network import on_host_network
 from tests.integration.numa.conftest import numa_runner
 from tests.integration.numa.nodes import TOPOLOGIES, policies
 from tests.integration.plays import Runner
@@ -32,41 +33,6 @@ EXCLUSIVE = {
     "reservedMemory": [{"numaNode": 0, "limits": {"memory": "50Mi"}}],
 }
 LABEL = "example.org/exporter"
-# Pods of the tests' network reach no loopback address, which the API server listens on.
-HOST_NETWORK: Obj = {
-    "apiVersion": "admissionregistration.k8s.io/v1",
-    "kind": "MutatingAdmissionPolicy",
-    "metadata": {"name": "exporters-on-the-host-network"},
-    "spec": {
-        "failurePolicy": "Fail",
-        "reinvocationPolicy": "Never",
-        "matchConstraints": {
-            "objectSelector": {"matchLabels": {"app.kubernetes.io/name": "numa"}},
-            "resourceRules": [
-                {
-                    "apiGroups": [""],
-                    "apiVersions": ["v1"],
-                    "operations": ["CREATE"],
-                    "resources": ["pods"],
-                }
-            ],
-        },
-        "mutations": [
-            {
-                "patchType": "ApplyConfiguration",
-                "applyConfiguration": {
-                    "expression": "Object{spec: Object.spec{hostNetwork: true}}"
-                },
-            }
-        ],
-    },
-}
-BINDING: Obj = {
-    "apiVersion": "admissionregistration.k8s.io/v1",
-    "kind": "MutatingAdmissionPolicyBinding",
-    "metadata": {"name": "exporters-on-the-host-network"},
-    "spec": {"policyName": "exporters-on-the-host-network"},
-}
 
 
 def variables(cluster: Cluster) -> Obj:
@@ -141,7 +107,7 @@ def runner(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         cluster.kubectl("label", "node", node, f"{LABEL}={kind}")
         cluster.real_node(node).configure_kubelet({**ALIGNED, **EXCLUSIVE})
     cluster.load_image("exporters")
-    for obj in (HOST_NETWORK, BINDING):
+    for obj in on_host_network("exporters-on-the-host-network", "numa"):
         cluster.kubectl("apply", "-f", "-", stdin=json.dumps(obj))
     runner = numa_runner(cluster, tmp_path_factory.mktemp("numa"))
     runner.play("numa", **variables(cluster)).check()

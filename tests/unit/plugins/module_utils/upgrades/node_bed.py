@@ -66,7 +66,9 @@ class Way:
         self.boot = "boot-1"
         self.fake, self.settings = (
             fake,
-            ExchangeSettings("toy", USE, DrainRules(), free_s=60, stop_s=60, remedies=rules),
+            ExchangeSettings(
+                "toy", USE, DrainRules(), free_s=60, stop_s=60, remedies=rules or RemedyRules()
+            ),
         )
         self.exchange = self.begin(remedy)
 
@@ -102,6 +104,10 @@ class Way:
     def drivers(self) -> list[DriverPod]:
         """Whatever driver there is."""
         return self.old
+
+    def validator(self, name: str) -> Obj | None:
+        """As the walk sees it, too."""
+        return self.cluster.objects["pods"].get(name)
 
     def remedy_pod(self, step: str) -> Obj:
         """A pod that says where it comes from."""
