@@ -220,6 +220,25 @@ def test_gates_that_nobody_proves_go_with_the_next_run(cluster: Cluster, runner:
     assert "dropped" not in marks(cluster)
 
 
+def test_the_pod_of_a_failed_validation_goes_when_its_state_is_proven(
+    cluster: Cluster, runner: Runner
+) -> None:
+    """Its name has the boot in it, so that nobody waits for that of an earlier boot."""
+    labels = {
+        f"{sight.DOMAIN}/recipe": NAME,
+        sight.VALIDATION_LABEL: "driver_validation",
+        BEHAVIOUR: "fail",
+    }
+    pod = holder(behaviour="fail")
+    pod["metadata"] = {"name": "validate-before-boot", "namespace": NAME, "labels": labels}
+    pod["spec"] |= {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
+    path = f"/api/v1/namespaces/{NAME}/pods/validate-before-boot"
+    sight.eventually(lambda: cluster.api.get(path)["status"]["phase"] == "Failed")
+    runner.play("enable", **RECIPE).check()
+    assert "validate-before-boot" not in cluster.kubectl("get", "pods", "-n", NAME, "-o", "name")
+
+
 def test_any_mark_finds_a_node(cluster: Cluster, runner: Runner) -> None:
     cluster.kubectl("label", "node", NODE, f"{MARK}-", f"{MARK}.node-kernel-")
     labels = [

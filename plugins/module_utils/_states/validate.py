@@ -328,8 +328,9 @@ def _as_they_are_now(
 
 def _clear_validators(desired: Desired, guard: Guard, loop: Loop | None) -> None:
     """Remove the pods that have done their work, also those of a run that was killed, and those
-    that nobody waits for: of nodes that left, also where another one has their name now; failed
-    ones keep their logs. loop: None where it is not known which nodes there are."""
+    that nobody waits for: of nodes that left, also where another one has their name now. Failed
+    ones keep their logs until their state is proven. loop: None where it is not known which nodes
+    there are."""
     client, namespace, finished = desired.client, desired.prepared.namespace, "Succeeded"
     kind, labels = (
         client.kind("v1", "Pod"),
@@ -359,9 +360,6 @@ def _is_awaited(pod: Obj, loop: Loop) -> bool:
     node, state = node_of(pod), pod["metadata"]["labels"][VALIDATION_LABEL]
     if node not in loop.snapshot.nodes:
         return False
-    if (pod.get("status") or {}).get("phase") == "Failed":
-        # Its log is what a person reads.
-        return True
     result = loop.results.get((node, state))
     return result is None or result.phase is not Phase.READY
 
