@@ -166,22 +166,23 @@ def test_what_is_not_ready_in_a_first_run_is_said_on_its_node(fake: FakeServer) 
     assert reasons(fake) == ["HardwareFailed"]
 
 
-def test_pods_of_nodes_that_left_are_removed_and_failed_ones_of_others_keep_their_logs(
+def test_pods_of_nodes_that_left_go_and_failed_ones_where_their_state_is_proven(
     fake: FakeServer,
 ) -> None:
-    node = gpu_node("n1", READY)
-    cluster = ScriptedCluster(fake, node)
+    nodes = [gpu_node("n1", READY), gpu_node("n2", WAITING)]
+    cluster = ScriptedCluster(fake, *nodes)
     # d was for a node that has left, and another one has its name and is proven.
     pods = (
         ("a", "n1", "Failed"),
+        ("kept", "n2", "Failed"),
         ("b", "gone", "Running"),
         ("c", "gone", "Pending"),
         ("d", "n1", "Running"),
     )
     for name, place, phase in pods:
         cluster.put("pods", world.validator(name, "plugin", place, phase))
-    prove(fake, [node])
-    assert sorted(cluster.deleted) == ["b", "c", "d"]
+    prove(fake, nodes)
+    assert sorted(cluster.deleted) == ["a", "b", "c", "d"]
 
 
 def test_a_node_that_left_is_named_and_counts_nowhere(fake: FakeServer) -> None:
