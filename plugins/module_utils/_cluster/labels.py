@@ -15,10 +15,12 @@ RECIPE_LABEL = f"{DOMAIN}/recipe"
 STATE_LABEL = f"{DOMAIN}/state"
 GROUP_LABEL = f"{DOMAIN}/kernel-group"
 MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
-# On validation pods; its value is the state that the pod proves.
 # On the Jobs, ConfigMaps and pods of a build; its value is the state whose image is built.
 BUILD_LABEL = f"{DOMAIN}/build"
+# On validation pods that a run starts; its value is the state that the pod proves.
 VALIDATION_LABEL = f"{DOMAIN}/validation"
+# The same on DaemonSets whose pods prove a state where nodes say themselves what is proven.
+VALIDATOR_LABEL = f"{DOMAIN}/validator"
 
 # ApplySet names:
 # https://github.com/kubernetes/enhancements/tree/master/keps/sig-cli/3659-kubectl-apply-prune
@@ -34,6 +36,8 @@ OWNERSHIP = frozenset({RECIPE_LABEL, STATE_LABEL, GROUP_LABEL, MANAGED_BY_LABEL,
 # What a node tells the pods of a recipe about itself; no state can be called so, since their names
 # have no hyphen.
 RUNTIME, SYSTEM, KERNEL = "container-runtime", "node-os", "node-kernel"
+# The configuration by which the node's agent has written the labels.
+AGENT_CONFIGURATION = "agent-configuration"
 
 LOCK_NAMESPACE = "hardware-enablement"
 HOLDER_INFO_ANNOTATION = f"{DOMAIN}/holder-info"
@@ -50,8 +54,8 @@ def summary_label(recipe: str) -> str:
 
 
 def fact_label(recipe: str, fact: str) -> str:
-    """The node label of ours for a fact: RUNTIME, SYSTEM, or KERNEL, which is on every node that is
-    enabled."""
+    """The node label of ours for a fact: RUNTIME, SYSTEM, KERNEL, which is on every node that is
+    enabled, or AGENT_CONFIGURATION."""
     return f"{DOMAIN}/{recipe}.{fact}"
 
 

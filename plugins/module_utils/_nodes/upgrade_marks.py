@@ -33,7 +33,7 @@ class NodeUpgrade:
     failed. boot: the boot id that is to change, of a node that has to be rebooted. remedy: which
     one is under way, or was the last before a quarantine ("none": not begun). fault: what was said
     of the node that its proofs cannot see. tried: when remedies were begun, oldest first, API
-    timestamps.
+    timestamps. withdrawn: the states whose labels the node's own agent is to take off.
     """
 
     phase: str
@@ -46,6 +46,7 @@ class NodeUpgrade:
     remedy: str = ""
     fault: str = ""
     tried: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
 
     @property
     def is_under_way(self) -> bool:
@@ -62,8 +63,9 @@ def read_upgrade(annotations: Mapping[str, str], recipe: str) -> NodeUpgrade | N
 def _parse(text: str) -> NodeUpgrade | None:
     try:
         found = json.loads(text or "null")
-        if isinstance(found, dict) and isinstance(found.get("tried"), list):
-            found["tried"] = tuple(found["tried"])
+        for name in ("tried", "withdrawn"):
+            if isinstance(found, dict) and isinstance(found.get(name), list):
+                found[name] = tuple(found[name])
         upgrade = NodeUpgrade(**found) if found else None
     except (ValueError, TypeError):
         return None
@@ -79,7 +81,7 @@ def _fits(upgrade: NodeUpgrade | None) -> bool:
         and all(
             type(value) is type(getattr(default, name)) for name, value in asdict(upgrade).items()
         )
-        and all(isinstance(moment, str) for moment in upgrade.tried)
+        and all(isinstance(text, str) for text in (*upgrade.tried, *upgrade.withdrawn))
     )
 
 

@@ -43,6 +43,10 @@ OF_STATES: Mapping[str, Reason] = {
         "a kernel, pool or runtime appeared while the run was under way, and nothing is deployed for it yet; `unknown`",
         "run the playbook again",
     ),
+    "NodeAgentLeaves": Reason(
+        "the nodes said themselves what is proven (readiness: nfd), and no longer are to; their labels are still there",
+        "see whether nfd-worker and nfd-master run, which take the labels off",
+    ),
     "NodeNotReady": Reason(
         "the kubelet does not answer; `unknown`", "bring the node back, then run again"
     ),

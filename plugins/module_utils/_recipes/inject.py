@@ -76,6 +76,12 @@ class Context:
         labels = {RECIPE_LABEL: self.recipe, STATE_LABEL: self.state}
         return {**labels, GROUP_LABEL: self.group} if self.group else labels
 
+    @property
+    def ownership(self) -> dict[str, str]:
+        """The labels by which an object is found to be ours."""
+        labels = {**self.labels, MANAGED_BY_LABEL: FIELD_MANAGER}
+        return {**labels, PART_OF_LABEL: self.applyset_id} if self.applyset_id else labels
+
 
 def inject(manifest: Obj, context: Context) -> Obj:
     """The manifest as it is applied."""
@@ -86,10 +92,7 @@ def add_metadata(manifest: Obj, context: Context) -> Obj:
     """The manifest with all that does not depend on which nodes there are: ownership, namespace,
     standard options."""
     dressed: Obj = copy_of(manifest)
-    labels = {**context.labels, MANAGED_BY_LABEL: FIELD_MANAGER}
-    if context.applyset_id:
-        labels[PART_OF_LABEL] = context.applyset_id
-    _label(dressed["metadata"], labels)
+    _label(dressed["metadata"], context.ownership)
     _set_namespace(dressed, context)
     template = pod_template(dressed)
     if template is not None:

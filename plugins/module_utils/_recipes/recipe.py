@@ -121,8 +121,9 @@ class State:
     there is none yet. lookup is a template of where it is looked up ("": not at all, unless it is
     built). no_image is a template of what a person can do for a kernel that has none. placement
     says where the pods of Deployments and the like run: on the nodes with the "hardware", or
-    "anywhere". timeout is in seconds per node. validate are the proofs of the deployed state,
-    disabled_validate those that hold when it is disabled.
+    "anywhere". gates: whether pods of what requires it wait for a node's label. timeout is in
+    seconds per node. validate are the proofs of the deployed state, disabled_validate those that
+    hold when it is disabled.
     """
 
     name: str
@@ -139,6 +140,7 @@ class State:
     build: Build | None = None
     no_image: str = ""
     placement: str = "hardware"
+    gates: bool = True
     timeout: int = 600
     validate: tuple[Proof, ...] = ()
     disabled_validate: tuple[Proof, ...] = ()

@@ -10,9 +10,10 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
-from .._cluster.labels import KERNEL, fact_label, gate_label
+from .._cluster.labels import AGENT_CONFIGURATION, KERNEL, fact_label, gate_label
 from .._errors import InvalidInput
 from .._json import Obj
 from .._nodes.groups import DEFAULT
@@ -23,6 +24,16 @@ from .._schema.shapes import is_template
 from . import inject
 from .differences import differing, differing_in_pods, refuse_names
 from .manifests import ObjectId, identity, manifests_in, pod_template, title
+from .readiness.agent_objects import agent_objects, configuration
+from .readiness.node_agent import AgentConfiguration
+from .readiness.node_readiness import (
+    NODE_AGENT,
+    NODE_NAME,
+    gate_proof,
+    is_by_nodes,
+    runs_pod,
+    validator,
+)
 from .recipe import Recipe, State
 from .render_facts import (
     Group,
@@ -98,6 +109,7 @@ class StateRenderer:
         self._shared = cluster_variables(recipe, state, facts)
         self._image_names = {source.name for source in image_states(recipe, state)} | {"image"}
         self._scopes: dict[tuple[str, str], bool] = {}
+        self._by_nodes = is_by_nodes(facts.options)
         self._on = {
             group.id if group else "": is_enabled(recipe, state, facts, group, self._templates)
             for group in facts.groups_or_none
@@ -110,11 +122,13 @@ class StateRenderer:
         items = list(self._items(skipped)) if enabled else []
         self._learn_scopes(items)
         dressed = [replace(item, manifest=self._inject(self._dress, item)) for item in items]
+        dressed += self._validators() if self._by_nodes else ()
         placed = [
             RenderedObject(self._inject(inject.place, item), item.group_id, self._path(item.source))
             for item in dressed
         ]
-        proofs, proofs_on = self._all_proofs()
+        more = self._own_proofs(placed)
+        proofs, proofs_on = self._all_proofs(more)
         self._check(placed, proofs)
         return RenderedState(
             name,
@@ -151,6 +165,9 @@ class StateRenderer:
         return self._on[finest.id if finest else ""]
 
     def _items(self, skipped: list[Skipped]) -> Iterator[_RenderedItem]:
+        if self._by_nodes and self._state.name == NODE_AGENT:
+            for manifest in self._agent_objects():
+                yield _RenderedItem(manifest, None, NODE_AGENT)
         for asset in self._state.assets:
             if asset.needs_api and not self._serves(asset.needs_api):
                 reason = f"the cluster does not serve {asset.needs_api}"
@@ -290,12 +307,73 @@ class StateRenderer:
             )
         return inject.add_metadata(manifest, context)
 
-    def _all_proofs(self) -> tuple[tuple[Proof, ...], dict[str, tuple[int, ...]]]:
-        """All proofs that count anywhere, and per finest group which of them do."""
+    @cached_property
+    def _agent_configuration(self) -> AgentConfiguration:
+        others = {
+            name: StateRenderer(self._recipe, state, self._facts, self._templates).state()
+            for name, state in self._recipe.states.items()
+            if name != NODE_AGENT
+        }
+        gating = {
+            gate
+            for name, state in others.items()
+            if state.objects
+            for gate in gating_states(self._recipe, self._enabled, name)
+        }
+        return configuration(self._recipe, self._facts, others, gating)
+
+    def _agent_objects(self) -> list[Obj]:
+        image = str(self._facts.options["node_agent_image"])
+        platform = str(self._facts.cluster.get("platform", ""))
+        return agent_objects(self._agent_configuration, image, platform)
+
+    def _validators(self) -> list[_RenderedItem]:
+        """What proves the state on the nodes: one for all, or one for each group where they differ."""
+        found: dict[str, list[tuple[Group, int, Obj]]] = {}
+        for finest in self._finest:
+            proofs = filter(runs_pod, self._state.proofs(self._is_on(finest)))
+            for index, proof in enumerate(proofs):
+                if self._counts(proof, finest):
+                    filled = self._proof(proof, f"states.{self._state.name}.{proof.kind}")
+                    pod = self._bare_pod(filled, finest, NODE_NAME)
+                    same = {**pod, "metadata": {**pod["metadata"], "labels": {}}}
+                    key = json.dumps([index, same], sort_keys=True)
+                    found.setdefault(key, []).append((finest, index, pod))
+        return [item for alike in found.values() for item in self._validators_of(alike)]
+
+    def _validators_of(self, alike: Sequence[tuple[Group, int, Obj]]) -> Iterator[_RenderedItem]:
+        everywhere = len(alike) == len(self._finest)
+        for finest, index, pod in alike[:1] if everywhere else alike:
+            group = None if everywhere else finest
+            names = [
+                "validate",
+                self._state.name.replace("_", "-"),
+                *([str(index)] if index else []),
+            ]
+            name = "-".join([*names, *([finest.id] if group else [])])
+            image = str(self._facts.options_of(finest)["node_agent_image"])
+            context = self._context(group)
+            yield _RenderedItem(validator(pod, name, image, context), group, "recipe.yml")
+
+    def _own_proofs(self, placed: Sequence[RenderedObject]) -> list[Proof]:
+        """What the recipe does not say: where nodes tell, that they do."""
+        if not self._by_nodes:
+            return []
+        if self._state.name == NODE_AGENT:
+            label = fact_label(self._recipe.name, AGENT_CONFIGURATION)
+            return [Proof("node_labels", {"equal": {label: self._agent_configuration.hash}})]
+        on_nodes = any(item.manifest["kind"] == "DaemonSet" for item in placed)
+        return [gate_proof(self._recipe.name, self._state.name)] if on_nodes else []
+
+    def _all_proofs(
+        self, more: Sequence[Proof]
+    ) -> tuple[tuple[Proof, ...], dict[str, tuple[int, ...]]]:
+        """All proofs that count anywhere, and per finest group which of them do. more: those that
+        count everywhere, besides the recipe's."""
         found: list[Proof] = []
         where: dict[str, tuple[int, ...]] = {}
         for finest in self._facts.groups_or_none:
-            proofs = self._proofs(finest)
+            proofs = [*self._proofs(finest), *more]
             found += [proof for proof in proofs if proof not in found]
             if finest:
                 where[finest.id] = tuple(found.index(proof) for proof in proofs)
@@ -307,7 +385,7 @@ class StateRenderer:
         problems = Problems(self._path("recipe.yml"))
         proofs = []
         for index, proof in enumerate(self._state.proofs(enabled)):
-            if proof.enabled and not self._facts.options_of(finest)[proof.enabled]:
+            if not self._counts(proof, finest) or (self._by_nodes and runs_pod(proof)):
                 continue
             path = f"states.{self._state.name}.{key}[{index}].{proof.kind}"
             made = self._proof(proof, path)
@@ -325,6 +403,10 @@ class StateRenderer:
             proofs.append(made)
         problems.refuse("a proof cannot be used", todo="correct the recipe or its options")
         return proofs
+
+    def _counts(self, proof: Proof, finest: Group | None) -> bool:
+        """Whether a proof is turned on."""
+        return not proof.enabled or bool(self._facts.options_of(finest)[proof.enabled])
 
     def _proof(self, proof: Proof, path: str) -> Proof:
         """A proof with its texts filled in; where they use facts of a node or what differs between

@@ -51,7 +51,8 @@ def gating_states(recipe: Recipe, enabled: Enabled, name: str) -> tuple[str, ...
     return tuple(
         required
         for required in required_states(recipe, enabled, name)
-        if any(KINDS[proof.kind].gates for proof in _proofs(recipe, enabled, required))
+        if recipe.states[required].gates
+        and any(KINDS[proof.kind].gates for proof in _proofs(recipe, enabled, required))
     )
 
 

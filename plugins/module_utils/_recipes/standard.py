@@ -156,6 +156,24 @@ STANDARD: Mapping[str, StandardOption] = {
         ),
         StandardOption(
             Option(
+                name="readiness",
+                type="str",
+                default="run",
+                description="Who says what is proven on a node: a run, or (nfd) the node itself, by labels of Node"
+                " Feature Discovery, so that a node that joins ends ready without a run.",
+                choices=("run", "nfd"),
+            ),
+        ),
+        StandardOption(
+            Option(
+                name="node_agent_image",
+                type="str",
+                default="docker.io/library/python:3.13-slim",
+                description="With readiness nfd: image (tag or digest) with Python 3.9 or newer, for the node agent.",
+            ),
+        ),
+        StandardOption(
+            Option(
                 name="log_level",
                 type="str",
                 default="info",

@@ -30,7 +30,7 @@ from . import remove, validate
 from .desired import Desired
 from .foreign import refuse_foreign_plugin, refuse_rival_plugins, refuse_rivals
 from .later_changes import LaterChanges
-from .ownership import find_owned
+from .ownership import find_owned, gone_states
 from .preflight import refuse_missing_rights
 from .prepare import choose, prepare, tell_differences, with_requirements
 from .prune import candidates, decide
@@ -165,7 +165,8 @@ class _Application:
         return self._result(planned, later)
 
     def _plan(self, record: Mapping[str, Any] | None) -> Planned:
-        live = find_owned(self.client, self.desired.prepared, self.names, record, self.wanted)
+        names = [*self.names, *gone_states(self.desired.prepared, self.names, record)]
+        live = find_owned(self.client, self.desired.prepared, names, record, self.wanted)
         changes = self._plan_objects(self.wanted, live, self._awaited())
         unwanted = candidates(live, {key_of(obj) for obj in self.wanted})
         if not unwanted:
@@ -281,6 +282,11 @@ class _Application:
                 for i in self.rendered[name].objects
             }
             kinds[name] = sorted({*kinds.get(name, []), *found})
+        left = {_state_of(change.before) for change in planned.changes}
+        for name in gone_states(self.desired.prepared, self.names, record):
+            # Its last object has gone with a run before this one.
+            if name not in left and not planned.kept:
+                del kinds[name]
         made = set(record_spec.made_namespaces(record))
         created = [change.key for change in planned.changes if change.action == "create"]
         made.update(key.name for key in created if key.kind == "Namespace")
@@ -383,8 +389,12 @@ class _Application:
         """Whether a change belongs to a state: it renders the object, or the object says so itself."""
         if change.key in keys:
             return True
-        labels = ((change.before or {}).get("metadata") or {}).get("labels") or {}
-        return bool(change.action in ("delete", "restore") and labels.get(STATE_LABEL) == name)
+        return change.action in ("delete", "restore") and _state_of(change.before) == name
+
+
+def _state_of(manifest: Obj | None) -> str:
+    labels = ((manifest or {}).get("metadata") or {}).get("labels") or {}
+    return str(labels.get(STATE_LABEL, ""))
 
 
 def _row(change: Change) -> Obj:

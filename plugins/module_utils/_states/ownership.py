@@ -18,6 +18,16 @@ from .prepare import Prepared
 from .record import record_spec
 
 
+def gone_states(
+    prepared: Prepared, names: Sequence[str], record: Mapping[str, Any] | None
+) -> list[str]:
+    """The states that were applied once and that the recipe does not have (any more, or with these
+    options), where names are all that it has: otherwise nobody has asked about all of it."""
+    every = prepared.recipe.states.keys()
+    remembered = record_spec.state_kinds(record)
+    return [name for name in remembered if name not in every and every <= set(names)]
+
+
 def find_owned(
     client: Client,
     prepared: Prepared,

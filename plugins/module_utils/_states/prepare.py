@@ -25,12 +25,13 @@ from .._recipes.instances import as_instance
 from .._recipes.load import load
 from .._recipes.lookups import settled_for_all
 from .._recipes.options import resolve, secret_texts
+from .._recipes.readiness.node_readiness import is_by_nodes, with_node_agent
 from .._recipes.recipe import DeviceAccess, Recipe, State
 from .._recipes.render import RenderFacts
 from .._recipes.render_facts import Group
 from .._recipes.requirements import node_label_sets
 from .._runs.context import RunContext
-from .intent import make_intent
+from .intent import Intent, make_intent
 from .record import record_spec, record_store
 from .record.crd import GROUP, KIND
 from .record.versions import versions
@@ -89,6 +90,11 @@ class Prepared:
         )
 
     @property
+    def by_nodes(self) -> bool:
+        """Whether nodes say themselves what is proven on them."""
+        return is_by_nodes(self.options)
+
+    @property
     def device_access(self) -> DeviceAccess:
         """What else than a request tells a user of the devices, in whatever pool."""
         return device_access(self.recipe, [self.options, *self.pool_options.values()])
@@ -134,7 +140,7 @@ def prepare(params: Mapping[str, Any], context: RunContext, client: Client) -> P
     for each in intent.pool_options.values():
         context.secrets.update(secret_texts(recipe, each))
     return Prepared(
-        recipe=settled_for_all(recipe, intent.options, intent.pool_options) if complete else recipe,
+        recipe=_with_options(recipe, intent) if complete else recipe,
         options=intent.options,
         namespace=intent.namespace,
         applyset_id=applyset_id(recipe.name, "", KIND, GROUP),
@@ -145,6 +151,11 @@ def prepare(params: Mapping[str, Any], context: RunContext, client: Client) -> P
         pool_options=intent.pool_options,
         taints=intent.taints,
     )
+
+
+def _with_options(recipe: Recipe, intent: Intent) -> Recipe:
+    found = settled_for_all(recipe, intent.options, intent.pool_options)
+    return with_node_agent(found, intent.options, intent.pool_options)
 
 
 def tell_differences(prepared: Prepared, context: RunContext) -> None:

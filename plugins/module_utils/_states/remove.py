@@ -22,7 +22,7 @@ from .._runs.context import RunContext
 from .._runs.guard import Guard
 from .holders import find_holders, in_words
 from .leftovers import find_marked
-from .ownership import find_owned
+from .ownership import find_owned, gone_states
 from .prepare import Prepared
 from .prune import NEVER
 from .record import adopted, record_store
@@ -42,6 +42,7 @@ def states(
     if not params["force"]:
         refuse_while_used(client, prepared)
     names = [state.name for state in chosen]
+    names += gone_states(prepared, names, record)
     live = find_owned(client, prepared, names, record)
     keys = [key for key in live if key.kind not in NEVER]
     taken_over = adopted.read(record)

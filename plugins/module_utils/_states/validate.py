@@ -82,6 +82,7 @@ def prove(
         guard.before_write,
         dry=dry,
         runtime_gates=desired.runtime_gates,
+        by_nodes=desired.prepared.by_nodes,
     )
     loop = _loop(desired, needed, params, context, guard, writer)
     loop.hook = hook
@@ -268,6 +269,7 @@ def _loop(
                 namespace=desired.prepared.namespace,
                 failure_grace=float(params["failure_grace"]),
                 timeout=float(params["timeout"]) if params.get("timeout") is not None else None,
+                by_nodes=desired.prepared.by_nodes,
             ),
             grouping=desired.discovery.grouping,
             complete={plan.name for plan in plans} >= {plan.name for plan in desired.plans},

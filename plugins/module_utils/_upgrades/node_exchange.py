@@ -125,6 +125,12 @@ class ExchangedNode(Protocol):
     def standing(self) -> Sequence[Obj]:
         """Our own pods that stand on the drivers."""
 
+    def own_states(self) -> tuple[str, ...]:
+        """The states of its drivers and on these, where the node itself says what is proven."""
+
+    def published(self) -> Sequence[str]:
+        """Those of them of which the node has a label."""
+
     def outdated(self) -> Sequence[DriverPod]:
         """The drivers' pods that make way for others."""
 
@@ -178,6 +184,8 @@ class NodeExchange:
         self.took = 0.0
         self._failure = ""
         self._asked = False
+        # The states whose labels the node's own agent is to take off.
+        self._withdrawn: tuple[str, ...] = ()
         # Whether the remedy has been begun: it is not done twice.
         self._is_tried = False
         self._is_taken_up = False
@@ -272,7 +280,7 @@ class NodeExchange:
             self._go(ExchangeStep.FREE)
         else:
             # The driver's pod has been restarted by a run before this one.
-            self._go(ExchangeStep.PROVE)
+            self._prove()
 
     def _free(self) -> None:
         users = self._users()
@@ -348,6 +356,8 @@ class NodeExchange:
             self._refused.pop(user.uid, None)
 
     def _stop(self) -> None:
+        if not self._withdraw():
+            return
         left = [pod for pod in self._there.standing() if not self._is_remedy_pod(pod)]
         self._end_validators(left)
         if left:
@@ -396,7 +406,7 @@ class NodeExchange:
                 return
         phase = ((pod or {}).get("status") or {}).get("phase")
         if phase == "Succeeded":
-            self._go(ExchangeStep.PROVE)
+            self._prove()
         elif pod and phase == "Failed":
             self.fail(self._why_failed(pod))
         else:
@@ -469,7 +479,25 @@ class NodeExchange:
             # Another one of an old version: the DaemonSet has changed meanwhile.
             self._go(ExchangeStep.STOP)
         else:
-            self._go(ExchangeStep.PROVE)
+            self._prove()
+
+    def _withdraw(self) -> bool:
+        """Have the node's own agent take off the labels that our pods wait for, where there is one;
+        False while it has not."""
+        if states := self._there.own_states():
+            if self._withdrawn != states:
+                self._withdrawn = states
+                self._write(self.phase, self.reason)
+            if left := self._there.published():
+                self._wait(f"the node's agent has yet to take off the label of state {left[0]}")
+                return False
+        return not self.ending
+
+    def _prove(self) -> None:
+        if self._withdrawn:
+            self._withdrawn = ()
+            self._write(self.phase, "")
+        self._go(ExchangeStep.PROVE)
 
     def _wait(self, reason: str) -> None:
         self._say(reason)
@@ -550,8 +578,19 @@ class NodeExchange:
         if self.remedy and phase != DONE:
             fault = self.remedy.fault
             begun = self.remedy.step if self._is_tried else NOT_BEGUN
+        withdrawn = self._withdrawn if phase == self.phase else ()
         return NodeUpgrade(
-            phase, self.target, since, cordoned, took, reason, self._boot, begun, fault, tried
+            phase,
+            self.target,
+            since,
+            cordoned,
+            took,
+            reason,
+            self._boot,
+            begun,
+            fault,
+            tried,
+            withdrawn,
         )
 
     def _take_up(self, before: NodeUpgrade) -> None:

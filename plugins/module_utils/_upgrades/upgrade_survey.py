@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .._cluster.api_errors import Forbidden
 from .._cluster.client import Client
-from .._cluster.labels import summary_label
+from .._cluster.labels import gate_label, summary_label
 from .._cluster.rights import CLUSTER, Right
 from .._json import Obj
 from .._nodes.taints import EXCHANGE, Taint
@@ -205,6 +205,16 @@ class SurveyedNode:
     def standing(self) -> list[Obj]:
         """Our own pods that stand on the drivers."""
         return self.survey.standing_pods(self.name)
+
+    def own_states(self) -> tuple[str, ...]:
+        """The states of its drivers and on these, where the node itself says what is proven."""
+        by_nodes = self.desired.prepared.by_nodes
+        return tuple(self.survey.standing_states(self.name)) if by_nodes else ()
+
+    def published(self) -> list[str]:
+        """Those of them of which the node has a label."""
+        labels, recipe = self.survey.snapshot.nodes[self.name].labels, self.desired.recipe.name
+        return [state for state in self.own_states() if gate_label(recipe, state) in labels]
 
     def outdated(self) -> list[DriverPod]:
         """The drivers' pods that make way for others."""

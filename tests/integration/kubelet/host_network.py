@@ -8,8 +8,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.cluster import Cluster
+
 Obj = dict[str, Any]
 _GROUP, _KIND = "admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy"
+
+
+def with_api_server(cluster: Cluster, name: str, app: str, container: str) -> list[Obj]:
+    """What a network for Services does elsewhere: the pods of an app find the API server by their
+    environment."""
+    address = {
+        "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+        "KUBERNETES_SERVICE_PORT": str(cluster.record.ports.apiserver),
+    }
+    env = ", ".join(
+        f"Object.spec.containers.env{{name: {each!r}, value: {value!r}}}"
+        for each, value in address.items()
+    )
+    changed = f"containers: [Object.spec.containers{{name: {container!r}, env: [{env}]}}]"
+    return on_host_network(name, app, changed)
 
 
 def on_host_network(name: str, app: str, containers: str = "") -> list[Obj]:

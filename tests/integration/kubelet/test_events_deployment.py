@@ -17,7 +17,7 @@ from tests.cluster.errors import ClusterError
 from tests.cluster.simulation.faults import set_fault
 from tests.integration.conftest import grant
 from tests.integration.kubelet.bench import wait_until
-from tests.integration.kubelet.host_network import on_host_network
+from tests.integration.kubelet.host_network import with_api_server
 from tests.integration.plays import REPO, Runner
 
 pytestmark = pytest.mark.kubelet
@@ -29,18 +29,8 @@ GPU = "hardware-enablement.io/nvidia-gpu"
 
 
 def network(cluster: Cluster) -> list[Obj]:
-    """What a network for Services does elsewhere: the pod finds the API server by its environment."""
-    port = str(cluster.record.ports.apiserver)
-    address = [
-        {"name": "KUBERNETES_SERVICE_HOST", "value": "127.0.0.1"},
-        {"name": "KUBERNETES_SERVICE_PORT", "value": port},
-    ]
-    env = ", ".join(
-        f"Object.spec.containers.env{{name: {each['name']!r}, value: {each['value']!r}}}"
-        for each in address
-    )
-    containers = f"containers: [Object.spec.containers{{name: 'rulebook', env: [{env}]}}]"
-    return on_host_network("rulebook-on-the-host-network", NAME, containers)
+    """The way to the API server for the pod."""
+    return with_api_server(cluster, "rulebook-on-the-host-network", NAME, "rulebook")
 
 
 def listed(items: list[Obj]) -> Obj:

@@ -12,132 +12,42 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
 from tests.cluster import Cluster
-from tests.cluster.errors import ClusterError
-from tests.cluster.images.gpu.gpus import HARDWARE, Gpus, write
-from tests.integration.conftest import grant
+from tests.cluster.images.gpu.gpus import Gpus
 from tests.integration.kubelet.bench import Bench, pod_spec, wait_until
-from tests.integration.plays import REPO, Played, Runner
+from tests.integration.kubelet.gpu_site import (
+    FAULT,
+    NAMESPACE,
+    RESOURCE,
+    SUMMARY,
+    VECTOR_ADD,
+    Site,
+    gpu_site,
+)
 
 pytestmark = pytest.mark.kubelet
 
-NAMESPACE = "nvidia-gpu"
-RESOURCE = "nvidia.com/gpu"
-SUMMARY = "hardware-enablement.io/nvidia-gpu"
-IMAGE, VECTOR_ADD = "localhost/gpu:1", "localhost/gpu-vector-add:1"
-FAULT = "uncorrectable ECC error encountered"
+USER = "gpu-run"
 TEMPERATURE = "DCGM_FI_DEV_GPU_TEMP"
 OTHER_KERNEL = "6.1.0-99-cloud-amd64"
 ON_DRIVER = ("nvidia-driver", "nvidia-container-toolkit", "nvidia-device-plugin")
 SLEEP = "import time; time.sleep(3600)"
 
 
-@dataclass
-class Site:
-    """A cluster, how to play nvidia-gpu there, and the kernel that there is a driver image for.
-    modules: which of the driver's kernel modules are deployed."""
-
-    cluster: Cluster
-    runner: Runner
-    kernel: str
-    modules: str = "auto"
-
-    def play(self, playbook: str = "enable_gpu", **options: Any) -> Played:
-        """Play with images that are on the nodes."""
-        images = {
-            f"{name}_image": IMAGE for name in ("toolkit", "device_plugin", "feature_discovery")
-        }
-        images |= {"exporter_image": "localhost/gpu-exporter:1", "validation_image": VECTOR_ADD}
-        images |= {"driver_kernel_module_type": self.modules}
-        every = {"driver_images": {self.kernel: IMAGE}, **images, **options}
-        return self.runner.play(
-            playbook, hardware_enablement_options=every, hardware_enablement_failure_grace=5
-        )
-
-    def install(self, node: str, gpus: Gpus) -> None:
-        """Put GPUs into a machine, or others in their place."""
-        write(gpus, self.cluster.real_node(node).root / HARDWARE.relative_to("/"))
-
-    def nodes(self) -> dict[str, dict[str, Any]]:
-        """The real nodes."""
-        found = json.loads(
-            self.cluster.kubectl("get", "nodes", *self.cluster.workers, "-o", "json")
-        )
-        return {item["metadata"]["name"]: item for item in found["items"]}
-
-    def allocatable(self) -> dict[str, str | None]:
-        """How many GPUs each node offers."""
-        return {
-            name: node["status"]["allocatable"].get(RESOURCE) for name, node in self.nodes().items()
-        }
-
-    def summaries(self) -> dict[str, str | None]:
-        """What our label says of each node."""
-        return {
-            name: node["metadata"]["labels"].get(SUMMARY) for name, node in self.nodes().items()
-        }
-
-    def pod(self, app: str, node: str) -> str:
-        """The name of an operand's pod on a node, "" while there is none but such as are ending."""
-        chosen = (
-            f"--selector=app.kubernetes.io/name={app}",
-            f"--field-selector=spec.nodeName={node}",
-        )
-        found = json.loads(
-            self.cluster.kubectl("get", "pods", "-n", NAMESPACE, *chosen, "-o", "json")
-        )["items"]
-        staying = [pod["metadata"] for pod in found if "deletionTimestamp" not in pod["metadata"]]
-        return str(staying[0]["name"]) if staying else ""
-
-    def log(self, app: str, node: str, container: str) -> str:
-        """A container's log, "" while there is none."""
-        try:
-            return self.cluster.kubectl(
-                "logs", "-n", NAMESPACE, self.pod(app, node), "-c", container
-            )
-        except ClusterError:
-            return ""
-
-    def status(self, app: str, node: str, field: str) -> str:
-        """A field of the status of an operand's container on a node, "" while there is none."""
-        path = f"jsonpath={{.status.containerStatuses[0].{field}}}"
-        try:
-            return self.cluster.kubectl(
-                "get", "pod", "-n", NAMESPACE, self.pod(app, node), "-o", path
-            )
-        except ClusterError:
-            return ""
-
-
 @pytest.fixture(scope="module")
 def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Both real nodes with two GPUs each; the second one's do not work."""
-    cluster.load_image("gpu")
-    cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
-    grant(cluster, "gpu-run", "hardware-enablement-runner")
-    runner = Runner(cluster, "gpu-run", tmp_path_factory.mktemp("runner"))
-    first, second = cluster.workers
-    kernel = json.loads(cluster.kubectl("get", "node", first, "-o", "json"))["status"]["nodeInfo"][
-        "kernelVersion"
-    ]
-    made = Site(cluster, runner, kernel)
-    made.install(first, Gpus())
-    made.install(second, Gpus(fault=FAULT))
-    for node in cluster.workers:
-        cluster.equip(node, "gpu-t4")
-        cluster.discover_features(node)
-    yield made
-    cluster.kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")
-    cluster.kubectl("delete", "specialresource", "nvidia-gpu", "--ignore-not-found")
-    cluster.reboot(second, "")
-    for node in cluster.workers:
-        cluster.kubectl("delete", "nodefeature", "-n", "nfd-worker", node, "--ignore-not-found")
-        cluster.equip(node, "cpu-only")
+    with gpu_site(cluster, USER, tmp_path_factory.mktemp("runner")) as made:
+        first, second = cluster.workers
+        made.install(first, Gpus())
+        made.install(second, Gpus(fault=FAULT))
+        for node in cluster.workers:
+            cluster.equip(node, "gpu-t4")
+            cluster.discover_features(node)
+        yield made
 
 
 def what_is_broken_is_named_with_its_evidence(site: Site) -> None:
@@ -189,7 +99,7 @@ def the_second_run_changes_and_writes_nothing(site: Site) -> None:
     assert site.runner.writes(mark) == []
     assert not [
         event
-        for event in site.cluster.audit(user="gpu-run", since=mark)
+        for event in site.cluster.audit(user=USER, since=mark)
         if "/proxy/" in event["requestURI"]
     ]
 

@@ -9,12 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from ..._json import Obj
 from ..._schema.shapes import Items, MapOf, Text
 from ..._schema.terms import LABEL
+from ..._verdicts.pod_status import POD_REASONS, is_ready, judge
 from ..._verdicts.reasons import Reason
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..declaration import ProofKind, Scope, Setting
 from ..evaluation import Observation
+from .rollout import with_last_line
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class NodeLabelsSettings:
 
 
 REASONS = {
+    **POD_REASONS,
     "LabelsMissing": Reason(
         "the node does not carry labels that the state's pods should bring about",
         "look at the pod's log, and whether NFD runs and may publish these labels",
@@ -40,19 +44,39 @@ REASONS = {
 
 def evaluate(observation: Observation[NodeLabelsSettings]) -> Verdict:
     """The verdict for one node."""
-    if observation.node is None:
+    node = observation.node
+    if node is None:
         return PASSED
-    labels = observation.node.labels
+    labels = node.labels
+    equal = observation.settings.equal or {}
     missing = [label for label in observation.settings.present if label not in labels]
+    missing += [f"{label}={value}" for label, value in equal.items() if label not in labels]
     wrong = [
-        f"{label} is {labels.get(label)!r}, wanted {value!r}"
-        for label, value in (observation.settings.equal or {}).items()
-        if labels.get(label) != str(value)
+        f"{label} is {labels[label]!r}, wanted {value!r}"
+        for label, value in equal.items()
+        if labels.get(label, str(value)) != str(value)
     ]
     if not missing and not wrong:
         return PASSED
+    troubles = [_trouble(observation, pod) for pod in _unready_pods(observation, node.name)]
     text = "; ".join(([f"no label {', '.join(missing)}"] if missing else []) + wrong)
-    return Verdict(Outcome.PENDING, "LabelsMissing", f"the node has {text}")
+    pending = Verdict(Outcome.PENDING, "LabelsMissing", f"the node has {text}")
+    return next((trouble for trouble in troubles if trouble), pending)
+
+
+def _unready_pods(observation: Observation[NodeLabelsSettings], node: str) -> list[Obj]:
+    pods = observation.snapshot.pods_of(node, observation.plan.name)
+    return [pod for pod in pods if not is_ready(pod)]
+
+
+def _trouble(observation: Observation[NodeLabelsSettings], pod: Obj) -> Verdict | None:
+    """What keeps a pod from bringing the labels about."""
+    verdict = judge(pod)
+    return (
+        with_last_line(observation, pod, verdict)
+        if verdict.outcome is not Outcome.PENDING
+        else None
+    )
 
 
 KIND = ProofKind(

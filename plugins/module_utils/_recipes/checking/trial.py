@@ -20,6 +20,7 @@ from ..load import RECIPE_FILE
 from ..lookups import settled
 from ..manifests import ObjectId, identity, title
 from ..options import resolve
+from ..readiness.node_readiness import ReadinessError, with_node_agent
 from ..recipe import Recipe, State
 from ..render_facts import RenderedState, RenderFacts
 from ..renderer import StateRenderer, remedy_proof
@@ -96,7 +97,7 @@ class Trials:
     def first(self, cluster: SampleCluster, variant: Variant) -> dict[str, RenderedState]:
         """Render every state, and take down what is there."""
         case = self._case(cluster, variant)
-        found = self._render(case, list(self._recipe.states))
+        found = self._render(case, list(case.recipe.states))
         self._check_rendering(case, found)
         self.objects |= _made(found)
         return found
@@ -111,7 +112,8 @@ class Trials:
         """Render the states that are different in this combination; base: all of them in the first
         one."""
         case = self._case(cluster, variant)
-        found = self._render(case, states)
+        added = [name for name in case.recipe.states if name not in self._recipe.states]
+        found = self._render(case, [*states, *added])
         self._check_rendering(case, found, {**base, **found})
 
     def report_template_errors(self) -> None:
@@ -144,9 +146,8 @@ class Trials:
             f"the cluster {cluster.name}" if cluster.platform != "kubernetes" else "",
         ]
         templates = RecordingTemplates(self._recipe.files, self._recipe.source)
-        return _Case(
-            settled(self._recipe, options), facts, templates, " on ".join(filter(None, parts))
-        )
+        recipe = with_node_agent(settled(self._recipe, options), options, {})
+        return _Case(recipe, facts, templates, " on ".join(filter(None, parts)))
 
     def _namespaced(self, api_version: str, kind: str) -> bool | None:
         """Asked anew each time: a recipe may bring CRDs."""
@@ -171,6 +172,9 @@ class Trials:
         while True:
             try:
                 return self._renderer(case, name).state()
+            except ReadinessError:
+                # The recipe is sound; this option is not for it.
+                return None
             except InvalidInput as error:
                 if not self._goes_on_without(error, case, name):
                     return None

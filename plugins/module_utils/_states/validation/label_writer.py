@@ -40,14 +40,17 @@ class LabelWriter:
         guard: Callable[[], None],
         dry: bool,
         runtime_gates: Collection[Set[str]] = (frozenset(),),
+        by_nodes: bool = False,
     ) -> None:
-        """runtime_gates: see node_marks.urgent."""
+        """runtime_gates: see node_marks.urgent. by_nodes: whether nodes publish their labels
+        themselves."""
         self._client = client
         self._plans = plans
         self._recipe = recipe
         self._guard = guard
         self._dry = dry
         self._runtime_gates = runtime_gates
+        self._by_nodes = by_nodes
         self._wanted: dict[str, _Wanted] = {}
         self._sent: dict[str, node_marks.NodeMarks] = {}
         self._opened: dict[str, list[dict[str, Any]]] = {}
@@ -70,6 +73,7 @@ class LabelWriter:
             earlier = noted.get(state)
             if earlier is not None and earlier.holds(proof.hash, proof.kernel, proof.boot):
                 after.proofs[state] = earlier
+        after = node_marks.without_the_nodes_own(before, after, self._recipe, self._by_nodes)
         patch = node_marks.patch(before, after, self._recipe)
         if patch is None:
             self._wanted.pop(name, None)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ..._cluster.labels import (
+    AGENT_CONFIGURATION,
     RUNTIME,
     fact_label,
     gate_label,
@@ -177,6 +178,21 @@ def _summary(
     if cause.phase is Phase.UNKNOWN:
         return first
     return f"{cause.state}.{cause.phase.value}"[:63]
+
+
+def without_the_nodes_own(
+    before: NodeMarks, after: NodeMarks, recipe: str, by_nodes: bool
+) -> NodeMarks:
+    """The marks that a run writes: what the node's own agent has published, it takes off as well.
+    by_nodes: whether that says what is proven."""
+    label = fact_label(recipe, AGENT_CONFIGURATION)
+    own = {label: before.facts[label]} if label in before.facts else {}
+    kept = replace(after, facts={**after.facts, **own})
+    if not by_nodes:
+        return kept
+    vanished = VANISHED in (before.summary, after.summary)
+    summary = after.summary if vanished else before.summary
+    return replace(kept, gates=before.gates, summary=summary)
 
 
 def patch(before: NodeMarks, after: NodeMarks, recipe: str) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 
+from ..._cluster.labels import VALIDATOR_LABEL
 from ..._cluster.objects import ObjectKey, key_of
 from ..._nodes.groups import NodeGroup
 from ..._proofs.catalog import KINDS
@@ -105,7 +106,7 @@ def _make_plan(
     workloads: list[ObjectKey] = []
     for item in output.objects:
         key = key_of(item.manifest)
-        if key.kind == "DaemonSet":
+        if key.kind == "DaemonSet" and VALIDATOR_LABEL not in item.manifest["metadata"]["labels"]:
             for finest in [
                 finest for finest, own in output.groups.items() if own == item.group and own
             ] or [""]:

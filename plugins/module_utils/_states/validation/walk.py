@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from ..._cluster.labels import AGENT_CONFIGURATION, fact_label
 from ..._nodes.facts import NodeFacts
 from ..._proofs.catalog import KINDS
 from ..._proofs.evaluation import Observation, Siblings
@@ -26,12 +27,14 @@ RESTART_TEXT = "the driver changed; its pod keeps running the version before unt
 
 @dataclass(frozen=True)
 class WalkSettings:
-    """What a person may set: times in seconds; timeout overrides the states' own where it is given."""
+    """What a person may set: times in seconds; timeout overrides the states' own where it is given.
+    by_nodes: whether nodes say themselves what is proven on them."""
 
     recipe: str
     namespace: str
     failure_grace: float = 30.0
     timeout: float | None = None
+    by_nodes: bool = False
 
 
 @dataclass(frozen=True)
@@ -191,6 +194,11 @@ class Walker:
         elif node is not None and not node.ready:
             text = f"the node is NotReady: {node.ready_message or 'its kubelet does not answer'}"
             verdict = Verdict(Outcome.BLOCKED, "NodeNotReady", text, node.ready_since)
+        elif node is not None and self._has_agent(node) and not self.settings.by_nodes:
+            text = (
+                "the node's agent is about to leave, and its labels with it; they are put back then"
+            )
+            verdict = Verdict(Outcome.PENDING, "NodeAgentLeaves", text)
         elif node is not None and target.group not in plan.hashes:
             # Nothing was rendered for it: without this, a state without objects there would count
             # as proven.
@@ -202,6 +210,9 @@ class Walker:
         else:
             verdict = self._unapplied(plan, target.group) or self._prove(plan, target, now, walk)
         return self._judge(plan, memory, verdict, now, walk)
+
+    def _has_agent(self, node: NodeFacts) -> bool:
+        return fact_label(self.settings.recipe, AGENT_CONFIGURATION) in node.labels
 
     def _unapplied(self, plan: StatePlan, group: str) -> Verdict | None:
         """Why a state cannot be proven, or not yet: its objects were left out, are still to come,

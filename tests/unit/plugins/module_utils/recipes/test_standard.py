@@ -12,7 +12,11 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes import (
     inject,
+    renderer,
     requirements,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness import (
+    node_readiness,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import STANDARD
 
@@ -23,7 +27,8 @@ REPO = Path(__file__).resolve().parents[5]
 def test_every_standard_option_is_read(name: str) -> None:
     entry = STANDARD[name]
     code = "".join(
-        Path(str(module.__file__)).read_text(encoding="utf-8") for module in (inject, requirements)
+        Path(str(module.__file__)).read_text(encoding="utf-8")
+        for module in (inject, node_readiness, renderer, requirements)
     )
     templates = "".join(file.read_text(encoding="utf-8") for file in REPO.glob("recipes/**/*.j2"))
     in_code, in_templates = f'options["{name}"]' in code, f"options.{name}" in templates

@@ -77,7 +77,12 @@ def prove(
         plans=[plan_of(OFFERS)],
         plans_with=lambda _more: [plan_of(OFFERS)],
         prepared=SimpleNamespace(
-            recipe=recipe, selector=SELECTOR, namespace="demo", grouping=grouping, serves=GPU.__eq__
+            recipe=recipe,
+            selector=SELECTOR,
+            namespace="demo",
+            grouping=grouping,
+            serves=GPU.__eq__,
+            by_nodes=False,
         ),
         discovery=SimpleNamespace(
             grouping=grouping,

@@ -6,6 +6,7 @@ same names."""
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -18,8 +19,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.label
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
 from ansible_collections.hardware.enablement.plugins.module_utils._states.ownership import (
     find_owned,
+    gone_states,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.prepare import Prepared
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_spec import (
+    KINDS_ANNOTATION,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.group_bench import (
     Bench,
 )
@@ -68,3 +73,15 @@ def test_only_what_belongs_to_this_special_resource_and_these_states() -> None:
     ]
     found = find_owned(cast(Client, Cluster()), prepared, ["driver"], None, desired)
     assert [key.name for key in found] == ["ours"]
+
+
+def test_states_that_the_recipe_no_longer_has_are_remembered() -> None:
+    recipe = Bench().recipe
+    prepared = Prepared(recipe, resolve(recipe, {}), "toy", "us")
+    kinds = {"driver": ["apps/v1/DaemonSet"], "dropped": ["v1/ConfigMap"]}
+    record = {"metadata": {"annotations": {KINDS_ANNOTATION: json.dumps(kinds)}}}
+
+    assert gone_states(prepared, list(recipe.states), record) == ["dropped"]
+    # Who asks about some states alone says nothing about the others.
+    assert gone_states(prepared, ["driver"], record) == []
+    assert gone_states(prepared, list(recipe.states), None) == []

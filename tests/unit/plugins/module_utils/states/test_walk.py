@@ -99,6 +99,17 @@ class Rig:
         self.snapshot.answers[query] = QueryResult(value, NOW + at, error)  # type: ignore[index]
 
 
+def test_a_run_waits_until_the_nodes_own_agent_has_left() -> None:
+    mark = {"hardware-enablement.io/demo.agent-configuration": "h"}
+    rig = Rig(world.plan("driver"), labels=mark)
+    rig.snapshot.put_pod(world.pod("driver"))
+
+    result = rig.observation()["driver"]
+    assert (result.phase, result.reason) == (Phase.WAITING, "NodeAgentLeaves")
+    rig.walker.settings = replace(rig.walker.settings, by_nodes=True)
+    assert rig.observation()["driver"].phase is Phase.READY
+
+
 def test_a_ready_pod_makes_ready_and_opens_the_way() -> None:
     rig = Rig(world.plan("driver"), world.plan("plugin", requires=("driver",)))
     rig.snapshot.put_pod(world.pod("driver"))

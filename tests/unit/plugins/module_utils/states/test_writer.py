@@ -33,11 +33,16 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
+AGENT = "hardware-enablement.io/demo.agent-configuration"
+KERNEL = "hardware-enablement.io/demo.node-kernel"
 
-def writer() -> LabelWriter:
+
+def writer(by_nodes: bool = False) -> LabelWriter:
     """A writer that sends nothing."""
     plans = [world.plan("driver"), world.plan("monitoring", gated=False, unlocks=False)]
-    return LabelWriter(cast(Client, SimpleNamespace()), plans, "demo", lambda: None, dry=True)
+    return LabelWriter(
+        cast(Client, SimpleNamespace()), plans, "demo", lambda: None, dry=True, by_nodes=by_nodes
+    )
 
 
 def proofs(patch: dict[str, Any]) -> dict[str, Any]:
@@ -69,6 +74,37 @@ def test_a_proof_of_something_else_has_its_own_time() -> None:
     test.want("n1", before, monitored("late"))
     test.flush(final=lambda _name: True)
     assert proofs(test.changed["n1"])["monitoring"]["time"] == "late"
+
+
+def test_what_nodes_say_themselves_is_not_written_by_a_run() -> None:
+    test = writer(by_nodes=True)
+    before = NodeMarks({"driver": "stale"}, "driver.stale", facts={AGENT: "h"})
+    proof = {"driver": ProofRecord("h", world.KERNEL, world.BOOT, "now")}
+    test.want("n1", before, NodeMarks({"driver": "ready"}, "ready", proof, {KERNEL: "k"}))
+    test.flush(final=lambda _name: True)
+
+    labels = test.changed["n1"]["metadata"]["labels"]
+    assert labels == {KERNEL: "k"}
+    assert "driver" in proofs(test.changed["n1"])
+
+
+def test_that_the_hardware_has_vanished_says_a_run() -> None:
+    test = writer(by_nodes=True)
+    test.want("n1", NodeMarks({}, "ready"), NodeMarks({}, "vanished"))
+    test.flush(final=lambda _name: True)
+
+    assert test.changed["n1"]["metadata"]["labels"] == {"hardware-enablement.io/demo": "vanished"}
+
+
+def test_an_agent_takes_off_its_own_label() -> None:
+    test = writer()
+    before = NodeMarks({"driver": "ready"}, "ready", facts={AGENT: "h"})
+    test.want("n1", before, NodeMarks({}, "driver.waiting"))
+    test.flush(final=lambda _name: True)
+
+    labels = test.changed["n1"]["metadata"]["labels"]
+    assert labels["hardware-enablement.io/demo.driver"] is None
+    assert AGENT not in labels
 
 
 class Silent:

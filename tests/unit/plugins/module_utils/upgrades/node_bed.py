@@ -60,6 +60,9 @@ class Way:
         self.cluster.refuse = self._evictions
         self.now = 1000.0
         self.own: list[Obj] = []
+        # Of a node that says itself what is proven: its states, and those that have a label.
+        self.states: tuple[str, ...] = ()
+        self.labelled: list[str] = []
         self.old = [OLD]
         self.evicted: list[str] = []
         self.held = False
@@ -96,6 +99,14 @@ class Way:
     def standing(self) -> list[Obj]:
         """What stands on the driver."""
         return self.own
+
+    def own_states(self) -> tuple[str, ...]:
+        """Of a node that says itself what is proven."""
+        return self.states
+
+    def published(self) -> list[str]:
+        """Those that have a label."""
+        return self.labelled
 
     def outdated(self) -> list[DriverPod]:
         """Whatever driver there is."""

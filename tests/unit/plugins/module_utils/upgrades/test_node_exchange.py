@@ -58,6 +58,24 @@ def test_each_step_comes_when_the_one_before_is_over(way: Way) -> None:
     assert (way.noted["phase"], way.noted["target"]) == ("done", "v2")
 
 
+def test_a_node_that_proves_itself_takes_its_labels_off_first(way: Way) -> None:
+    way.states, way.labelled = ("driver", "plugin"), ["driver", "plugin"]
+    way.own = [STANDING]
+    way.until_not(ExchangeStep.FREE)
+    assert way.go() is ExchangeStep.STOP
+    assert way.noted["withdrawn"] == ["driver", "plugin"]
+    # Nothing is restarted while pods would come back.
+    way.own = []
+    assert way.go() is ExchangeStep.STOP
+    assert way.cluster.deleted == []
+    way.labelled = []
+    assert way.go() is ExchangeStep.RESTART
+    way.old = []
+    assert way.go() is ExchangeStep.PROVE
+    # Now it may prove again.
+    assert "withdrawn" not in way.noted
+
+
 def test_a_driver_that_was_restarted_before_is_only_proven(way: Way) -> None:
     way.old = []
     assert way.go() is ExchangeStep.PROVE

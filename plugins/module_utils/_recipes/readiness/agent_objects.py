@@ -1,0 +1,232 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The objects that run the node agent, and what it is told. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Mapping, Set
+from dataclasses import asdict
+from typing import Any
+
+from ..._cluster.labels import DOMAIN, RECIPE_LABEL, STATE_LABEL, VALIDATOR_LABEL, gate_label
+from ..._json import Obj
+from ..._proofs.catalog import KINDS
+from ..manifests import pod_template
+from ..recipe import Recipe
+from ..render_facts import Group, RenderedState, RenderFacts
+from . import node_agent
+from .node_readiness import NODE_AGENT, NODE_NAME, gate_proof, refuse_unseen
+
+# The agents of all recipes, as a label says it.
+APP = "hardware-enablement-node-agent"
+_FEATURES = "/etc/kubernetes/node-feature-discovery"
+_RBAC = "rbac.authorization.k8s.io/v1"
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def configuration(
+    recipe: Recipe,
+    facts: RenderFacts,
+    rendered: Mapping[str, RenderedState],
+    gating: Set[str],
+) -> node_agent.AgentConfiguration:
+    """What the agent is told. rendered: all other states; gating: those that others' pods wait for.
+    Raises ReadinessError where a node cannot tell of one of them."""
+    states = []
+    for name, state in rendered.items():
+        manifests = [item.manifest for item in state.objects]
+        if name in gating:
+            refuse_unseen(recipe, name, manifests)
+        daemonsets = [_daemonset(each, recipe) for each in manifests if each["kind"] == "DaemonSet"]
+        requires = [each for each in recipe.states[name].requires if each != NODE_AGENT]
+        gate = gate_proof(recipe.name, name) in state.proofs
+        states.append(node_agent.AgentState(name, requires, gate, daemonsets))
+    found = node_agent.AgentConfiguration(
+        instance=recipe.name,
+        namespace=facts.namespace,
+        daemonset=f"{recipe.name}-node-agent",
+        pods=f"{RECIPE_LABEL}={recipe.name},{STATE_LABEL}",
+        hash="",
+        states=states,
+        groups=[
+            node_agent.AgentGroup(
+                list(map(dict, group.terms)), _conditions(recipe, group, rendered)
+            )
+            for group in sorted(facts.groups, key=lambda group: group.id)
+        ],
+    )
+    return node_agent.AgentConfiguration(**{**vars(found), "hash": _hash(asdict(found))})
+
+
+def _conditions(
+    recipe: Recipe, group: Group, rendered: Mapping[str, RenderedState]
+) -> dict[str, list[node_agent.NodeCondition]]:
+    """By state, what nodes of a group have to show themselves."""
+    found: dict[str, list[node_agent.NodeCondition]] = {}
+    for name, state in rendered.items():
+        for proof in (state.proofs[index] for index in state.proofs_on.get(group.id, ())):
+            if proof.kind in node_agent.CONDITIONS and proof != gate_proof(recipe.name, name):
+                settings = asdict(KINDS[proof.kind].settings_of(proof, group.id, NODE_NAME))
+                found.setdefault(name, []).append(node_agent.NodeCondition(proof.kind, settings))
+    return found
+
+
+def _daemonset(manifest: Obj, recipe: Recipe) -> node_agent.StateDaemonSet:
+    template = pod_template(manifest) or {}
+    required = template["spec"]["affinity"]["nodeAffinity"][_REQUIRED]["nodeSelectorTerms"]
+    gates = gate_label(recipe.name, "")
+    terms = []
+    for term in required:
+        kept = [
+            each
+            for each in term.get("matchExpressions") or ()
+            if not (each["key"].startswith(gates) and "-" not in each["key"][len(gates) :])
+        ]
+        terms.append({**term, "matchExpressions": kept} if kept else _without_expressions(term))
+    return node_agent.StateDaemonSet(
+        name=manifest["metadata"]["name"],
+        terms=terms,
+        validator=VALIDATOR_LABEL in manifest["metadata"]["labels"],
+        hash=_hash(template),
+    )
+
+
+def _without_expressions(term: Obj) -> Obj:
+    return {key: value for key, value in term.items() if key != "matchExpressions"}
+
+
+def agent_objects(found: node_agent.AgentConfiguration, image: str, platform: str) -> list[Obj]:
+    """Everything that the agent needs, its pods' place and metadata aside."""
+    name = found.daemonset
+    program = inspect.getsource(node_agent)
+    text = json.dumps(asdict(found), indent=1, sort_keys=True)
+    content = {"node_agent.py": program, "configuration.json": text}
+    account = {"kind": "ServiceAccount", "name": name, "namespace": found.namespace}
+    own_rules = [
+        _rule("", "pods", "list", "watch"),
+        {**_rule("apps", "daemonsets", "get"), "resourceNames": [name]},
+    ]
+    objects: list[Obj] = [
+        _object("v1", "ServiceAccount", name, automountServiceAccountToken=False),
+        _object(_RBAC, "Role", name, rules=own_rules),
+        _object(_RBAC, "RoleBinding", name, **_binding("Role", name, account)),
+        _object(_RBAC, "ClusterRole", name, rules=[_rule("", "nodes", "list", "watch")]),
+        _object(_RBAC, "ClusterRoleBinding", name, **_binding("ClusterRole", name, account)),
+        _object("v1", "ConfigMap", name, data=content),
+        _object("apps/v1", "DaemonSet", name, spec=_agent(name, image, _hash(content))),
+    ]
+    if platform == "openshift":
+        objects.append(_security_context_constraints(name, found.namespace))
+    return objects
+
+
+def _rule(group: str, resource: str, *verbs: str) -> Obj:
+    return {"apiGroups": [group], "resources": [resource], "verbs": list(verbs)}
+
+
+def _binding(kind: str, name: str, account: Obj) -> Obj:
+    role = {"apiGroup": _RBAC.partition("/")[0], "kind": kind, "name": name}
+    return {"roleRef": role, "subjects": [account]}
+
+
+def _object(api_version: str, kind: str, name: str, **content: Any) -> Obj:
+    labels = {"app.kubernetes.io/name": APP, "app.kubernetes.io/component": "node-agent"}
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": name, "labels": labels},
+        **content,
+    }
+
+
+def _agent(name: str, image: str, content: str) -> Obj:
+    labels = {"app.kubernetes.io/name": APP, "app.kubernetes.io/instance": name}
+    mounts = [
+        {"name": "configuration", "mountPath": "/configuration", "readOnly": True},
+        {"name": "features", "mountPath": "/features"},
+        {"name": "run", "mountPath": "/run/node-agent"},
+    ]
+    container = {
+        "name": "node-agent",
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["python3", "-B", "/configuration/node_agent.py"],
+        "env": [{"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
+        "resources": {
+            "requests": {"cpu": "5m", "memory": "32Mi"},
+            "limits": {"memory": "128Mi"},
+        },
+        "readinessProbe": {
+            "exec": {"command": ["test", "-e", "/run/node-agent/wrote"]},
+            "periodSeconds": 2,
+        },
+        "securityContext": {
+            # Root owns NFD's folder.
+            "runAsUser": 0,
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+            "seLinuxOptions": {"type": "spc_t"},
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "volumeMounts": mounts,
+    }
+    spec = {
+        "serviceAccountName": name,
+        "automountServiceAccountToken": True,
+        "enableServiceLinks": False,
+        "terminationGracePeriodSeconds": 10,
+        "containers": [container],
+        "volumes": [
+            {"name": "configuration", "configMap": {"name": name}},
+            {"name": "features", "hostPath": {"path": _FEATURES, "type": "DirectoryOrCreate"}},
+            {"name": "run", "emptyDir": {"medium": "Memory"}},
+        ],
+    }
+    annotations = {f"{DOMAIN}/configuration": content}
+    return {
+        "selector": {"matchLabels": labels},
+        # Labels stay while an agent is replaced.
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "100%"}},
+        "template": {
+            "metadata": {"labels": labels, "annotations": annotations},
+            "spec": spec,
+        },
+    }
+
+
+def _security_context_constraints(name: str, namespace: str) -> Obj:
+    return _object(
+        "security.openshift.io/v1",
+        "SecurityContextConstraints",
+        name,
+        users=[f"system:serviceaccount:{namespace}:{name}"],
+        groups=[],
+        priority=None,
+        allowPrivilegedContainer=False,
+        allowPrivilegeEscalation=False,
+        allowHostPID=False,
+        allowHostDirVolumePlugin=True,
+        allowHostIPC=False,
+        allowHostNetwork=False,
+        allowHostPorts=False,
+        allowedCapabilities=[],
+        defaultAddCapabilities=[],
+        requiredDropCapabilities=["ALL"],
+        readOnlyRootFilesystem=True,
+        runAsUser={"type": "RunAsAny"},
+        seLinuxContext={"type": "RunAsAny"},
+        fsGroup={"type": "RunAsAny"},
+        supplementalGroups={"type": "RunAsAny"},
+        seccompProfiles=["runtime/default"],
+        volumes=["hostPath", "emptyDir", "configMap", "projected"],
+    )
+
+
+def _hash(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

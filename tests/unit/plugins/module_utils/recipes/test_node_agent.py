@@ -1,0 +1,458 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the node agent makes of the pods on its node, and its file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_agent import (
+    CONDITIONS,
+    EXPIRY_S,
+    GRACE_S,
+    AgentConfiguration,
+    AgentGroup,
+    AgentMemory,
+    AgentState,
+    FeatureFile,
+    NodeCondition,
+    StateDaemonSet,
+    labels_for,
+    matches,
+)
+
+Obj = dict[str, Any]
+
+PREFIX = "hardware-enablement.io/toy"
+EVERY = ({"matchExpressions": [{"key": "toy", "operator": "Exists"}]},)
+FIRST_BOOT, SECOND_BOOT = "boot-1", "boot-2"
+
+
+def state(name: str, *requires: str, validated: bool = False, **fields: Any) -> AgentState:
+    """A state with a DaemonSet of its name, and perhaps one that validates it."""
+    daemonsets = [StateDaemonSet(name, EVERY, validator=False, hash="t")]
+    if validated:
+        daemonsets.append(StateDaemonSet(f"validate-{name}", EVERY, validator=True, hash="v"))
+    return AgentState(name, requires, **{"gate": True, "daemonsets": daemonsets, **fields})
+
+
+STATES = (state("driver", validated=True), state("plugin", "driver"))
+
+
+def pod(daemonset: str, uid: str = "", ready: bool = True, **metadata: Any) -> Obj:
+    """A pod of a DaemonSet."""
+    return {
+        "metadata": {
+            "uid": uid or daemonset,
+            "creationTimestamp": "2026-01-01T10:00:00Z",
+            "ownerReferences": [{"kind": "DaemonSet", "name": daemonset}],
+            **metadata,
+        },
+        "status": {"conditions": [{"type": "Ready", "status": str(ready)}]},
+    }
+
+
+DRIVER, PROOF, PLUGIN = pod("driver"), pod("validate-driver"), pod("plugin")
+
+
+class Machine:
+    """A node, and its agent's look at it."""
+
+    def __init__(self, states: tuple[AgentState, ...] = STATES) -> None:
+        self.conditions: dict[str, list[NodeCondition]] = {}
+        self.states = states
+        self.memory = AgentMemory()
+        self.boot = FIRST_BOOT
+        self.now = 1000.0
+        self.labels = {"toy": "yes"}
+        self.annotations: dict[str, str] = {}
+
+        self.allocatable: dict[str, str] = {}
+
+    @property
+    def configuration(self) -> AgentConfiguration:
+        """What a run has written."""
+        groups = [AgentGroup(EVERY, self.conditions)]
+        return AgentConfiguration("toy", "toy", "toy-node-agent", "", "h", self.states, groups)
+
+    @property
+    def node(self) -> Obj:
+        """As the API server has it."""
+        info = {"bootID": self.boot, "containerRuntimeVersion": "containerd://2.1.4"}
+        metadata = {"name": "n", "labels": self.labels, "annotations": self.annotations}
+        return {"metadata": metadata, "status": {"nodeInfo": info, "allocatable": self.allocatable}}
+
+    def note(self, name: str, content: Any) -> None:
+        """What a run writes to the node."""
+        self.annotations[f"{PREFIX}.{name}"] = json.dumps(content)
+
+    def look(self, *pods: Obj, later: float = 1.0) -> dict[str, str]:
+        """The gates and the summary ("") with these pods."""
+        self.now += later
+        found = labels_for(self.configuration, self.node, pods, self.memory, self.now)
+        short = {name.removeprefix(PREFIX).lstrip("."): value for name, value in found.items()}
+        return {name: value for name, value in short.items() if "-" not in name}
+
+    @classmethod
+    def proven(cls) -> Machine:
+        """A node on which everything has been proven, and whose validation pod has left."""
+        machine = cls()
+        assert machine.look(DRIVER, PROOF, PLUGIN)[""] == "ready"
+        assert machine.look(DRIVER, PLUGIN)[""] == "ready"
+        return machine
+
+
+def test_states_follow_each_other() -> None:
+    machine = Machine()
+
+    assert machine.look() == {"": "driver.waiting"}
+    assert machine.look(DRIVER) == {"": "driver.waiting"}
+    assert machine.look(DRIVER, pod("validate-driver", ready=False)) == {"": "driver.waiting"}
+    assert machine.look(DRIVER, PROOF) == {"": "plugin.waiting", "driver": "ready"}
+    ready = {"": "ready", "driver": "ready", "plugin": "ready"}
+    assert machine.look(DRIVER, PROOF, PLUGIN) == ready
+    # The validation pod leaves.
+    assert machine.look(DRIVER, PLUGIN) == ready
+
+
+def test_a_pod_that_is_ready_while_what_it_stands_on_is_not_proves_nothing() -> None:
+    assert Machine().look(PLUGIN) == {"": "driver.waiting"}
+
+
+def test_facts_for_pods_and_runs() -> None:
+    machine = Machine()
+    found = labels_for(machine.configuration, machine.node, [], machine.memory, 1.0)
+
+    assert found[f"{PREFIX}.container-runtime"] == "containerd-2"
+    assert found[f"{PREFIX}.agent-configuration"] == "h"
+
+
+def test_a_state_that_fails_has_a_grace() -> None:
+    machine = Machine.proven()
+
+    failing = pod("plugin", ready=False)
+    assert machine.look(DRIVER, failing)["plugin"] == "ready"
+    assert machine.look(DRIVER, failing, later=GRACE_S - 1)["plugin"] == "ready"
+    degraded = machine.look(DRIVER, failing)
+    assert (degraded["plugin"], degraded[""]) == ("degraded", "plugin.degraded")
+    assert machine.look(DRIVER, PLUGIN)["plugin"] == "ready"
+    # Another failure has a grace of its own.
+    assert machine.look(DRIVER, failing)["plugin"] == "ready"
+
+
+def test_a_pod_that_is_about_to_end_does_not_serve() -> None:
+    machine = Machine.proven()
+    ending = pod("plugin", deletionTimestamp="2026-01-01T11:00:00Z")
+
+    machine.look(DRIVER, ending)
+    assert machine.look(DRIVER, ending, later=GRACE_S)["plugin"] == "degraded"
+
+
+def test_what_stands_on_a_failure_is_stale() -> None:
+    machine = Machine.proven()
+
+    machine.look(PLUGIN)
+    assert machine.look(PLUGIN, later=GRACE_S) == {
+        "": "driver.degraded",
+        "driver": "degraded",
+        "plugin": "stale",
+    }
+
+
+def test_another_version_under_it_is_another_thing_to_prove() -> None:
+    below = state("hook")
+    above = state("driver", "hook", validated=True)
+    machine = Machine((below, above))
+    hook = pod("hook", labels={"controller-revision-hash": "1"})
+    assert machine.look(hook, DRIVER, PROOF)["driver"] == "ready"
+    assert machine.look(hook, DRIVER)["driver"] == "ready"
+    # A pod that is merely replaced is the same thing.
+    again = pod("hook", uid="again", labels={"controller-revision-hash": "1"})
+    assert machine.look(again, DRIVER)["driver"] == "ready"
+
+    other = pod("hook", uid="other", labels={"controller-revision-hash": "2"})
+    assert machine.look(other, DRIVER) == {"": "driver.stale", "hook": "ready", "driver": "stale"}
+    # A pod that has proven it once does not do so again.
+    assert machine.look(other, DRIVER, PROOF)["driver"] == "stale"
+    assert machine.look(other, DRIVER, pod("validate-driver", uid="p2"))["driver"] == "ready"
+
+
+def test_another_validation_is_another_proof() -> None:
+    machine = Machine.proven()
+    fresh = StateDaemonSet("validate-driver", EVERY, validator=True, hash="other")
+    driver = state("driver", daemonsets=[STATES[0].daemonsets[0], fresh])
+    machine.states = (driver, STATES[1])
+
+    assert machine.look(DRIVER, PLUGIN)["driver"] == "stale"
+
+
+def test_a_reboot_makes_all_proofs_void() -> None:
+    machine = Machine.proven()
+    machine.look(DRIVER, PROOF, PLUGIN)
+    machine.boot = SECOND_BOOT
+
+    # Pods that were ready before the reboot are no word about it.
+    assert machine.look(DRIVER, PROOF, PLUGIN) == {"": "driver.waiting"}
+    assert machine.look(DRIVER, pod("validate-driver", uid="p2"), PLUGIN)[""] == "ready"
+
+
+def test_daemonsets_for_other_nodes_do_not_count() -> None:
+    terms = ({"matchExpressions": [{"key": "model", "operator": "In", "values": ["new"]}]},)
+    other = StateDaemonSet("driver-new", terms, validator=False, hash="t")
+    machine = Machine((state("driver", daemonsets=[STATES[1].daemonsets[0], other]),))
+
+    assert machine.look(PLUGIN)[""] == "ready"
+    machine.labels["model"] = "new"
+    machine.look(PLUGIN)
+    assert machine.look(PLUGIN, later=GRACE_S)[""] == "driver.degraded"
+
+
+def test_on_a_node_for_which_nothing_was_rendered_nothing_is_proven() -> None:
+    machine = Machine.proven()
+    machine.labels = {"other": "kernel"}
+
+    assert machine.look(DRIVER, PLUGIN, later=0.0)["driver"] == "ready"
+    assert machine.look(DRIVER, PLUGIN, later=GRACE_S)["driver"] == "degraded"
+    machine.boot = SECOND_BOOT
+    assert machine.look(DRIVER, PROOF, PLUGIN) == {"": "driver.unknown"}
+
+
+def test_a_state_is_ready_when_the_kubelet_offers_its_devices() -> None:
+    machine = Machine((state("plugin"),))
+    settings = {"resource": "toy.io/gpu", "at_least": 2, "equals": None}
+    machine.conditions = {"plugin": [NodeCondition("allocatable", settings)]}
+
+    assert machine.look(PLUGIN) == {"": "plugin.waiting"}
+    machine.allocatable = {"toy.io/gpu": "2", "cpu": "8"}
+    assert machine.look(PLUGIN) == {"": "ready", "plugin": "ready"}
+    machine.allocatable = {"toy.io/gpu": "1"}
+    assert machine.look(PLUGIN)[""] == "ready"
+    assert machine.look(PLUGIN, later=GRACE_S)[""] == "plugin.degraded"
+
+
+@pytest.mark.parametrize(
+    ("settings", "allocatable", "expected"),
+    [
+        ({}, {}, False),
+        ({}, {"toy.io/gpu": "1"}, True),
+        ({}, {"toy.io/other": "1"}, False),
+        ({"at_least": 0}, {}, True),
+        ({"equals": 2}, {"toy.io/gpu": "3"}, False),
+        ({"equals": 0}, {"toy.io/gpu": "0"}, True),
+        (
+            {"resource": "toy.io/mig-*", "at_least": 3},
+            {"toy.io/mig-1": "1", "toy.io/mig-2": "2"},
+            True,
+        ),
+        ({"at_least": 1000}, {"toy.io/gpu": "1k"}, True),
+        ({}, {"toy.io/gpu": "many"}, False),
+    ],
+)
+def test_devices_are_counted_as_runs_count_them(
+    settings: Obj, allocatable: dict[str, str], expected: bool
+) -> None:
+    every = {"resource": "toy.io/gpu", "at_least": None, "equals": None, **settings}
+
+    assert CONDITIONS["allocatable"]({"status": {"allocatable": allocatable}}, every) is expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"present": ["product"]}, True),
+        ({"present": ["product", "family"]}, False),
+        ({"equal": {"product": "T4"}}, True),
+        ({"equal": {"product": "A100"}}, False),
+        ({"equal": {"family": "turing"}}, False),
+    ],
+)
+def test_labels_of_others(settings: Obj, expected: bool) -> None:
+    node = {"metadata": {"labels": {"product": "T4"}}}
+    every = {"present": [], "equal": None, **settings}
+
+    assert CONDITIONS["node_labels"](node, every) is expected
+
+
+def test_states_without_a_gate_have_no_label() -> None:
+    machine = Machine((state("driver", gate=False),))
+
+    assert machine.look(DRIVER) == {"": "ready"}
+
+
+def test_labels_are_withdrawn_for_an_exchange() -> None:
+    machine = Machine.proven()
+    machine.note("upgrade", {"phase": "upgrading", "withdrawn": ["driver", "plugin"]})
+
+    assert machine.look(DRIVER, PLUGIN) == {"": "driver.upgrading"}
+    machine.note("upgrade", {"phase": "upgrading"})
+    # What was proven before the exchange is to be proven again.
+    assert machine.look(DRIVER, PLUGIN) == {"": "driver.upgrading"}
+    assert machine.look(DRIVER, pod("validate-driver", uid="p2"), PLUGIN)[""] == "ready"
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '"upgrading"', '{"phase": "done", "withdrawn": ["driver"]}']
+)
+def test_an_annotation_that_says_no_exchange_withdraws_nothing(text: str) -> None:
+    machine = Machine.proven()
+    machine.annotations[f"{PREFIX}.upgrade"] = text
+
+    assert machine.look(DRIVER, PLUGIN)["driver"] == "ready"
+
+
+class TestTakeOver:
+    """A node whose labels a run has written."""
+
+    @staticmethod
+    def machine(**proof: str) -> Machine:
+        """Labelled by a run, with its proof of the driver."""
+        machine = Machine()
+        machine.labels |= {f"{PREFIX}.driver": "ready", f"{PREFIX}.plugin": "ready"}
+        noted = {"boot": FIRST_BOOT, "time": "2026-01-01T12:00:00Z", "hash": "x", **proof}
+        machine.note("proofs", {"driver": noted})
+        return machine
+
+    def test_what_the_run_has_proven_stays_ready(self) -> None:
+        assert self.machine().look(DRIVER, PLUGIN) == {
+            "": "ready",
+            "driver": "ready",
+            "plugin": "ready",
+        }
+
+    def test_before_a_reboot_it_is_stale_so_that_validation_comes(self) -> None:
+        machine = self.machine(boot=SECOND_BOOT)
+
+        assert machine.look(DRIVER, PLUGIN)["driver"] == "stale"
+        assert machine.look(DRIVER, PROOF, PLUGIN)["driver"] == "ready"
+
+    def test_on_pods_that_are_there_no_more_it_is_stale(self) -> None:
+        below, above = state("hook"), state("driver", "hook", validated=True)
+        machine = self.machine()
+        machine.states = (below, above)
+        younger = pod("hook", creationTimestamp="2026-01-01T12:00:01Z")
+
+        assert machine.look(younger, DRIVER)["driver"] == "stale"
+
+    @pytest.mark.parametrize("proofs", ["{", "[]", '{"driver": "ready"}', '{"driver": {}}'])
+    def test_without_a_proof_it_is_stale(self, proofs: str) -> None:
+        machine = self.machine()
+        machine.annotations[f"{PREFIX}.proofs"] = proofs
+
+        assert machine.look(DRIVER, PLUGIN)["driver"] == "stale"
+
+    def test_a_label_that_says_stale_is_no_proof(self) -> None:
+        machine = self.machine()
+        machine.labels[f"{PREFIX}.driver"] = "stale"
+
+        assert machine.look(DRIVER, PLUGIN)["driver"] == "stale"
+
+    def test_only_the_first_look_takes_over(self) -> None:
+        machine = self.machine()
+        machine.look(DRIVER, PLUGIN)
+        machine.boot = SECOND_BOOT
+
+        assert machine.look(DRIVER, PLUGIN) == {"": "driver.waiting"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ({"key": "toy", "operator": "In", "values": ["yes"]}, True),
+        ({"key": "toy", "operator": "NotIn", "values": ["yes"]}, False),
+        ({"key": "none", "operator": "NotIn", "values": ["yes"]}, True),
+        ({"key": "none", "operator": "In", "values": ["yes"]}, False),
+        ({"key": "toy", "operator": "Exists"}, True),
+        ({"key": "none", "operator": "DoesNotExist"}, True),
+        ({"key": "count", "operator": "Gt", "values": ["3"]}, True),
+        ({"key": "count", "operator": "Lt", "values": ["4"]}, False),
+        ({"key": "toy", "operator": "Gt", "values": ["3"]}, False),
+        ({"key": "none", "operator": "Lt", "values": ["3"]}, False),
+    ],
+)
+def test_expressions_are_the_schedulers(expression: Obj, expected: bool) -> None:
+    node = {"metadata": {"name": "n", "labels": {"toy": "yes", "count": "4"}}}
+
+    assert matches(node, [{"matchExpressions": [expression]}]) is expected
+
+
+def test_terms_are_alternatives_and_an_empty_one_means_no_node() -> None:
+    node = {"metadata": {"name": "n", "labels": {"toy": "yes"}}}
+    named = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}
+    never = {"matchExpressions": [{"key": "toy", "operator": "DoesNotExist"}]}
+
+    assert matches(node, [])
+    assert not matches(node, [{}])
+    assert matches(node, [never, named])
+    assert not matches(node, [{**never, **named}])
+
+
+LABELS = {f"{PREFIX}.driver": "ready", PREFIX: "plugin.waiting"}
+
+
+class TestFile:
+    """What NFD's worker reads."""
+
+    def test_is_a_file_of_features_with_an_expiry(self, tmp_path: Path) -> None:
+        FeatureFile(tmp_path, "toy").write(LABELS, AgentMemory(), 1_700_000_000.0)
+
+        (path,) = (tmp_path / "features.d").iterdir()
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert path.name == "hardware-enablement.io-toy"
+        assert lines[1:] == [
+            "# +expiry-time=2023-11-14T23:13:20Z",
+            f"{PREFIX}=plugin.waiting",
+            f"{PREFIX}.driver=ready",
+        ]
+        assert EXPIRY_S == 3600
+        # The draft has become the file.
+        assert [each.name for each in tmp_path.iterdir()] == ["features.d"]
+
+    def test_remembers(self, tmp_path: Path) -> None:
+        memory = AgentMemory("b", ["driver"], {"plugin": 3.5}, {"v": "s"}, {"v": "u"})
+        file = FeatureFile(tmp_path, "toy")
+        file.write(LABELS, memory, 0.0)
+
+        assert asdict(FeatureFile(tmp_path, "toy").memory()) == asdict(memory)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "nonsense",
+            "# []",
+            '# {"other": 1}',
+            '# {"boot": 3}',
+            '# {"boot": "b", "proven": []}',
+        ],
+    )
+    def test_remembers_nothing_of_another_file(self, tmp_path: Path, text: str) -> None:
+        (tmp_path / "features.d").mkdir()
+        (tmp_path / "features.d" / "hardware-enablement.io-toy").write_text(text, encoding="utf-8")
+
+        assert FeatureFile(tmp_path, "toy").memory() == AgentMemory()
+
+    def test_leaves_nothing_behind(self, tmp_path: Path) -> None:
+        file = FeatureFile(tmp_path, "toy")
+        file.write(LABELS, AgentMemory(), 0.0)
+        file.remove()
+        file.remove()
+
+        assert list((tmp_path / "features.d").iterdir()) == []
+
+
+def test_the_configuration_comes_from_text() -> None:
+    machine = Machine()
+    machine.conditions = {"plugin": [NodeCondition("node_labels", {"present": []})]}
+    configuration = machine.configuration
+    text = json.dumps(asdict(configuration))
+
+    assert json.dumps(asdict(AgentConfiguration.from_text(text))) == text
+    for wrong in ("{", "{}", '{"states": [{}]}', '{"states": 3}'):
+        with pytest.raises((ValueError, KeyError, TypeError)):
+            AgentConfiguration.from_text(wrong)
