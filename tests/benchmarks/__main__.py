@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from tests.benchmarks import surroundings
 from tests.benchmarks.cases import CASES, FULL, QUICK
+from tests.benchmarks.document import document, section, sections_of
 from tests.benchmarks.measure import RunError
-from tests.benchmarks.tables import Table
 from tests.cluster import ClusterError
 from tests.integration.plays import REPO
 
@@ -29,19 +29,22 @@ def main() -> int:
     try:
         about = _about()
         print("\n".join(about), flush=True)
-        tables = []
+        print(f"load {surroundings.load()}", flush=True)
+        sections = sections_of(DOCUMENT.read_text()) if options.only else {}
+        day = datetime.date.today().isoformat()
         for name in names:
-            began = time.monotonic()
+            began, before = time.monotonic(), surroundings.load()
             print(f"\n==> {name}", flush=True)
-            tables.append(CASES[name](effort))
-            print(tables[-1].text(), flush=True)
-            print(f"({time.monotonic() - began:.0f} s, load {surroundings.load()})", flush=True)
+            table = CASES[name](effort)
+            load = f"{before} before and {surroundings.load()} after"
+            sections[table.title] = section(table, day, load)
+            print(table.text(), flush=True)
+            print(f"({time.monotonic() - began:.0f} s, load {load})", flush=True)
     except (ClusterError, RunError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     if options.write:
-        about = [*about, f"Load average at the end: {surroundings.load()}."]
-        DOCUMENT.write_text(_document(about, tables))
+        DOCUMENT.write_text(document(about, sections))
         print(f"\nwritten to {DOCUMENT.relative_to(REPO)}")
     return 0
 
@@ -64,25 +67,11 @@ def _options() -> argparse.Namespace:
 
 def _about() -> Sequence[str]:
     return [
-        f"Machine: {surroundings.machine()}; load average at the start {surroundings.load()}.",
+        f"Machine: {surroundings.machine()}.",
         f"Versions: {', '.join(surroundings.versions())}.",
         "The control plane consists of real programs on the same machine; nodes and their pods are simulated.",
+        "Load: averages of the last minute, five minutes and a quarter of an hour.",
     ]
-
-
-def _document(about: Sequence[str], tables: Sequence[Table]) -> str:
-    day = datetime.date.today().isoformat()
-    return "\n".join(
-        [
-            "# Benchmarks",
-            "",
-            f"Measured on {day} by `make bench` (`python -m tests.benchmarks --write`); do not edit by hand.",
-            "",
-            *(f"- {line}" for line in about),
-            "",
-            *(table.markdown() for table in tables),
-        ]
-    )
 
 
 if __name__ == "__main__":
