@@ -113,10 +113,12 @@ def gpu_site(cluster: Cluster, user: str, folder: Path) -> Iterator[Site]:
     first, second = cluster.workers
     node = json.loads(cluster.kubectl("get", "node", first, "-o", "json"))
     site = Site(cluster, Runner(cluster, user, folder), node["status"]["nodeInfo"]["kernelVersion"])
-    yield site
-    cluster.kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")
-    cluster.kubectl("delete", "specialresource", "nvidia-gpu", "--ignore-not-found")
-    cluster.reboot(second, "")
-    for name in cluster.workers:
-        cluster.kubectl("delete", "nodefeature", "-n", "nfd-worker", name, "--ignore-not-found")
-        cluster.equip(name, "cpu-only")
+    try:
+        yield site
+    finally:
+        cluster.kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")
+        cluster.kubectl("delete", "specialresource", "nvidia-gpu", "--ignore-not-found")
+        cluster.reboot(second, "")
+        for name in cluster.workers:
+            cluster.kubectl("delete", "nodefeature", "-n", "nfd-worker", name, "--ignore-not-found")
+            cluster.equip(name, "cpu-only")

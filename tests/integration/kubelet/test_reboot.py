@@ -6,14 +6,26 @@ time."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
+from tests.cluster import Cluster
 from tests.integration.kubelet.bench import Bench, pod_spec, wait_until
 
 pytestmark = pytest.mark.kubelet
 KERNEL = "6.1.0-99-cloud-amd64"
 LABEL = "feature.node.kubernetes.io/kernel-version.full"
 UNAME = "import os, time; print(os.uname().release, flush=True); time.sleep(3600)"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_kernel(cluster: Cluster) -> Iterator[None]:
+    """The node is left to the next tests with the kernel that it had."""
+    yield
+    node = cluster.workers[1]
+    cluster.reboot(node, "")
+    cluster.relabel(node)
 
 
 def test_after_a_reboot_node_and_pods_tell_the_new_kernel_and_labels_lag(bench: Bench) -> None:
