@@ -48,6 +48,13 @@ def gate_label(recipe: str, state: str) -> str:
     return f"{DOMAIN}/{recipe}.{state}"
 
 
+def gated_state(recipe: str, label: str) -> str:
+    """The state that a label is the gate of, "" for other labels: names of states have no hyphen."""
+    prefix = gate_label(recipe, "")
+    name = label[len(prefix) :] if label.startswith(prefix) else ""
+    return name if "-" not in name else ""
+
+
 def summary_label(recipe: str) -> str:
     """The node label for users' own pods: ready, or what the node waits for."""
     return f"{DOMAIN}/{recipe}"

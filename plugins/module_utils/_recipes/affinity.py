@@ -75,11 +75,17 @@ def node_terms(node: str) -> list[Obj]:
     return [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]
 
 
+def required_terms(pod_spec: Mapping[str, Any]) -> Sequence[Obj]:
+    """The nodeSelectorTerms that a pod requires; none where it may run anywhere."""
+    node_affinity = (pod_spec.get("affinity") or {}).get("nodeAffinity") or {}
+    return (node_affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()
+
+
 def require(pod_spec: Obj, terms: Sequence[Obj]) -> None:
     """Restrict the pod to the terms, in addition to what it requires itself."""
     affinity = pod_spec.get("affinity") or {}
     node_affinity = affinity.get("nodeAffinity") or {}
-    own = (node_affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms")
+    own = required_terms(pod_spec)
     both = [_join(first, second) for first in own for second in terms] if own else list(terms)
     required = {_REQUIRED: {"nodeSelectorTerms": both}}
     pod_spec["affinity"] = {**affinity, "nodeAffinity": {**node_affinity, **required}}

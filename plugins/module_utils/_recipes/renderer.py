@@ -6,7 +6,6 @@ and the hashes."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from typing import Any
 
 from .._cluster.labels import AGENT_CONFIGURATION, KERNEL, fact_label, gate_label
 from .._errors import InvalidInput
-from .._json import Obj
+from .._json import Obj, content_hash
 from .._nodes.groups import DEFAULT
 from .._proofs.catalog import KINDS
 from .._proofs.proof import Proof
@@ -24,8 +23,8 @@ from .._schema.shapes import is_template
 from . import inject
 from .differences import differing, differing_in_pods, refuse_names
 from .manifests import ObjectId, identity, manifests_in, pod_template, title
-from .readiness.agent_objects import agent_objects, configuration
-from .readiness.node_agent import AgentConfiguration
+from .readiness.agent_objects import agent_configuration, agent_objects
+from .readiness.node_agent.configuration import AgentConfiguration
 from .readiness.node_readiness import (
     NODE_AGENT,
     NODE_NAME,
@@ -320,7 +319,7 @@ class StateRenderer:
             if state.objects
             for gate in gating_states(self._recipe, self._enabled, name)
         }
-        return configuration(self._recipe, self._facts, others, gating)
+        return agent_configuration(self._recipe, self._facts, others, gating)
 
     def _agent_objects(self) -> list[Obj]:
         image = str(self._facts.options["node_agent_image"])
@@ -520,7 +519,7 @@ class StateRenderer:
         proofs_on: Mapping[str, Sequence[int]],
     ) -> dict[str, str]:
         shared = [self._proven(item.manifest) for item in items if item.group is None]
-        hashes = {"": _hash([shared, [[proof.kind, dict(proof.spec)] for proof in proofs]])}
+        hashes = {"": content_hash([shared, [[proof.kind, dict(proof.spec)] for proof in proofs]])}
         for finest in self._finest:
             on, own = self._is_on(finest), self._own_of(finest)
             made = [
@@ -538,7 +537,9 @@ class StateRenderer:
             varying = [
                 dict(proof.spec_for(finest.id, _ANY_NODE)) for proof in counted if proof.varies
             ]
-            hashes[finest.id] = _hash([shared if on else [], made, specs, validators, *varying])
+            hashes[finest.id] = content_hash(
+                [shared if on else [], made, specs, validators, *varying]
+            )
         return hashes
 
     def _proven(self, manifest: Obj) -> Obj:
@@ -570,8 +571,3 @@ def _templates_in(value: Any) -> Iterator[str]:
             else ()
         ):
             yield from _templates_in(item)
-
-
-def _hash(content: Any) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]

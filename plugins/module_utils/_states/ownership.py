@@ -24,8 +24,9 @@ def gone_states(
     """The states that were applied once and that the recipe does not have (any more, or with these
     options), where names are all that it has: otherwise nobody has asked about all of it."""
     every = prepared.recipe.states.keys()
-    remembered = record_spec.state_kinds(record)
-    return [name for name in remembered if name not in every and every <= set(names)]
+    if not every <= set(names):
+        return []
+    return [name for name in record_spec.state_kinds(record) if name not in every]
 
 
 def find_owned(

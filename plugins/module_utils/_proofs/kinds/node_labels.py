@@ -58,10 +58,11 @@ def evaluate(observation: Observation[NodeLabelsSettings]) -> Verdict:
     ]
     if not missing and not wrong:
         return PASSED
-    troubles = [_trouble(observation, pod) for pod in _unready_pods(observation, node.name)]
+    # One after the other: a trouble that is told asks for a log.
+    troubles = (_trouble(observation, pod) for pod in _unready_pods(observation, node.name))
     text = "; ".join(([f"no label {', '.join(missing)}"] if missing else []) + wrong)
     pending = Verdict(Outcome.PENDING, "LabelsMissing", f"the node has {text}")
-    return next((trouble for trouble in troubles if trouble), pending)
+    return next(filter(None, troubles), pending)
 
 
 def _unready_pods(observation: Observation[NodeLabelsSettings], node: str) -> list[Obj]:

@@ -5,35 +5,57 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
 from collections.abc import Mapping, Set
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from ..._cluster.labels import DOMAIN, RECIPE_LABEL, STATE_LABEL, VALIDATOR_LABEL, gate_label
-from ..._json import Obj
+from ..._cluster.labels import DOMAIN, RECIPE_LABEL, STATE_LABEL, VALIDATOR_LABEL, gated_state
+from ..._json import Obj, content_hash
 from ..._proofs.catalog import KINDS
+from ..affinity import required_terms
 from ..manifests import pod_template
 from ..recipe import Recipe
 from ..render_facts import Group, RenderedState, RenderFacts
-from . import node_agent
+from .node_agent import (
+    agent,
+    agent_memory,
+    configuration,
+    node_conditions,
+    node_proof,
+    watched_objects,
+)
+from .node_agent.configuration import (
+    AgentConfiguration,
+    AgentGroup,
+    AgentState,
+    NodeCondition,
+    StateDaemonSet,
+)
 from .node_readiness import NODE_AGENT, NODE_NAME, gate_proof, refuse_unseen
 
 # The agents of all recipes, as a label says it.
 APP = "hardware-enablement-node-agent"
 _FEATURES = "/etc/kubernetes/node-feature-discovery"
+_CONFIGURATION = "configuration.json"
+_PARTS = (
+    agent,
+    agent_memory,
+    configuration,
+    node_conditions,
+    node_proof,
+    watched_objects,
+)
 _RBAC = "rbac.authorization.k8s.io/v1"
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def configuration(
+def agent_configuration(
     recipe: Recipe,
     facts: RenderFacts,
     rendered: Mapping[str, RenderedState],
     gating: Set[str],
-) -> node_agent.AgentConfiguration:
+) -> AgentConfiguration:
     """What the agent is told. rendered: all other states; gating: those that others' pods wait for.
     Raises ReadinessError where a node cannot tell of one of them."""
     states = []
@@ -44,8 +66,8 @@ def configuration(
         daemonsets = [_daemonset(each, recipe) for each in manifests if each["kind"] == "DaemonSet"]
         requires = [each for each in recipe.states[name].requires if each != NODE_AGENT]
         gate = gate_proof(recipe.name, name) in state.proofs
-        states.append(node_agent.AgentState(name, requires, gate, daemonsets))
-    found = node_agent.AgentConfiguration(
+        states.append(AgentState(name, requires, gate, daemonsets))
+    found = AgentConfiguration(
         instance=recipe.name,
         namespace=facts.namespace,
         daemonset=f"{recipe.name}-node-agent",
@@ -53,58 +75,50 @@ def configuration(
         hash="",
         states=states,
         groups=[
-            node_agent.AgentGroup(
-                list(map(dict, group.terms)), _conditions(recipe, group, rendered)
-            )
+            AgentGroup(list(map(dict, group.terms)), _conditions(recipe, group, rendered))
             for group in sorted(facts.groups, key=lambda group: group.id)
         ],
     )
-    return node_agent.AgentConfiguration(**{**vars(found), "hash": _hash(asdict(found))})
+    return replace(found, hash=content_hash(asdict(found)))
 
 
 def _conditions(
     recipe: Recipe, group: Group, rendered: Mapping[str, RenderedState]
-) -> dict[str, list[node_agent.NodeCondition]]:
+) -> dict[str, list[NodeCondition]]:
     """By state, what nodes of a group have to show themselves."""
-    found: dict[str, list[node_agent.NodeCondition]] = {}
+    found: dict[str, list[NodeCondition]] = {}
     for name, state in rendered.items():
         for proof in (state.proofs[index] for index in state.proofs_on.get(group.id, ())):
-            if proof.kind in node_agent.CONDITIONS and proof != gate_proof(recipe.name, name):
+            if proof.kind in node_conditions.CONDITIONS and proof != gate_proof(recipe.name, name):
                 settings = asdict(KINDS[proof.kind].settings_of(proof, group.id, NODE_NAME))
-                found.setdefault(name, []).append(node_agent.NodeCondition(proof.kind, settings))
+                found.setdefault(name, []).append(NodeCondition(proof.kind, settings))
     return found
 
 
-def _daemonset(manifest: Obj, recipe: Recipe) -> node_agent.StateDaemonSet:
+def _daemonset(manifest: Obj, recipe: Recipe) -> StateDaemonSet:
     template = pod_template(manifest) or {}
-    required = template["spec"]["affinity"]["nodeAffinity"][_REQUIRED]["nodeSelectorTerms"]
-    gates = gate_label(recipe.name, "")
     terms = []
-    for term in required:
+    for term in required_terms(template["spec"]):
+        rest = {key: value for key, value in term.items() if key != "matchExpressions"}
         kept = [
             each
             for each in term.get("matchExpressions") or ()
-            if not (each["key"].startswith(gates) and "-" not in each["key"][len(gates) :])
+            if not gated_state(recipe.name, each["key"])
         ]
-        terms.append({**term, "matchExpressions": kept} if kept else _without_expressions(term))
-    return node_agent.StateDaemonSet(
+        terms.append({**rest, "matchExpressions": kept} if kept else rest)
+    return StateDaemonSet(
         name=manifest["metadata"]["name"],
         terms=terms,
         validator=VALIDATOR_LABEL in manifest["metadata"]["labels"],
-        hash=_hash(template),
+        hash=content_hash(template),
     )
 
 
-def _without_expressions(term: Obj) -> Obj:
-    return {key: value for key, value in term.items() if key != "matchExpressions"}
-
-
-def agent_objects(found: node_agent.AgentConfiguration, image: str, platform: str) -> list[Obj]:
+def agent_objects(found: AgentConfiguration, image: str, platform: str) -> list[Obj]:
     """Everything that the agent needs, its pods' place and metadata aside."""
     name = found.daemonset
-    program = inspect.getsource(node_agent)
     text = json.dumps(asdict(found), indent=1, sort_keys=True)
-    content = {"node_agent.py": program, "configuration.json": text}
+    content = {**_program(), _CONFIGURATION: text}
     account = {"kind": "ServiceAccount", "name": name, "namespace": found.namespace}
     own_rules = [
         _rule("", "pods", "list", "watch"),
@@ -117,11 +131,16 @@ def agent_objects(found: node_agent.AgentConfiguration, image: str, platform: st
         _object(_RBAC, "ClusterRole", name, rules=[_rule("", "nodes", "list", "watch")]),
         _object(_RBAC, "ClusterRoleBinding", name, **_binding("ClusterRole", name, account)),
         _object("v1", "ConfigMap", name, data=content),
-        _object("apps/v1", "DaemonSet", name, spec=_agent(name, image, _hash(content))),
+        _object("apps/v1", "DaemonSet", name, spec=_agent(name, image, content_hash(content))),
     ]
     if platform == "openshift":
         objects.append(_security_context_constraints(name, found.namespace))
     return objects
+
+
+def _program() -> dict[str, str]:
+    """File of the program -> its text."""
+    return {f"{part.__name__.rpartition('.')[2]}.py": inspect.getsource(part) for part in _PARTS}
 
 
 def _rule(group: str, resource: str, *verbs: str) -> Obj:
@@ -145,6 +164,9 @@ def _object(api_version: str, kind: str, name: str, **content: Any) -> Obj:
 
 def _agent(name: str, image: str, content: str) -> Obj:
     labels = {"app.kubernetes.io/name": APP, "app.kubernetes.io/instance": name}
+    # A folder, so that its files find each other as they do here.
+    paths = {_CONFIGURATION: _CONFIGURATION, **{file: f"node_agent/{file}" for file in _program()}}
+    items = [{"key": key, "path": path} for key, path in sorted(paths.items())]
     mounts = [
         {"name": "configuration", "mountPath": "/configuration", "readOnly": True},
         {"name": "features", "mountPath": "/features"},
@@ -154,7 +176,8 @@ def _agent(name: str, image: str, content: str) -> Obj:
         "name": "node-agent",
         "image": image,
         "imagePullPolicy": "IfNotPresent",
-        "command": ["python3", "-B", "/configuration/node_agent.py"],
+        "command": ["python3", "-B", "-m", "node_agent.agent"],
+        "workingDir": "/configuration",
         "env": [{"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
         "resources": {
             "requests": {"cpu": "5m", "memory": "32Mi"},
@@ -182,7 +205,7 @@ def _agent(name: str, image: str, content: str) -> Obj:
         "terminationGracePeriodSeconds": 10,
         "containers": [container],
         "volumes": [
-            {"name": "configuration", "configMap": {"name": name}},
+            {"name": "configuration", "configMap": {"name": name, "items": items}},
             {"name": "features", "hostPath": {"path": _FEATURES, "type": "DirectoryOrCreate"}},
             {"name": "run", "emptyDir": {"medium": "Memory"}},
         ],
@@ -225,8 +248,3 @@ def _security_context_constraints(name: str, namespace: str) -> Obj:
         seccompProfiles=["runtime/default"],
         volumes=["hostPath", "emptyDir", "configMap", "projected"],
     )
-
-
-def _hash(content: Any) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]

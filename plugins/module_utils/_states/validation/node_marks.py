@@ -16,6 +16,7 @@ from ..._cluster.labels import (
     RUNTIME,
     fact_label,
     gate_label,
+    gated_state,
     proofs_annotation,
     restart_pending_annotation,
     summary_label,
@@ -49,11 +50,8 @@ def read(node: NodeFacts, recipe: str) -> NodeMarks:
     """The marks that a node carries. An annotation that cannot be read counts as no proof."""
     prefix = gate_label(recipe, "")
     ours = {name: value for name, value in node.labels.items() if name.startswith(prefix)}
-    # Names of states have no hyphen.
-    gates = {
-        name[len(prefix) :]: value for name, value in ours.items() if "-" not in name[len(prefix) :]
-    }
-    facts = {name: value for name, value in ours.items() if name[len(prefix) :] not in gates}
+    gates = {state: value for name, value in ours.items() if (state := gated_state(recipe, name))}
+    facts = {name: value for name, value in ours.items() if not gated_state(recipe, name)}
     proofs = _parse(node.annotations.get(proofs_annotation(recipe)))
     since = node.annotations.get(vanished_annotation(recipe))
     noted = node.annotations.get(restart_pending_annotation(recipe)) or ""

@@ -12,19 +12,25 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_agent import (
-    CONDITIONS,
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_agent.agent_memory import (
     EXPIRY_S,
-    GRACE_S,
+    AgentMemory,
+    FeatureFile,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_agent.configuration import (
     AgentConfiguration,
     AgentGroup,
-    AgentMemory,
     AgentState,
-    FeatureFile,
     NodeCondition,
     StateDaemonSet,
-    labels_for,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_agent.node_conditions import (
+    CONDITIONS,
     matches,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_agent.node_proof import (
+    GRACE_S,
+    labels_for,
 )
 
 Obj = dict[str, Any]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +16,8 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness import (
-    node_agent,
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_agent.configuration import (
+    AgentConfiguration,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_readiness import (
     ReadinessError,
@@ -60,10 +61,10 @@ class ByNodes:
         return {f"{each['kind']}/{each['metadata']['name']}": each for each in found}
 
     @property
-    def configuration(self) -> node_agent.AgentConfiguration:
+    def configuration(self) -> AgentConfiguration:
         """What the agent reads."""
         data = self.made("node_agent")["ConfigMap/toy-gpu-node-agent"]["data"]
-        return node_agent.AgentConfiguration.from_text(data["configuration.json"])
+        return AgentConfiguration.from_text(data["configuration.json"])
 
 
 @pytest.fixture(name="by_nodes")
@@ -234,8 +235,23 @@ class TestAgent:
     def test_runs_the_program_that_is_tested(self, by_nodes: ByNodes) -> None:
         data = by_nodes.made("node_agent")["ConfigMap/toy-gpu-node-agent"]["data"]
 
-        assert data["node_agent.py"] == inspect.getsource(node_agent)
-        compile(data["node_agent.py"], "node_agent.py", "exec")
+        folder = Path(inspect.getfile(AgentConfiguration)).parent
+        program = {file.name: file.read_text("utf-8") for file in folder.glob("[!_]*.py")}
+        assert data == {**program, "configuration.json": data["configuration.json"]}
+        for name, text in program.items():
+            compile(text, name, "exec")
+
+    def test_its_files_stand_in_a_folder_as_they_do_here(self, by_nodes: ByNodes) -> None:
+        made = by_nodes.made("node_agent")
+        spec = made["DaemonSet/toy-gpu-node-agent"]["spec"]["template"]["spec"]
+        (volume,) = (each for each in spec["volumes"] if each["name"] == "configuration")
+        items = {each["key"]: each["path"] for each in volume["configMap"]["items"]}
+
+        data = made["ConfigMap/toy-gpu-node-agent"]["data"]
+        assert items.keys() == data.keys()
+        assert items.pop("configuration.json") == "configuration.json"
+        assert items == {name: f"node_agent/{name}" for name in items}
+        assert spec["containers"][0]["command"][-1] == "node_agent.agent"
 
     def test_may_only_look(self, by_nodes: ByNodes) -> None:
         made = by_nodes.made("node_agent")

@@ -1,0 +1,141 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The node agent: a program of its own, which runs on every node of a recipe with `readiness: nfd`.
+
+It looks at the recipe's pods on its node and writes what they prove into a file that Node Feature
+Discovery makes labels of. This folder is all of it: the standard library alone, and nothing else of
+the collection. What it has to remember is in a comment of that file."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from .agent_memory import EXPIRY_S, FeatureFile
+from .configuration import AgentConfiguration
+from .node_conditions import matches
+from .node_proof import READY, labels_for
+from .watched_objects import AGAIN_S, NO_ANSWER, Api, ApiServerError, WatchedObjects, say
+
+RENEWAL_S = EXPIRY_S / 6
+# NFD's worker misses what follows a change of the folder within a second.
+PAUSE_S = 2.0
+
+CONFIGURATION = Path("/configuration/configuration.json")
+WROTE = Path("/run/node-agent/wrote")
+FEATURES = Path("/features")
+
+
+class NodeAgent:
+    """The agent of one node."""
+
+    def __init__(self, configuration: AgentConfiguration, node: str) -> None:
+        self._configuration = configuration
+        self._api = Api()
+        self._file = FeatureFile(FEATURES, configuration.instance)
+        self._memory = self._file.memory()
+        # This queue alone may be put into by a signal's handler while its owner takes from it.
+        self._events: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._is_ended = False
+        self._wrote: tuple[dict[str, str], str] | None = None
+        self._wrote_at = 0.0
+        this, here = f"metadata.name={node}", f"spec.nodeName={node}"
+        self._nodes = WatchedObjects(
+            self._api, "/api/v1/nodes", {"fieldSelector": this}, self._wake
+        )
+        self._pods = WatchedObjects(
+            self._api,
+            f"/api/v1/namespaces/{configuration.namespace}/pods",
+            {"fieldSelector": here, "labelSelector": configuration.pods},
+            self._wake,
+        )
+
+    def run(self) -> None:
+        """Until the pod is told to end."""
+        signal.signal(signal.SIGTERM, lambda _number, _frame: self._end())
+        self._nodes.start()
+        self._pods.start()
+        while not self._is_ended:
+            self._look()
+            self._rest()
+        if self._has_left():
+            self._file.remove()
+            say("the node is none of the recipe's any more, and its labels go")
+
+    def _wake(self) -> None:
+        self._events.put(None)
+
+    def _end(self) -> None:
+        self._is_ended = True
+        self._wake()
+
+    def _rest(self) -> None:
+        """Until something has changed, or a while has passed."""
+        time.sleep(min(PAUSE_S, max(0.0, self._wrote_at + PAUSE_S - time.time())))
+        try:
+            self._events.get(timeout=AGAIN_S)
+            while True:
+                self._events.get_nowait()
+        except queue.Empty:
+            return
+
+    def _look(self) -> None:
+        nodes, pods = list(self._nodes.objects.values()), list(self._pods.objects.values())
+        if not (nodes and self._nodes.is_read and self._pods.is_read):
+            # Nothing is renewed that nobody has seen: the labels are to expire.
+            WROTE.unlink(missing_ok=True)
+            return
+        now = time.time()
+        labels = labels_for(self._configuration, nodes[0], pods, self._memory, now)
+        content = labels, json.dumps(asdict(self._memory), sort_keys=True)
+        if content == self._wrote and now < self._wrote_at + RENEWAL_S:
+            WROTE.touch()
+            return
+        self._file.write(labels, self._memory, now)
+        if self._wrote is None or self._wrote[0] != labels:
+            states = [each.name for each in self._configuration.states]
+            ready = [
+                name for name in states if labels.get(self._configuration.label(name)) == READY
+            ]
+            say(f"{labels[self._configuration.label()]}; ready: {', '.join(ready) or 'none'}")
+        self._wrote, self._wrote_at = content, now
+        WROTE.touch()
+
+    def _has_left(self) -> bool:
+        """Whether the agent ends for good on this node, and not because it is replaced. Where nobody
+        can tell, the labels stay until they expire."""
+        own = self._configuration
+        path = f"/apis/apps/v1/namespaces/{own.namespace}/daemonsets/{own.daemonset}"
+        try:
+            (daemonset,) = self._api.get(path, timeout=3.0)
+        except ApiServerError as error:
+            # Its rights are taken away with it.
+            return error.status in (401, 403, 404)
+        except NO_ANSWER:
+            return False
+        affinity = daemonset["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+        terms = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+        nodes = list(self._nodes.objects.values())
+        left = bool(daemonset["metadata"].get("deletionTimestamp"))
+        return left or not all(matches(node, terms) for node in nodes)
+
+
+def main() -> int:
+    """Run on the node that the environment names."""
+    try:
+        configuration = AgentConfiguration.from_text(CONFIGURATION.read_text("utf-8"))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        say(f"{CONFIGURATION} cannot be used: {error}")
+        return 1
+    NodeAgent(configuration, os.environ["NODE_NAME"]).run()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

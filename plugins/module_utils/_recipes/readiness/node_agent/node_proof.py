@@ -1,0 +1,214 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the pods on a node prove, and the labels that say so. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import cast
+
+from .agent_memory import AgentMemory
+from .configuration import AgentConfiguration, AgentState, Obj, StateDaemonSet
+from .node_conditions import CONDITIONS, matches
+
+READY, STALE, DEGRADED = "ready", "stale", "degraded"
+# So long a state that was ready may fail before its label says so.
+GRACE_S = 30.0
+
+
+def labels_for(
+    configuration: AgentConfiguration,
+    node: Obj,
+    pods: Sequence[Obj],
+    memory: AgentMemory,
+    now: float,
+) -> dict[str, str]:
+    """The labels that the node is to have, by what its pods say. Changes the memory. now: seconds
+    since the epoch."""
+    is_first = not memory.boot
+    memory.begin(node["status"]["nodeInfo"]["bootID"])
+    exchange = _annotation(configuration, node, "upgrade")
+    if exchange.get("phase") not in ("upgrading", "remedy"):
+        exchange = {}
+    look = _NodeProof(configuration, node, pods, memory, frozenset(exchange.get("withdrawn") or ()))
+    if is_first:
+        look.take_over(configuration)
+    labels, first = {}, ""
+    for state in configuration.states:
+        value = look.value_of(state, now)
+        if state.gate and value:
+            labels[configuration.label(state.name)] = value
+        if value != READY and not first:
+            phase = exchange.get("phase") or value or ("waiting" if look.is_known else "unknown")
+            first = f"{state.name}.{phase}"
+    runtime = str(node["status"]["nodeInfo"]["containerRuntimeVersion"])
+    name, _separator, version = runtime.partition("://")
+    labels[configuration.label("container-runtime")] = f"{name}-{version.partition('.')[0]}"
+    labels[configuration.label("agent-configuration")] = configuration.hash
+    labels[configuration.label()] = (first or READY)[:63]
+    return labels
+
+
+def _annotation(configuration: AgentConfiguration, node: Obj, name: str) -> Obj:
+    """What a run has noted on the node, as JSON; nothing where that cannot be read."""
+    text = (node["metadata"].get("annotations") or {}).get(configuration.label(name))
+    try:
+        found = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return cast(Obj, found) if isinstance(found, dict) else {}
+
+
+class _NodeProof:
+    """One look at the states of a node, in their order."""
+
+    def __init__(
+        self,
+        configuration: AgentConfiguration,
+        node: Obj,
+        pods: Sequence[Obj],
+        memory: AgentMemory,
+        withdrawn: frozenset[str],
+    ) -> None:
+        self._states = {state.name: state for state in configuration.states}
+        self._node = node
+        self._memory = memory
+        self._withdrawn = withdrawn
+        # For other nodes nothing was rendered, and nothing that is missing there would be missed.
+        own = [group for group in configuration.groups if matches(node, group.terms)]
+        self.is_known = bool(own)
+        self._conditions = own[0].conditions if own else {}
+        self._pods: dict[str, list[Obj]] = {}
+        for pod in pods:
+            for owner in pod["metadata"].get("ownerReferences") or ():
+                if owner.get("kind") == "DaemonSet":
+                    self._pods.setdefault(owner["name"], []).append(pod)
+        self._holds: dict[str, bool] = {}
+
+    def take_over(self, configuration: AgentConfiguration) -> None:
+        """Go on from the labels of a run. Validation pods come only where no label says ready: what
+        the run has proven since the boot, and on older pods, is not proven again; what it has not
+        is published as stale, which lets them come."""
+        labels = self._node["metadata"].get("labels") or {}
+        proofs = _annotation(configuration, self._node, "proofs")
+        for state in self._states.values():
+            value = labels.get(configuration.label(state.name))
+            if not value:
+                continue
+            self._memory.published.append(state.name)
+            proof = proofs.get(state.name)
+            if value == READY and isinstance(proof, dict) and self._is_of_now(state, proof):
+                for each in state.daemonsets:
+                    if each.validator:
+                        self._memory.proven[each.name] = self._subject(state, each)
+
+    def _is_of_now(self, state: AgentState, proof: Obj) -> bool:
+        """Whether a run's proof is about this boot and the pods that are there."""
+        since, stands = str(proof.get("time")), self._foundation(state)
+        return proof.get("boot") == self._memory.boot and all(
+            pod["metadata"]["creationTimestamp"] < since for pod in stands
+        )
+
+    def value_of(self, state: AgentState, now: float) -> str:
+        """ready, or how a state stands that once was; "" for one that never was since the boot."""
+        memory = self._memory
+        here = [each for each in state.daemonsets if matches(self._node, each.terms)]
+        if state.name in self._withdrawn:
+            self._forget(state, here)
+            return ""
+        runs = self._runs(state, here)
+        stands = all(self._holds[name] for name in state.requires)
+        proven = runs and stands and self._is_proven(state, here)
+        self._holds[state.name] = proven
+        if proven:
+            memory.failing.pop(state.name, None)
+            if state.name not in memory.published:
+                memory.published.append(state.name)
+            return READY
+        if state.name not in memory.published:
+            return ""
+        since = memory.failing.setdefault(state.name, now)
+        if runs and stands:
+            # It has to be proven anew.
+            return STALE
+        if now < since + GRACE_S:
+            return READY
+        return STALE if runs else DEGRADED
+
+    def _forget(self, state: AgentState, here: Sequence[StateDaemonSet]) -> None:
+        memory = self._memory
+        for each in here:
+            memory.proven.pop(each.name, None)
+        memory.failing.pop(state.name, None)
+        memory.published[:] = [name for name in memory.published if name != state.name]
+        self._holds[state.name] = False
+
+    def _runs(self, state: AgentState, here: Sequence[StateDaemonSet]) -> bool:
+        """Whether a state's own pods serve, and the node shows what they should bring about."""
+        serve = [
+            any(map(is_ready, self._pods.get(each.name, ()))) for each in here if not each.validator
+        ]
+        shown = [
+            CONDITIONS[each.kind](self._node, each.settings)
+            for each in self._conditions.get(state.name, ())
+        ]
+        return self.is_known and all(serve) and all(shown)
+
+    def _is_proven(self, state: AgentState, here: Sequence[StateDaemonSet]) -> bool:
+        """Whether a pod of each validator has ended well, on what is there now."""
+        # All are asked: each remembers.
+        proven = [
+            self._has_proven(each, self._subject(state, each)) for each in here if each.validator
+        ]
+        return all(proven)
+
+    def _has_proven(self, validator: StateDaemonSet, subject: str) -> bool:
+        memory, pods = self._memory, self._pods.get(validator.name, ())
+        uids = [pod["metadata"]["uid"] for pod in pods]
+        if validator.name in memory.proven and memory.used.get(validator.name) in uids:
+            # It leaves when its node has the label, and only then may another one come.
+            return True
+        if memory.proven.get(validator.name) == subject:
+            return True
+        for pod in filter(is_ready, pods):
+            uid = pod["metadata"]["uid"]
+            if memory.used.get(validator.name) != uid:
+                memory.proven[validator.name], memory.used[validator.name] = subject, uid
+                return True
+        memory.proven.pop(validator.name, None)
+        return False
+
+    def _subject(self, state: AgentState, validator: StateDaemonSet) -> str:
+        """What a validator proves: another version of what it stands on is another thing to prove. A
+        pod that is merely replaced is not, as for a run: there may be no device left to prove it."""
+        stands = sorted({_version(pod) for pod in self._foundation(state)})
+        return " ".join([validator.hash, *stands])
+
+    def _foundation(self, state: AgentState) -> list[Obj]:
+        """The pods that a state stands on."""
+        names = list(state.requires)
+        for name in names:
+            names += [each for each in self._states[name].requires if each not in names]
+        return [
+            pod
+            for name in names
+            for each in self._states[name].daemonsets
+            if not each.validator
+            for pod in self._pods.get(each.name, ())
+        ]
+
+
+def _version(pod: Obj) -> str:
+    """Which version of its DaemonSet a pod is of."""
+    metadata = pod["metadata"]
+    labels = metadata.get("labels") or {}
+    return str(labels.get("controller-revision-hash", metadata["uid"]))
+
+
+def is_ready(pod: Obj) -> bool:
+    """Whether a pod serves, and is not about to end."""
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return ready and not pod["metadata"].get("deletionTimestamp")
