@@ -69,6 +69,24 @@ def make_diff(header: str, before: Iterable[str], after: Iterable[str]) -> Diff:
     }
 
 
+def report_diffs(diffs: Sequence[Diff], *, would: bool, most: int | None) -> list[str]:
+    """Diffs that were made by make_diff: for each a line that names what changes and, below it,
+    the lines that go and come; nothing where none differs.
+
+    would: whether this was only planned. most: how many to name; None: all.
+    """
+    differing = [diff for diff in diffs if diff["before"] != diff["after"]]
+    verb = "would change" if would else "changed"
+    lines = []
+    for diff in differing[:most]:
+        before, after = diff["before"].splitlines(), diff["after"].splitlines()
+        lines.append(f"{verb} {diff['after_header']}:")
+        lines += [f"  - {line}" for line in before if line not in after]
+        lines += [f"  + {line}" for line in after if line not in before]
+    more = len(differing) - len(differing[:most])
+    return [*lines, f"and {more} more; --diff shows them"] if more else lines
+
+
 def _fields(fields: Iterable[FieldChange], full: bool) -> tuple[list[str], list[str]]:
     before: list[str] = []
     after: list[str] = []

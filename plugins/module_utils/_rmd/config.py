@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._cluster.client import Client, connect
+from .._cluster.diff import make_diff
 from .._json import Obj
 from .._runs.context import RunContext
 from .objects.conditions import condition
@@ -61,11 +62,7 @@ def _tell(client: Client, config: Obj, params: Mapping[str, Any], context: RunCo
         return {}
     if not context.check_mode:
         client.patch(CONFIG, CONFIG_NAME, HOME_NAMESPACE, {"status": status}, subresource="status")
-    found: Obj = {"changed": True}
-    if context.diff:
-        found["diff"] = {"before": _lines(before.get("nodes")), "after": _lines(status["nodes"])}
-    return found
-
-
-def _lines(nodes: Any) -> str:
-    return "".join(f"{node}\n" for node in nodes or [])
+    nodes = make_diff(
+        f"the nodes of RmdConfig {CONFIG_NAME}", before.get("nodes") or (), params["nodes"]
+    )
+    return {"changed": True, **context.show([nodes])}

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .._cluster.client import Client, connect
+from .._cluster.diff import make_diff
 from .._cluster.labels import DOMAIN
 from .._errors import EnablementError
 from .._json import Obj
@@ -53,9 +54,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
             object_store.remove_finalizers(client, held)
             object_store.patch_node_statuses(client, withdrawn)
             _delete(client, states)
-    if context.diff and result["changed"]:
-        result["diff"] = {"before": "".join(f"{line}\n" for line in _released(result)), "after": ""}
-    return result
+    return {**result, **context.show([make_diff("what is given back", _released(result), ())])}
 
 
 def _delete(client: Client, states: Sequence[Obj]) -> None:

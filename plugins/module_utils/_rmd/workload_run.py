@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from .._cluster.client import Client, connect
+from .._cluster.diff import Diff, make_diff
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.cpuset import parse_cores
@@ -26,7 +27,7 @@ from .node_results import (
     WriteSettings,
 )
 from .rules import problems
-from .workloads import Cache, Mba, Pstate, Workload
+from .workloads import Cache, Mba, Pstate, Workload, in_one_line
 
 # Of one workload, whether it is given alone or in a list.
 _OWN = ("uuid", "core_ids", "cache", "mba", "pstate", "policy")
@@ -61,8 +62,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     warnings = [f"node {report.node}: {text}" for report in reports for text in report.warnings]
     if warnings:
         result["warnings"] = warnings
-    if context.diff:
-        result["diff"] = _diff(reports, present, absent)
+    result |= context.show(_diffs(reports, present, absent))
     error = summary([report for report in reports if report.error], reports, settings)
     if error is not None:
         error.result = result
@@ -173,12 +173,13 @@ def _verify(client: Client, params: Mapping[str, Any], reports: Sequence[NodeRep
             report.outcome = FAILED
 
 
-def _diff(reports: Sequence[NodeReport], present: Sequence[Workload], absent: Sequence[str]) -> Obj:
-    """The workloads that were asked for, a line each, before and after."""
+def _diffs(
+    reports: Sequence[NodeReport], present: Sequence[Workload], absent: Sequence[str]
+) -> list[Diff]:
+    """The workloads that were asked for, a line each, before and after on each node that changed."""
     wanted = {workload.uuid: workload for workload in present}
     uuids = {*wanted, *absent}
-    before: list[str] = []
-    after: list[str] = []
+    found = []
     for report in reports:
         if not report.changed:
             continue
@@ -189,22 +190,7 @@ def _diff(reports: Sequence[NodeReport], present: Sequence[Workload], absent: Se
         }
         names = {write.uuid for write in report.writes if not write.problem}
         will = {uuid: (wanted.get(uuid) if uuid in names else was.get(uuid)) for uuid in uuids}
-        before += [_line(report.node, was[uuid]) for uuid in sorted(was)]
-        after += [
-            _line(report.node, workload)
-            for uuid in sorted(will)
-            if (workload := will[uuid]) is not None
-        ]
-    return {"before": "".join(before), "after": "".join(after)}
-
-
-def _line(node: str, workload: Workload) -> str:
-    shown = workload.describe()
-    parts = [f"{name}={_value(value)}" for name, value in shown.items() if name != "uuid"]
-    return f"{node} {workload.uuid}: {' '.join(parts)}\n"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "/".join(f"{name}:{entry}" for name, entry in value.items())
-    return ",".join(value) if isinstance(value, list) else str(value)
+        before = [in_one_line(was[uuid]) for uuid in sorted(was)]
+        after = [in_one_line(each) for uuid in sorted(will) if (each := will[uuid]) is not None]
+        found.append(make_diff(f"node {report.node}", before, after))
+    return found

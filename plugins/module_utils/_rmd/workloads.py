@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Optional, TypeVar
 
 from .._json import Obj
+from .._nodes.cpuset import to_ranges
 
 P = TypeVar("P", bound="RmdSettings")
 
@@ -162,3 +163,16 @@ class RunningWorkload:
         """Whether a core id is a range or a list: RMD v0.3 frees core 0 instead of these when it is
         deleted."""
         return any(not str(item).isdigit() for item in self.body.get("core_ids") or [])
+
+
+def in_one_line(workload: Workload) -> str:
+    """A workload as a person reads it, such as "workload w: core_ids=1-3 cache=max:2/min:2"."""
+    shown = {**workload.describe(), "core_ids": to_ranges(workload.cores)}
+    uuid = shown.pop("uuid")
+    return " ".join([f"workload {uuid}:", *(f"{name}={_value(shown[name])}" for name in shown)])
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "/".join(f"{name}:{entry}" for name, entry in value.items())
+    return str(value)

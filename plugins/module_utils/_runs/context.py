@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from .._cluster.change_report import report_changes
 from .._cluster.changes import Change
-from .._cluster.diff import Diff, render_diff
+from .._cluster.diff import Diff, render_diff, report_diffs
 from .._json import Obj
 
 MOST_SHOWN = 10
@@ -74,6 +74,15 @@ class RunContext:
         if self.diff:
             return {"diff": [{"prepared": f"{text}\n"}]}
         self.notice(text)
+        return {}
+
+    def show(self, diffs: Sequence[Diff]) -> Obj:
+        """Diffs that were made by make_diff, as the task's diff; where it has none, in lines."""
+        if self.diff:
+            return {"diff": list(diffs)}
+        most = None if self.verbosity else MOST_SHOWN
+        for line in report_diffs(diffs, would=self.check_mode, most=most):
+            self.notice(line)
         return {}
 
     def diff_of(self, changes: Sequence[Change]) -> list[Diff]:

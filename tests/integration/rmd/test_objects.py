@@ -140,9 +140,12 @@ def check_mode_tells_and_writes_nothing(bed: ObjectsBed, runner: Runner) -> None
     mark, before, written = bed.fleet.mark(), bed.fleet.dump(), bed.cluster.mark()
     played = runner.play("rmd_workloads", "--check", "--diff").check()
     assert played.changed == 1
-    assert f"-{CACHE}: {{'core_ids': '0-3', 'cache': {{'max': 2, 'min': 2}}}}" in played.output
-    assert f"+{CACHE}: {{'core_ids': '0-3', 'cache': {{'max': 3, 'min': 3}}}}" in played.output
+    assert f"-workload {CACHE}: core_ids=0-3 cache=max:2/min:2" in played.output
+    assert f"+workload {CACHE}: core_ids=0-3 cache=max:3/min:3" in played.output
     assert "+intel.com/l3_cache_ways: 3" in played.output
+    told = runner.play("rmd_workloads", "--check").check().output
+    assert f"would change node {ONE}:" in told
+    assert f"  + workload {CACHE}: core_ids=0-3 cache=max:3/min:3" in told
     assert {method.split()[0] for node in bed.methods(mark).values() for method in node} == {"GET"}
     assert (bed.fleet.dump(), runner.writes(written)) == (before, [])
 

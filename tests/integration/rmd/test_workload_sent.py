@@ -107,12 +107,11 @@ def test_check_mode_and_diff(bed: WorkloadBed) -> None:
     result = good(bed.workload(check=True, diff=True, **NEW))
     assert result["changed"]
     assert outcomes(bed, result) == ["would_change"] * 5
-    assert result["diff"]["before"] == f"{bed.nodes[0]} w: core_ids=1,2 cache=max:2/min:2\n"
-    assert (
-        result["diff"]["after"].splitlines()[0]
-        == f"{bed.nodes[0]} w: core_ids=1,2 cache=max:3/min:3"
-    )
-    assert len(result["diff"]["after"].splitlines()) == 5
+    first, *others = result["diff"]
+    assert first["after_header"] == f"node {bed.nodes[0]}"
+    assert first["before"] == "workload w: core_ids=1-2 cache=max:2/min:2\n"
+    assert first["after"] == "workload w: core_ids=1-2 cache=max:3/min:3\n"
+    assert [each["before"] for each in others] == [""] * 4
     assert {"".join(sorted(set(methods))) for methods in bed.methods(mark).values()} == {"G"}
     assert bed.fleet.dump() == before
     assert bed.runner.writes(asked) == []

@@ -6,12 +6,13 @@ written."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, Optional
 
 from ..._cluster.api_errors import Forbidden
 from ..._cluster.client import Client, connect
+from ..._cluster.diff import Diff, make_diff
 from ..._errors import EnablementError, InvalidInput
 from ..._json import Obj
 from ..._runs.context import RunContext
@@ -73,9 +74,7 @@ def _generate(client: Client, params: Mapping[str, Any], guard: Guard, context: 
         "issued": list(wanted.issued),
         "removed": list(wanted.removed),
     }
-    if context.diff and writes:
-        result["diff"] = _diff(stored.servers, wanted)
-    return result
+    return {**result, **context.show([_diff(stored.servers, wanted)])}
 
 
 def _without_secrets(trust: Optional[Obj], context: RunContext) -> Obj:
@@ -107,9 +106,8 @@ def _take_over(client: Client, params: Mapping[str, Any], guard: Guard, context:
         "issued": [],
         "removed": [],
     }
-    if context.diff and writes:
-        result["diff"] = {"before": "", "after": f"ConfigMap {namespace}/{secret_objects.TRUST}\n"}
-    return result
+    names = [f"ConfigMap {namespace}/{secret_objects.TRUST}"] if writes else []
+    return {**result, **context.show([make_diff("what daemons trust", (), names)])}
 
 
 def _remove(client: Client, namespace: str, guard: Guard, context: RunContext) -> Obj:
@@ -130,9 +128,7 @@ def _remove(client: Client, namespace: str, guard: Guard, context: RunContext) -
         "removed": removed,
         "why": "",
     }
-    if context.diff and names:
-        result["diff"] = {"before": "".join(f"{title}\n" for title in removed), "after": ""}
-    return result
+    return {**result, **context.show([make_diff("what daemons trust", removed, ())])}
 
 
 def _settings(params: Mapping[str, Any]) -> CertificateSettings:
@@ -200,19 +196,13 @@ def _result(trust: Mapping[str, str], shared: str, unknown: str) -> Obj:
     return result
 
 
-def _diff(before: Mapping[str, Pair], wanted: WantedCertificates) -> dict[str, str]:
+def _diff(before: Mapping[str, Pair], wanted: WantedCertificates) -> Diff:
     """A line for each node whose certificate changes, with its end."""
 
-    def line(node: str, pair: Optional[Pair]) -> str:
-        found = pki.observe(pair.certificate, wanted.authority.certificate) if pair else None
-        return (
-            f"certificate of node {node}: until {timestamp(found.not_after.timestamp())}\n"
-            if found
-            else ""
-        )
+    def lines(pairs: Mapping[str, Pair]) -> Iterator[str]:
+        for node in sorted({*wanted.issued, *wanted.removed}.intersection(pairs)):
+            found = pki.observe(pairs[node].certificate, wanted.authority.certificate)
+            if found is not None:
+                yield f"certificate of node {node}: until {timestamp(found.not_after.timestamp())}"
 
-    nodes = sorted({*wanted.issued, *wanted.removed})
-    return {
-        "before": "".join(line(node, before.get(node)) for node in nodes),
-        "after": "".join(line(node, wanted.servers.get(node)) for node in nodes),
-    }
+    return make_diff("the certificates of daemons", lines(before), lines(wanted.servers))

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..._cluster.changes import Change
-from ..._cluster.diff import Diff, make_diff
+from ..._cluster.diff import make_diff
 from ..._cluster.objects import key_of
 from ..._errors import EnablementError
 from ..._json import Obj
-from ..._nodes.cpuset import to_ranges
 from ..._runs.context import RunContext
 from ..actions import Delete, Post, Replace, changes
-from ..workloads import Workload
+from ..workloads import in_one_line
 from .automatic import Automatic
 from .operator_names import L3_CACHE_WAYS
 from .reconcile import Reconciliation
@@ -93,25 +92,28 @@ def judged(result: Obj) -> Obj:
     raise error
 
 
-def diff(
+def show(
     reconciliation: Reconciliation,
     automatic: Automatic,
     offered: Mapping[str, int | None],
     context: RunContext,
-) -> list[Diff]:
+) -> Obj:
     """What changed, or would: objects of pods, and for each node RMD's workloads and what the node
     offers."""
     objects = [Change(key_of(obj), "create", None, obj) for obj in automatic.create]
     objects += [Change(key_of(old), "update", old, new) for old, new in automatic.change]
     objects += [Change(key_of(obj), "delete", obj, None) for obj in automatic.remove]
-    found = context.diff_of(objects)
+    nodes = []
     for view in reconciliation.seen:
         before, after = _lines(view)
         if view.node in offered:
             after.append(f"{L3_CACHE_WAYS}: {offered[view.node]}")
         if before or after:
-            found.append(make_diff(f"node {view.node}", before, after))
-    return found
+            nodes.append(make_diff(f"node {view.node}", before, after))
+    if context.diff:
+        return {"diff": [*context.diff_of(objects), *nodes]}
+    context.tell_changes(objects)
+    return context.show(nodes)
 
 
 def _is_told(view: View) -> bool:
@@ -139,13 +141,7 @@ def _lines(view: View) -> tuple[list[str], list[str]]:
     after: list[str] = []
     for action in changes(view.actions):
         if isinstance(action, (Delete, Replace)):
-            before.append(_line(action.old.workload))
+            before.append(in_one_line(action.old.workload))
         if isinstance(action, (Post, Replace)):
-            after.append(_line(action.workload))
+            after.append(in_one_line(action.workload))
     return sorted(before), sorted(after)
-
-
-def _line(workload: Workload) -> str:
-    shown = workload.describe()
-    shown["core_ids"] = to_ranges(workload.cores)
-    return f"{shown.pop('uuid')}: {shown}"

@@ -115,9 +115,7 @@ class _Reconciliation:
         result = results.make(objects, self._states(), pods.decided, self._offered, self._rows)
         result["changed"] = objects.changed or pods.changed
         result["requests"] = self._fleet.requests
-        if self._context.diff:
-            result["diff"] = results.diff(objects, pods.decided, self._offered, self._context)
-        return result
+        return result | results.show(objects, pods.decided, self._offered, self._context)
 
     def _states(self) -> dict[Name, dict[str, OnNode]]:
         return {entry.name: self._objects.states(entry) for entry in self._objects.declared}

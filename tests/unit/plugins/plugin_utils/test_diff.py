@@ -20,7 +20,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.chang
     Action,
     Change,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.diff import render_diff
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.diff import (
+    make_diff,
+    render_diff,
+    report_diffs,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import key_of
 
 # A script with what YAML writers rather quote: a tab, a space at the end of a line.
@@ -211,3 +215,19 @@ def test_labels_are_shown_once_for_all_nodes_that_get_the_same() -> None:
         "    - a",
         "    ~ b=ready",
     ]
+
+
+def test_without_diff_what_changed_is_said_in_lines() -> None:
+    changed = make_diff("node n1", ["a", "b"], ["b", "c"])
+    same, other = make_diff("node n2", ["a"], ["a"]), make_diff("node n3", [], ["d"])
+    assert report_diffs([changed, same, other], would=False, most=1) == [
+        "changed node n1:",
+        "  - a",
+        "  + c",
+        "and 1 more; --diff shows them",
+    ]
+    assert report_diffs([same, other], would=True, most=None) == [
+        "would change node n3:",
+        "  + d",
+    ]
+    assert report_diffs([same], would=False, most=1) == []
