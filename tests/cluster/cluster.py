@@ -62,12 +62,14 @@ class Cluster:
         kubelets: int = 0,
         nfd: bool = True,
         numa: bool = False,
+        instant: bool = False,
         say: Say = _quiet,
     ) -> Cluster:
         """Start the cluster; one of that name which runs already is left as it is.
 
         `kubelets` is the number of real nodes, NAME-worker-1 and so on; they need root, and `nfd`.
         `numa`: pods with the scheduler of scheduler-plugins run it.
+        `instant`: simulated operands take no time.
         """
         flavour = Flavour(
             openshift=openshift,
@@ -75,6 +77,7 @@ class Cluster:
             kubelets=kubelets,
             nfd=nfd,
             numa=numa,
+            instant=instant,
         )
         lifecycle.up(name, flavour, say)
         return cls(name, say)

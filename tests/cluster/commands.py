@@ -46,6 +46,7 @@ class Setup:
     ports: Ports
     programs: Programs
     fleet: Fleet = NO_FLEET
+    instant: bool = False
 
     @property
     def pki(self) -> Path:
@@ -228,6 +229,7 @@ def simulation(setup: Setup) -> list[str]:
         *([] if "nfd-master" in setup.programs.programs else ["--label-nodes"]),
         *(f"--real-node={setup.fleet.node_address(worker)}" for worker in setup.fleet.workers),
         *(["--egress"] if setup.has_egress else []),
+        *(["--instant"] if setup.instant else []),
         *(
             [f"--program={SCHEDULER_PLUGINS}={setup.programs[SCHEDULER_PLUGINS]}"]
             if SCHEDULER_PLUGINS in setup.programs.programs

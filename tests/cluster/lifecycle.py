@@ -58,6 +58,8 @@ class Flavour:
     # The scheduler of scheduler-plugins for pods that run it, and kubelets of simulated nodes that
     # tell their configuration.
     numa: bool = False
+    # Simulated operands start and end at once, which leaves what a run itself takes.
+    instant: bool = False
 
     def __str__(self) -> str:
         parts = ["OpenShift's kinds" if self.openshift else "plain Kubernetes"]
@@ -67,6 +69,8 @@ class Flavour:
             parts.append("no NFD master")
         if self.numa:
             parts.append("NUMA nodes")
+        if self.instant:
+            parts.append("operands that take no time")
         return ", ".join(parts)
 
     def programs(self, say: Say) -> Programs:
@@ -178,25 +182,27 @@ def stop_daemon(folder: Path, program: str) -> None:
 
 def start_daemon(folder: Path, program: str) -> None:
     """Start a stopped daemon of a cluster again."""
-    record = Record.read(folder)
-    if record is None:
-        raise ClusterError(
-            f"There is no cluster in {folder}: start one with `python -m tests.cluster up`."
-        )
-    _Starter(Setup(folder, record.ports, record.flavour.programs(print), record.fleet)).start(
-        program
-    )
+    _starter_of(folder, print).start(program)
 
 
 def reboot(folder: Path, name: str, kernel: str, api: Api, say: Say) -> None:
     """Reboot a real node of a cluster, see fleet.reboot_node."""
+    starter = _starter_of(folder, say)
+    reboot_node(RealNode(folder, name), Parts.ensure(say), api, starter.wait, kernel)
+
+
+def _starter_of(folder: Path, say: Say) -> _Starter:
+    """Of the daemons of a cluster that is there; ClusterError where there is none."""
     record = Record.read(folder)
     if record is None:
         raise ClusterError(
             f"There is no cluster in {folder}: start one with `python -m tests.cluster up`."
         )
-    starter = _Starter(Setup(folder, record.ports, record.flavour.programs(say), record.fleet))
-    reboot_node(RealNode(folder, name), Parts.ensure(say), api, starter.wait, kernel)
+    return _Starter(_setup(folder, record, record.flavour.programs(say)))
+
+
+def _setup(folder: Path, record: Record, programs: Programs) -> Setup:
+    return Setup(folder, record.ports, programs, record.fleet, record.flavour.instant)
 
 
 def _cluster_lock(name: str, say: Say) -> AbstractContextManager[None]:
@@ -210,7 +216,7 @@ def _start(
     name: str, folder: Path, flavour: Flavour, programs: Programs, parts: Parts | None
 ) -> None:
     record = _reserve(name, folder, flavour)
-    setup = Setup(folder, record.ports, programs, record.fleet)
+    setup = _setup(folder, record, programs)
     starter = _Starter(setup)
     make_cluster_pki(setup.pki)
     _write_files(setup, name)

@@ -49,6 +49,9 @@ def main() -> None:
         "--egress", action="store_true", help="the API server comes by the egress selector"
     )
     parser.add_argument(
+        "--instant", action="store_true", help="operands take no time to start or to end"
+    )
+    parser.add_argument(
         "--program",
         action="append",
         default=[],
@@ -70,7 +73,7 @@ def main() -> None:
     )
     simulation = Simulation(
         cluster,
-        operands.load(),
+        operands.load(instant=args.instant),
         server.server_port,
         args.workers,
         programs,
