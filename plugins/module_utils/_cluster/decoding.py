@@ -35,6 +35,9 @@ _LIST = {"kind": str, "metadata": {"continue": str, "resourceVersion": str}, "it
 _KINDS = {"resources!": [{"kind!": str, "name!": str, "namespaced": bool}]}
 _VERSION = {"gitVersion": str, "major!": str, "minor": str}
 _REVIEW = {"status!": {"allowed!": bool}}
+# With status 200, of a container that the runtime has removed meanwhile (GetContainerLogs in
+# pkg/kubelet/kuberuntime/kuberuntime_container.go).
+_LOG_IS_GONE = "unable to retrieve container logs for "
 
 
 class DecodingError(Exception):
@@ -148,10 +151,11 @@ def read_removal(answer: ApiResponse) -> Obj:
 
 
 def read_log(answer: ApiResponse) -> str:
-    """Lines of a container."""
+    """Lines of a container; none where its log is gone."""
     if answer.content_type == "text/html":
         raise DecodingError("a log is due")
-    return answer.body.decode(errors="replace")
+    text = answer.body.decode(errors="replace")
+    return "" if text.startswith(_LOG_IS_GONE) else text
 
 
 def read_text(answer: ApiResponse) -> str:

@@ -83,6 +83,13 @@ def without_noise(obj: Mapping[str, Any]) -> Obj:
     return bare
 
 
+def updates_on_delete(daemonset: Mapping[str, Any]) -> bool:
+    """Whether a changed DaemonSet leaves its pods as they are until somebody deletes them, as those
+    of drivers do."""
+    strategy: Mapping[str, Any] = (daemonset.get("spec") or {}).get("updateStrategy") or {}
+    return strategy.get("type") == "OnDelete"
+
+
 def redact(obj: Mapping[str, Any]) -> Obj:
     """A copy in which the values of a Secret are hidden, each behind a short hash that shows
     whether it changed."""

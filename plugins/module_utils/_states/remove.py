@@ -6,6 +6,7 @@ gone."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from .ownership import find_owned, gone_states
 from .prepare import Prepared
 from .prune import NEVER
 from .record import adopted, record_store
+from .removal_order import removal_stages
 from .removal_report import report_removal
 
 
@@ -52,12 +54,11 @@ def states(
     if changes and not context.check_mode:
         guard = Guard(client, prepared.recipe.name, context)
         guard.before_write()
-        delete_and_wait(
-            client,
-            [change.key for change in gone],
-            timeout=float(params["wait_timeout"]),
-            guard=guard.before_write,
-        )
+        deadline = time.monotonic() + float(params["wait_timeout"])
+        stages = removal_stages([change.key for change in gone], live, prepared.recipe)
+        for stage in stages:
+            left_s = max(deadline - time.monotonic(), 0)
+            delete_and_wait(client, stage, timeout=left_s, guard=guard.before_write)
         execute(client, restored, guard=guard.before_write)
     result: Obj = {
         "changed": bool(changes),

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from .._cluster.client import Client
-from .._cluster.objects import ObjectKey
+from .._cluster.objects import ObjectKey, updates_on_delete
 from .._json import Obj
 from .._proofs.snapshot import ClusterSnapshot
 from .._states.validation.phases import StatePlan
@@ -83,7 +82,8 @@ class DriverPods:
     def _all(self) -> Iterable[Obj]:
         keys = {key for plan in self._plans for keys in plan.daemonsets.values() for key in keys}
         return filter(
-            _waits, (self._snapshot.workloads.get(key, {}) for key in sorted(keys, key=str))
+            updates_on_delete,
+            (self._snapshot.workloads.get(key, {}) for key in sorted(keys, key=str)),
         )
 
     def _on(self, node: str) -> Iterable[tuple[str, Obj]]:
@@ -91,7 +91,7 @@ class DriverPods:
         for plan in self._plans:
             for key in plan.daemonsets_for(group):
                 daemonset = self._snapshot.workloads.get(key, {})
-                if _waits(daemonset):
+                if updates_on_delete(daemonset):
                     yield plan.name, daemonset
 
     def target(self, node: str) -> str:
@@ -143,12 +143,6 @@ def _in_words(old: str, new: str) -> str:
     if name and name == other:
         return f"image {name.rpartition('/')[2]} {before} -> {after}"
     return f"image {old} -> {new}"
-
-
-def _waits(daemonset: Obj) -> bool:
-    """Whether a changed DaemonSet leaves its pods as they are until somebody deletes them."""
-    strategy: dict[str, Any] = (daemonset.get("spec") or {}).get("updateStrategy") or {}
-    return strategy.get("type") == "OnDelete"
 
 
 def _images(revision: Obj) -> list[str]:

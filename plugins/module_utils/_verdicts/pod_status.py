@@ -95,6 +95,7 @@ IMAGE_REASONS = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
 )
 NO_LONGER_READY = "NoLongerReady"
+RESTARTED = "Restarted"
 # What the scheduler adds about pods that it could evict, which explains nothing about this one's
 # place.
 _PREEMPTION = re.compile(r"[.,]?\s*(no new claims to deallocate,?\s*)?preemption:.*", re.DOTALL)
@@ -131,6 +132,16 @@ def crashed_container(pod: Obj) -> str | None:
         if waiting.get("reason") == "CrashLoopBackOff" or ended.get("exitCode"):
             return str(status.get("name"))
     return None
+
+
+def keeps_ending(pod: Obj, container: str) -> bool:
+    """Whether a container was restarted more than once: once is what a node's reboot does."""
+    counts = (
+        int(status.get("restartCount", 0))
+        for status in statuses(pod)
+        if status.get("name") == container
+    )
+    return max(counts, default=0) > 1
 
 
 def unready_container(pod: Obj) -> str | None:
@@ -222,7 +233,7 @@ def _under_way(pod: Obj, container: Obj) -> Verdict | None:
         return Verdict(Outcome.PENDING, str(reason), f"{text}: {reason}")
     code = _ended(container).get("exitCode")
     if code and not container.get("ready"):
-        return Verdict(Outcome.PENDING, "Restarted", f"{text} was restarted after exit code {code}")
+        return Verdict(Outcome.PENDING, RESTARTED, f"{text} was restarted after exit code {code}")
     return None
 
 

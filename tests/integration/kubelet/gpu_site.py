@@ -23,6 +23,12 @@ NAMESPACE = "nvidia-gpu"
 RESOURCE = "nvidia.com/gpu"
 SUMMARY = "hardware-enablement.io/nvidia-gpu"
 IMAGE, VECTOR_ADD = "localhost/gpu:1", "localhost/gpu-vector-add:1"
+# A program that has its devices open, as one that computes has.
+COMPUTE = (
+    "import glob, os, time; "
+    "devices = [os.open(path, os.O_PATH) for path in glob.glob('/dev/nvidia*')]; "
+    "time.sleep(3600)"
+)
 FAULT = "uncorrectable ECC error encountered"
 
 
@@ -110,15 +116,14 @@ def gpu_site(cluster: Cluster, user: str, folder: Path) -> Iterator[Site]:
     cluster.load_image("gpu")
     cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
     grant(cluster, user, "hardware-enablement-runner")
-    first, second = cluster.workers
-    node = json.loads(cluster.kubectl("get", "node", first, "-o", "json"))
+    node = json.loads(cluster.kubectl("get", "node", cluster.workers[0], "-o", "json"))
     site = Site(cluster, Runner(cluster, user, folder), node["status"]["nodeInfo"]["kernelVersion"])
     try:
         yield site
     finally:
         cluster.kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")
         cluster.kubectl("delete", "specialresource", "nvidia-gpu", "--ignore-not-found")
-        cluster.reboot(second, "")
         for name in cluster.workers:
+            cluster.reboot(name, "")
             cluster.kubectl("delete", "nodefeature", "-n", "nfd-worker", name, "--ignore-not-found")
             cluster.equip(name, "cpu-only")

@@ -19,6 +19,7 @@ from tests.cluster import Cluster
 from tests.cluster.images.gpu.gpus import Gpus
 from tests.integration.kubelet.bench import Bench, pod_spec, wait_until
 from tests.integration.kubelet.gpu_site import (
+    COMPUTE,
     FAULT,
     NAMESPACE,
     RESOURCE,
@@ -162,7 +163,7 @@ def without_its_plugin_the_devices_are_missed_and_a_run_brings_them_back(site: S
 
 def a_driver_is_exchanged_under_a_pod_that_has_a_device(site: Site, bench: Bench) -> None:
     node = site.cluster.workers[1]
-    spec = pod_spec(SLEEP, container={"resources": {"limits": {RESOURCE: "1"}}})
+    spec = pod_spec(COMPUTE, container={"resources": {"limits": {RESOURCE: "1"}}})
     spec["nodeSelector"] = {"kubernetes.io/hostname": node}
     bench.deployment("training", spec)
     before = {app: site.pod(app, node) for app in ON_DRIVER}
@@ -171,8 +172,24 @@ def a_driver_is_exchanged_under_a_pod_that_has_a_device(site: Site, bench: Bench
     site.modules = "open"
     assert "2 nodes run the driver version before" in site.play().check().output
     assert {app: site.pod(app, node) for app in ON_DRIVER} == before
+    # A driver that is restarted without the node being freed gets nowhere, and harms nobody.
+    site.cluster.kubectl("delete", "pod", "-n", NAMESPACE, before["nvidia-driver"], "--wait=false")
+    refused = "Could not unload NVIDIA driver kernel modules, driver is in use"
+    wait_until(
+        lambda: (
+            site.pod("nvidia-driver", node) != before["nvidia-driver"]
+            and "CrashLoopBackOff" in site.status("nvidia-driver", node, "state")
+        ),
+        "the new driver pod is refused",
+        seconds=90,
+    )
+    wait_until(
+        lambda: re.search(rf"node {node}, driver .*{refused}", site.play("status").output),
+        "status says why",
+    )
     arguments = {"hardware_enablement_recipe": "nvidia-gpu", "hardware_enablement_failure_grace": 5}
     played = site.runner.play("upgrade", upgrade_nodes=[node], **arguments).check()
+    assert re.search(rf"{node} +driver does not start +1 ", played.output), played.output
     assert "1 of 1 nodes proven again" in played.output
     after = {app: site.pod(app, node) for app in ON_DRIVER}
     assert not set(after.values()) & set(before.values())

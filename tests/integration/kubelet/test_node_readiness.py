@@ -14,7 +14,15 @@ import pytest
 from tests.cluster import Cluster
 from tests.cluster.images.gpu.gpus import Gpus
 from tests.integration.kubelet.bench import PYTHON, Bench, pod_spec, wait_until
-from tests.integration.kubelet.gpu_site import FAULT, NAMESPACE, RESOURCE, SUMMARY, Site, gpu_site
+from tests.integration.kubelet.gpu_site import (
+    COMPUTE,
+    FAULT,
+    NAMESPACE,
+    RESOURCE,
+    SUMMARY,
+    Site,
+    gpu_site,
+)
 from tests.integration.kubelet.host_network import with_api_server
 
 pytestmark = pytest.mark.kubelet
@@ -32,7 +40,6 @@ STATES = (
     "monitoring",
     "feature_discovery",
 )
-SLEEP = "import time; time.sleep(3600)"
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +151,7 @@ def an_agent_that_is_replaced_leaves_the_labels(site: Site) -> None:
 
 def a_driver_is_exchanged(site: Site, bench: Bench) -> None:
     first, _second = site.cluster.workers
-    spec = pod_spec(SLEEP, container={"resources": {"limits": {RESOURCE: "1"}}})
+    spec = pod_spec(COMPUTE, container={"resources": {"limits": {RESOURCE: "1"}}})
     spec["nodeSelector"] = {"kubernetes.io/hostname": first}
     bench.deployment("training", spec)
     apps = ("nvidia-driver", "nvidia-container-toolkit", "nvidia-device-plugin")

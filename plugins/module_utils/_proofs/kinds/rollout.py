@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..._cluster.objects import ObjectKey
+from ..._cluster.objects import ObjectKey, updates_on_delete
 from ..._json import Obj
 from ..._nodes.facts import NodeFacts
 from ..._nodes.taints import Taint, is_tolerated, taints_in
@@ -22,10 +22,12 @@ from ..._verdicts.pod_status import (
     NO_LONGER_READY,
     NO_POD,
     POD_REASONS,
+    RESTARTED,
     condition,
     crashed_container,
     is_ready,
     judge,
+    keeps_ending,
     last_line,
     unready_container,
 )
@@ -246,7 +248,7 @@ def _ready(
         )
     if current:
         return PASSED
-    if ((daemonset.get("spec") or {}).get("updateStrategy") or {}).get("type") == "OnDelete":
+    if updates_on_delete(daemonset):
         return Verdict(
             Outcome.PASS, RESTART_PENDING, f"{key} changed; the pod still runs the version before"
         )
@@ -260,7 +262,7 @@ def _ready(
 def _is_being_replaced(observation: Observation[RolloutSettings], pod: Obj, daemonset: Obj) -> bool:
     """Whether a pod is of a version that is gone: what is wrong with it says nothing of the new
     one."""
-    if ((daemonset.get("spec") or {}).get("updateStrategy") or {}).get("type") == "OnDelete":
+    if updates_on_delete(daemonset):
         return False
     seen = int((daemonset.get("status") or {}).get("observedGeneration", 0))
     return seen < int(daemonset["metadata"].get("generation", 0)) or not _is_current(
@@ -335,17 +337,20 @@ def _repelling(node: NodeFacts | None, daemonset: Obj) -> Taint | None:
 
 
 def with_last_line(observation: Observation[Any], pod: Obj, verdict: Verdict) -> Verdict:
-    """The verdict with the last line of the log of the container that crashed, or runs but serves
-    no longer, as soon as that has been read."""
+    """The verdict with the last line of the log of the container that crashed, crashed before and
+    tries again, or runs but serves no longer, as soon as that has been read."""
     container = (
         unready_container(pod) if verdict.reason == NO_LONGER_READY else crashed_container(pod)
     )
-    if verdict.outcome is not Outcome.TROUBLE or container is None:
+    if container is None:
+        return verdict
+    between = verdict.reason == RESTARTED and keeps_ending(pod, container)
+    if verdict.outcome is not Outcome.TROUBLE and not between:
         return verdict
     metadata = pod["metadata"]
-    waiting = verdict.reason == "CrashLoopBackOff"
+    previous = between or verdict.reason == "CrashLoopBackOff"
     question = ReadLogs(
-        metadata["namespace"], metadata["name"], metadata["uid"], container, 20, waiting
+        metadata["namespace"], metadata["name"], metadata["uid"], container, 20, previous
     )
     answer = observation.query(question)
     line = last_line(str(answer.value)) if answer is not None and not answer.error else ""

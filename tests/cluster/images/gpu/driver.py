@@ -5,7 +5,8 @@
 
 What the real one leaves behind: the module in /sys (shown in this container only, since /sys is
 everybody's), device nodes and libraries in a tree that is mounted for the host under
-/run/nvidia/driver.
+/run/nvidia/driver. What it refuses: to end, or to load another configuration, while a process has a
+device open.
 """
 
 from __future__ import annotations
@@ -20,12 +21,16 @@ from pathlib import Path
 
 from tests.cluster.images.gpu import gpus
 from tests.cluster.images.gpu.gpus import Gpus
+from tests.cluster.images.gpu.kernel_module import KernelModule
 
 # The container shares the host's processes, so the host's files are to be seen.
-HARDWARE = Path("/proc/1/root") / gpus.HARDWARE.relative_to("/")
+MACHINE = Path("/proc/1/root")
+HARDWARE = MACHINE / gpus.HARDWARE.relative_to("/")
 TREE = Path("/opt/driver")
 MOUNTED = Path("/run/nvidia/driver")
 LOOK_EVERY_S = 1.0
+# The words of the real one.
+IN_USE = "Could not unload NVIDIA driver kernel modules, driver is in use"
 
 
 def main() -> int:
@@ -41,8 +46,15 @@ def main() -> int:
     except OSError:
         print("No NVIDIA GPU found on this machine", file=sys.stderr)
         return 1
-    unload()
-    load(found)
+    module, mine = KernelModule(MACHINE, Path("/proc")), os.environ["DRIVER_CONFIG_DIGEST"]
+    if module.configuration == mine:
+        print("The module is loaded with this configuration already", flush=True)
+    elif not module.unload():
+        print(IN_USE, file=sys.stderr)
+        return 1
+    remove_files()
+    module.load(mine)
+    install_files(found)
     print(
         f"Driver for {found.count} {found.product} is loaded on kernel {os.uname().release}",
         flush=True,
@@ -52,12 +64,15 @@ def main() -> int:
         if current != found:
             found = current
             gpus.write(found, inside(gpus.LIBRARY))
-    unload()
+    if not module.unload():
+        print(IN_USE, file=sys.stderr)
+        return 1
+    remove_files()
     print("Driver is unloaded", flush=True)
     return 0
 
 
-def load(found: Gpus) -> None:
+def install_files(found: Gpus) -> None:
     """Make the tree and show it."""
     minors = {
         gpus.CONTROL: gpus.CONTROL_MINOR,
@@ -83,7 +98,7 @@ def load(found: Gpus) -> None:
     (module / "refcnt").write_text("0\n")
 
 
-def unload() -> None:
+def remove_files() -> None:
     """Take away what is there, also of a container that was killed."""
     while MOUNTED.is_mount():
         run("umount", "--lazy", str(MOUNTED))

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from tests.cluster.images.gpu import gpus
 from tests.cluster.images.gpu.gpus import Gpus
+from tests.cluster.images.gpu.kernel_module import open_devices
 
 _WATTS_IDLE, _USED_MIB = 27.0, 3.0
 
@@ -34,6 +35,7 @@ def main() -> int:
             file=sys.stderr,
         )
         return 1
+    open_devices()
     wanted = listed(Path(os.environ["DCGM_EXPORTER_COLLECTORS"]).read_text())
     wanted.pop(os.environ.get("STAND_IN_LACKS", ""), None)
 

@@ -11,6 +11,7 @@ import sys
 
 from tests.cluster.images.gpu import cdi, gpus
 from tests.cluster.images.gpu.device_plugin import Plugin
+from tests.cluster.images.gpu.kernel_module import open_devices
 
 RESOURCE, KIND = "nvidia.com/gpu", "k8s.device-plugin.nvidia.com/gpu"
 
@@ -25,6 +26,7 @@ def main() -> int:
             file=sys.stderr,
         )
         return 1
+    open_devices()
     names = {found.uuid(number): number for number in range(found.count)}
     cdi.write(
         KIND, {name: [number] for name, number in names.items()}, os.environ["NVIDIA_DRIVER_ROOT"]

@@ -383,3 +383,8 @@ def test_logs_and_proxy(fake: Any) -> None:
     with pytest.raises(Unreachable):
         client.pod_proxy("n", "p", 9400, "metrics")
     assert len(fake.asked) == 3
+
+
+def test_a_log_that_the_kubelet_no_longer_has_is_empty(fake: Any) -> None:
+    fake.script((200, {}, b"unable to retrieve container logs for containerd://f7f1"))
+    assert fake.client().logs("n", "p") == ""

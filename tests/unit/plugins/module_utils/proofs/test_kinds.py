@@ -44,10 +44,15 @@ class Bench:
     """One proof of one state, looked at on a node (or the cluster)."""
 
     def __init__(
-        self, kind: str, spec: dict[str, Any] | None = None, workloads: tuple[ObjectKey, ...] = ()
+        self,
+        kind: str,
+        spec: dict[str, Any] | None = None,
+        workloads: tuple[ObjectKey, ...] = (),
+        deployed: bool = False,
     ) -> None:
         self.proof = Proof(kind, spec or {})
-        self.plan = world.plan("state", proofs=(self.proof,), deployed=False, workloads=workloads)
+        proofs = (self.proof,)
+        self.plan = world.plan("state", proofs=proofs, deployed=deployed, workloads=workloads)
         self.snapshot = ClusterSnapshot(pods_known=True)
         self.wants: list[Any] = []
 
@@ -186,6 +191,25 @@ def test_a_deployment_whose_newest_pod_crashes_is_in_trouble() -> None:
     assert bench.observation(on_node=False).reason == "Progressing"
     bench.snapshot.put_workload(deployment(available=1))
     assert bench.observation(on_node=False).passed
+
+
+@pytest.mark.parametrize(("restarts", "asked"), [(1, False), (2, True)])
+def test_a_container_that_keeps_ending_says_why_while_it_tries_again(
+    restarts: int, asked: bool
+) -> None:
+    """Once is what a reboot of the node does to all containers: nobody reads all their logs."""
+    bench = Bench("rollout", deployed=True)
+    bench.snapshot.put_workload(world.daemonset("state"))
+    bench.snapshot.put_pod(world.pod("state", ready=False, restarts=restarts, exit_code=1))
+    verdict = bench.observation()
+    assert (verdict.outcome, verdict.reason) == (Outcome.PENDING, "Restarted")
+    questions = [each for each in bench.wants if isinstance(each, ReadLogs)]
+    assert questions == (
+        [ReadLogs(world.NAMESPACE, "state-n1", "pod-state-n1", "main", 20, True)] if asked else []
+    )
+    if asked:
+        bench.snapshot.answers[questions[0]] = QueryResult("driver is in use\n", NOW)
+        assert bench.observation().message.endswith("exit code 1: driver is in use")
 
 
 def test_the_value_of_a_secret_is_not_told() -> None:
