@@ -6,7 +6,8 @@ uses these."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 DOMAIN = "hardware-enablement.io"
 FIELD_MANAGER = "hardware-enablement"
@@ -41,6 +42,12 @@ AGENT_CONFIGURATION = "agent-configuration"
 
 LOCK_NAMESPACE = "hardware-enablement"
 HOLDER_INFO_ANNOTATION = f"{DOMAIN}/holder-info"
+
+
+def state_of(obj: Mapping[str, Any] | None) -> str:
+    """The state that an object says it is of; "" for none, and where there is no object."""
+    labels = ((obj or {}).get("metadata") or {}).get("labels") or {}
+    return str(labels.get(STATE_LABEL, ""))
 
 
 def gate_label(recipe: str, state: str) -> str:

@@ -64,8 +64,7 @@ class RunContext:
 
     def tell_changes(self, changes: Sequence[Change]) -> None:
         """Say which objects changed, unless the task's diff does."""
-        most = None if self.verbosity else MOST_SHOWN
-        lines = report_changes(changes, self.secrets, would=self.check_mode, most=most)
+        lines = report_changes(changes, self.secrets, would=self.check_mode, most=self._most)
         for line in () if self.diff else lines:
             self.notice(line)
 
@@ -80,8 +79,7 @@ class RunContext:
         """Diffs that were made by make_diff, as the task's diff; where it has none, in lines."""
         if self.diff:
             return {"diff": list(diffs)}
-        most = None if self.verbosity else MOST_SHOWN
-        for line in report_diffs(diffs, would=self.check_mode, most=most):
+        for line in report_diffs(diffs, would=self.check_mode, most=self._most):
             self.notice(line)
         return {}
 
@@ -89,6 +87,11 @@ class RunContext:
         """The changes for the task's diff."""
         full = self.verbosity > 0
         return render_diff(changes, self.secrets, would=self.check_mode, full=full)
+
+    @property
+    def _most(self) -> int | None:
+        """How many changes are named in lines; None for all."""
+        return None if self.verbosity else MOST_SHOWN
 
     def masked(self, text: str) -> str:
         """The text with asterisks where it shows a secret."""

@@ -17,7 +17,7 @@ from .._cluster.api_errors import UnknownKind
 from .._cluster.changes import Change
 from .._cluster.client import connect
 from .._cluster.executing import execute
-from .._cluster.labels import KERNEL, STATE_LABEL, fact_label
+from .._cluster.labels import KERNEL, fact_label, state_of
 from .._cluster.objects import ObjectKey, key_of
 from .._cluster.planning import plan
 from .._json import Obj
@@ -282,7 +282,7 @@ class _Application:
                 for i in self.rendered[name].objects
             }
             kinds[name] = sorted({*kinds.get(name, []), *found})
-        left = {_state_of(change.before) for change in planned.changes}
+        left = {state_of(change.before) for change in planned.changes}
         for name in gone_states(self.desired.prepared, self.names, record):
             # Its last object has gone with a run before this one.
             if name not in left and not planned.kept:
@@ -389,12 +389,7 @@ class _Application:
         """Whether a change belongs to a state: it renders the object, or the object says so itself."""
         if change.key in keys:
             return True
-        return change.action in ("delete", "restore") and _state_of(change.before) == name
-
-
-def _state_of(manifest: Obj | None) -> str:
-    labels = ((manifest or {}).get("metadata") or {}).get("labels") or {}
-    return str(labels.get(STATE_LABEL, ""))
+        return change.action in ("delete", "restore") and state_of(change.before) == name
 
 
 def _row(change: Change) -> Obj:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .._cluster.labels import STATE_LABEL
+from .._cluster.labels import state_of
 from .._cluster.objects import ObjectKey, updates_on_delete
 from .._json import Obj
 from .._recipes.recipe import Recipe
@@ -24,7 +24,7 @@ def removal_stages(
     DaemonSet that is updated on delete only), and what these require, are the second.
     """
     drivers = {
-        _state(live[key])
+        state_of(live[key])
         for key in keys
         if key.kind == "DaemonSet" and updates_on_delete(live[key])
     }
@@ -32,11 +32,7 @@ def removal_stages(
         *(all_required(recipe, name) for name in drivers.intersection(recipe.states))
     )
     stages = [
-        [key for key in keys if _state(live[key]) not in last],
-        [key for key in keys if _state(live[key]) in last],
+        [key for key in keys if state_of(live[key]) not in last],
+        [key for key in keys if state_of(live[key]) in last],
     ]
     return [stage for stage in stages if stage]
-
-
-def _state(obj: Obj) -> str:
-    return str((obj["metadata"].get("labels") or {}).get(STATE_LABEL, ""))

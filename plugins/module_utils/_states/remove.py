@@ -13,7 +13,7 @@ from typing import Any
 from .._cluster.changes import Change
 from .._cluster.client import Client
 from .._cluster.executing import execute
-from .._cluster.labels import STATE_LABEL
+from .._cluster.labels import state_of
 from .._cluster.objects import ObjectKey
 from .._cluster.removal import delete_and_wait
 from .._errors import EnablementError
@@ -85,7 +85,7 @@ def _rows(
     return [
         {"action": change.action, "object": str(change.key)}
         for change in changes
-        if (live[change.key]["metadata"].get("labels") or {}).get(STATE_LABEL) == state
+        if state_of(live[change.key]) == state
     ]
 
 

@@ -17,7 +17,7 @@ from enum import Enum
 from typing import Any
 
 from .._cluster.changes import Change
-from .._cluster.labels import GROUP_LABEL, STATE_LABEL
+from .._cluster.labels import GROUP_LABEL, state_of
 from .._cluster.objects import ObjectKey, key_of
 from .._cluster.ranks import WORKLOADS, rank_of
 
@@ -165,4 +165,4 @@ def members_of(objects: Mapping[str, Sequence[Any]]) -> dict[ObjectKey, Membersh
 
 def _owner(change: Change) -> Membership:
     labels = ((change.before or {}).get("metadata") or {}).get("labels") or {}
-    return Membership(str(labels.get(STATE_LABEL, "")), str(labels.get(GROUP_LABEL, "")))
+    return Membership(state_of(change.before), str(labels.get(GROUP_LABEL, "")))

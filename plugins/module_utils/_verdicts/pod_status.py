@@ -136,12 +136,10 @@ def crashed_container(pod: Obj) -> str | None:
 
 def keeps_ending(pod: Obj, container: str) -> bool:
     """Whether a container was restarted more than once: once is what a node's reboot does."""
-    counts = (
-        int(status.get("restartCount", 0))
+    return any(
+        status.get("name") == container and int(status.get("restartCount", 0)) > 1
         for status in statuses(pod)
-        if status.get("name") == container
     )
-    return max(counts, default=0) > 1
 
 
 def unready_container(pod: Obj) -> str | None:
