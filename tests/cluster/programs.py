@@ -109,6 +109,19 @@ NUMA_MODULES = (
     ),
 )
 
+# What NFD's image holds, for real nodes on which it runs as pods.
+NFD_IMAGE_MODULES = (
+    Module(
+        "nfd-image",
+        "sigs.k8s.io/node-feature-discovery",
+        {
+            name: f"sigs.k8s.io/node-feature-discovery/cmd/{name}"
+            for name in ("nfd-gc", "nfd-master", "nfd-topology-updater", "nfd-worker")
+        },
+        {},
+    ),
+)
+
 # Only for real nodes that say what their NUMA nodes have free.
 EXPORTER_MODULES = (
     Module(
@@ -120,15 +133,7 @@ EXPORTER_MODULES = (
         },
         {},
     ),
-    Module(
-        "nfd-topology-updater",
-        "sigs.k8s.io/node-feature-discovery",
-        {
-            name: f"sigs.k8s.io/node-feature-discovery/cmd/{name}"
-            for name in ("nfd-topology-updater", "nfd-gc")
-        },
-        {},
-    ),
+    *NFD_IMAGE_MODULES,
 )
 
 # Only for tests that need a registry.
@@ -255,8 +260,8 @@ def _flags(module: Module, tools: Path) -> list[str]:
         ]
     elif module.module == "sigs.k8s.io/node-feature-discovery":
         stamps.append(f"-X {module.module}/pkg/version.version={module_version(module, tools)}")
-        if module.folder == "nfd-topology-updater":
-            # Where its image expects what is the host's.
+        if module.folder == "nfd-image":
+            # Where the image expects what is the host's.
             stamps.append(f"-X {module.module}/pkg/utils/hostpath.pathPrefix=/host-")
     elif module.folder == "containerd":
         # The kubelet shows it as the node's container runtime.

@@ -87,6 +87,7 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "build_host": _TEXT,
     "build_auth_file": arguments.IMAGE_BUILD["auth_file"],
     "build_secrets_dir": arguments.IMAGE_BUILD["secrets_dir"],
+    "nfd": _FLAG,
     "delete_crd": arguments.SPECIAL_RESOURCE["delete_crd"],
     "delete_definitions": arguments.SPECIAL_RESOURCE["delete_definitions"],
     "status_file": _TEXT,

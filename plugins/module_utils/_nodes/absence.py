@@ -166,7 +166,10 @@ def _todo(any_of: Sequence[LabelSet], evidence: Evidence, found: Sequence[Simila
         )
     if evidence.discovery:
         return "look at the pods and logs of nfd-worker and nfd-master"
-    return "install Node Feature Discovery, or give the nodes that have the hardware one of these labels"
+    return (
+        "run the playbook enable with -e hardware_enablement_nfd=true, which deploys it, or give the nodes that have"
+        " the hardware one of these labels"
+    )
 
 
 def _some_label_matches(labels: LabelSet, nodes: Sequence[Mapping[str, str]]) -> bool:

@@ -155,13 +155,15 @@ class Rival:
     """Something that runs in a cluster where somebody else does what a recipe does.
 
     It is found by its name, by labels (as a selector has them), or both, in whatever namespace.
-    With neither, any object of the kind is one.
+    With neither, any object of the kind is one. enabled: the bool option with which it counts ("":
+    always).
     """
 
     api_version: str
     kind: str
     name: str = ""
     labels: Mapping[str, str | None] = field(default_factory=dict)
+    enabled: str = ""
 
 
 @dataclass(frozen=True)

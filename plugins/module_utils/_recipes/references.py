@@ -25,16 +25,7 @@ def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems:
     cycles."""
     options, states = _dict(raw.get("options")), _dict(raw.get("states"))
     for index, rival in enumerate(_list(raw.get("rivals"))):
-        if (
-            isinstance(rival, dict)
-            and not (rival.get("name") or rival.get("labels"))
-            and _is_everywhere(rival)
-        ):
-            problems.add(
-                f"rivals[{index}]",
-                "name or labels, since every cluster has objects of this kind",
-                "neither",
-            )
+        _check_rival(_dict(rival), options, f"rivals[{index}]", problems)
     for name, option in options.items():
         _check_option(str(name), _dict(option), join("options", name), problems)
     for name, state in states.items():
@@ -48,6 +39,16 @@ def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems:
             )
     _check_remedies(_dict(raw.get("remedies")), states, files, problems)
     _check_cycles(states, problems)
+
+
+def _check_rival(
+    rival: Mapping[str, Any], options: Mapping[str, Any], path: str, problems: Problems
+) -> None:
+    if not (rival.get("name") or rival.get("labels")) and _is_everywhere(rival):
+        problems.add(
+            path, "name or labels, since every cluster has objects of this kind", "neither"
+        )
+    _check_switch(rival, options, path, problems)
 
 
 def _check_remedies(
@@ -257,7 +258,7 @@ def _check_build(
 def _check_switch(
     item: Mapping[str, Any], options: Mapping[str, Any], path: str, problems: Problems
 ) -> None:
-    """What may be turned off by an option: a state, or one of its proofs."""
+    """What may be turned off by an option: a state, one of its proofs, or a rival."""
     switch = item.get("enabled")
     if isinstance(switch, str):
         kind = _dict(options.get(switch)).get("type", "str") if switch in options else None

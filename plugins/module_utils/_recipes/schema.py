@@ -216,6 +216,7 @@ _RIVAL = Record(
         "kind": Key(KIND_NAME, required=True),
         "name": Key(Text()),
         "labels": Key(MapOf(_LABEL_VALUE, _LABEL_NAME, 1)),
+        "enabled": Key(Text("the name of a bool option")),
     }
 )
 _NODE_OBJECT = Record(

@@ -118,7 +118,7 @@ class _Application:
         """Plan; where something differs and this is no check: lock, plan again, write what can be
         written now. Then prove, and make what had to wait for that."""
         record = self.desired.record
-        refuse_rivals(self.client, self.recipe)
+        refuse_rivals(self.client, self.recipe, self.desired.facts.options_of(None))
         if record is None:
             refuse_shared(self.client, self.desired.prepared, self.desired.discovery)
         if record is None and not self.params["adopt"]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
 from .._cluster.client import Client
 from .._cluster.labels import PART_OF_LABEL
@@ -35,12 +36,13 @@ _NAMED = 3
 RIGHTS = (Right("apps", ("daemonsets",), ("list",), CLUSTER, read_only=("list",)),)
 
 
-def refuse_rivals(client: Client, recipe: Recipe) -> None:
-    """Raise EnablementError where a rival of the recipe runs; what is scaled to nothing, or has
-    ended, does not."""
+def refuse_rivals(client: Client, recipe: Recipe, options: Mapping[str, Any]) -> None:
+    """Raise EnablementError where a rival of the recipe runs that counts with these options; what is
+    scaled to nothing, or has ended, does not."""
     found = [
         str(key_of(obj))
         for rival in recipe.rivals
+        if not rival.enabled or options[rival.enabled]
         for obj in _of_rival(client, rival)
         if _runs(obj)
     ]

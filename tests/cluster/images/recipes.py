@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster.paths import HERE
-from tests.cluster.programs import EXPORTER_MODULES, Module
+from tests.cluster.programs import EXPORTER_MODULES, NFD_IMAGE_MODULES, Module
 
 # Not made of Debian packages.
 PAUSE = "pause"
@@ -170,7 +170,15 @@ EXPORTERS = Packed(
     },
 )
 
-PACKED = {packed.name: packed for packed in (EXPORTERS,)}
+NFD = Packed(
+    "nfd",
+    "Node Feature Discovery",
+    "python-base",
+    NFD_IMAGE_MODULES,
+    {f"/usr/bin/{name}": name for name in ("nfd-gc", "nfd-master", "nfd-worker")},
+)
+
+PACKED = {packed.name: packed for packed in (EXPORTERS, NFD)}
 
 OVERLAYS = {overlay.name: overlay for overlay in (GPU,)}
 

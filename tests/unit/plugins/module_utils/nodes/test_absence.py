@@ -26,7 +26,8 @@ def test_without_nfd_it_says_so_and_what_was_looked_for() -> None:
     assert text == (
         f"no node matches the selector; looked for {FEATURE}pci-0302_10de.present=true or"
         f" {FEATURE}pci-10de.present=true; none of 1 node has a label of Node Feature Discovery, and no DaemonSet of it"
-        " is there; install Node Feature Discovery, or give the nodes that have the hardware one of these labels"
+        " is there; run the playbook enable with -e hardware_enablement_nfd=true, which deploys it, or give the nodes"
+        " that have the hardware one of these labels"
     )
 
 
@@ -39,7 +40,7 @@ def test_without_nfd_it_says_so_and_what_was_looked_for() -> None:
             "(nfd/nfd-worker) has labelled none of 1 node",
             "look at the pods and logs",
         ),
-        (Evidence([{}], None), "may not be read", "install Node Feature Discovery"),
+        (Evidence([{}], None), "may not be read", "run the playbook enable with"),
         (
             Evidence([{f"{FEATURE}cpu-model.vendor_id": "Intel"}, {}]),
             "has labelled 1 of 2 nodes",

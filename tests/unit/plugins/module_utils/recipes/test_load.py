@@ -397,12 +397,14 @@ def test_rivals(files: dict[str, str]) -> None:
         "rivals:\n  - {api_version: apps/v1, kind: Deployment, name: other-operator}\n"
     )
     files["recipe.yml"] += "  - {api_version: v1, kind: Pod, labels: {app: other, theirs: null}}\n"
-    files["recipe.yml"] += "  - {api_version: example.com/v1, kind: OtherPolicy}\n"
+    files["recipe.yml"] += (
+        "  - {api_version: example.com/v1, kind: OtherPolicy, enabled: driver_enabled}\n"
+    )
 
     assert load(files, "toy").rivals == (
         Rival("apps/v1", "Deployment", name="other-operator"),
         Rival("v1", "Pod", labels={"app": "other", "theirs": None}),
-        Rival("example.com/v1", "OtherPolicy"),
+        Rival("example.com/v1", "OtherPolicy", enabled="driver_enabled"),
     )
 
 
@@ -417,6 +419,10 @@ def test_rivals(files: dict[str, str]) -> None:
         (
             "{api_version: v1, kind: Pod, label: {a: b}}",
             "rivals[0]: expected only known keys, found label",
+        ),
+        (
+            "{api_version: v1, kind: Pod, name: a, enabled: nothing}",
+            "rivals[0].enabled: expected an option of type bool, found nothing",
         ),
     ],
 )

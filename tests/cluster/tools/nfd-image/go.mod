@@ -1,10 +1,12 @@
-module hardware.enablement/tests/cluster/tools/nfd-topology-updater
+module hardware.enablement/tests/cluster/tools/nfd-image
 
 go 1.26.0
 
 tool (
 	sigs.k8s.io/node-feature-discovery/cmd/nfd-gc
+	sigs.k8s.io/node-feature-discovery/cmd/nfd-master
 	sigs.k8s.io/node-feature-discovery/cmd/nfd-topology-updater
+	sigs.k8s.io/node-feature-discovery/cmd/nfd-worker
 )
 
 require (
@@ -155,4 +157,26 @@ replace (
 	k8s.io/sample-apiserver => k8s.io/sample-apiserver v0.35.3
 )
 
-require sigs.k8s.io/node-feature-discovery/api/nfd v0.19.0 // indirect
+require (
+	dario.cat/mergo v1.0.1 // indirect
+	github.com/Masterminds/goutils v1.1.1 // indirect
+	github.com/Masterminds/semver/v3 v3.5.0 // indirect
+	github.com/Masterminds/sprig/v3 v3.3.0 // indirect
+	github.com/cyphar/filepath-securejoin v0.7.0 // indirect
+	github.com/godbus/dbus/v5 v5.2.2 // indirect
+	github.com/huandu/xstrings v1.5.0 // indirect
+	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
+	github.com/mitchellh/copystructure v1.2.0 // indirect
+	github.com/mitchellh/reflectwalk v1.0.2 // indirect
+	github.com/moby/sys/mountinfo v0.7.2 // indirect
+	github.com/moby/sys/userns v0.1.0 // indirect
+	github.com/opencontainers/cgroups v0.0.6 // indirect
+	github.com/opencontainers/runc v1.5.0 // indirect
+	github.com/opencontainers/runtime-spec v1.3.0 // indirect
+	github.com/shopspring/decimal v1.4.0 // indirect
+	github.com/sirupsen/logrus v1.9.4 // indirect
+	github.com/spf13/cast v1.7.1 // indirect
+	github.com/stretchr/objx v0.5.2 // indirect
+	github.com/stretchr/testify v1.11.1 // indirect
+	sigs.k8s.io/node-feature-discovery/api/nfd v0.19.0 // indirect
+)
