@@ -27,7 +27,7 @@ from tests.scenes.numa_fleet import publish_topologies
 
 RECIPES = Path(__file__).parent / "recipes"
 NVIDIA = REPO / "recipes" / "nvidia-gpu"
-OTHER_DRIVER = {"driver_branch": "600"}
+OTHER_DRIVER = {"driver_version": "600"}
 _COMPARED = (
     "",
     "first run s",

@@ -181,9 +181,16 @@ def kernel_labels(kernel: str) -> dict[str, str]:
 
 
 def os_features(os_id: str, version: str) -> dict[str, str]:
-    """NFD's system.osrelease attributes that become labels: ID, VERSION_ID and its parts."""
+    """NFD's system.osrelease attributes that become labels: ID, VERSION_ID and its parts, and the
+    build of RHCOS, which says since OpenShift 4.19 that it is RHEL."""
+    values = {"OSTREE_VERSION": version} if os_id == "rhcos" else {}
+    if os_id == "rhcos":
+        first, second = version.split(".")[:2]
+        old = len(first) == 3
+        os_id = "rhcos" if old else "rhel"
+        version = f"{first[0]}.{first[1:]}" if old else f"{first}.{second}"
     major, _sep, minor = version.partition(".")
-    values = {"ID": os_id, "VERSION_ID": version, "VERSION_ID.major": major}
+    values |= {"ID": os_id, "VERSION_ID": version, "VERSION_ID.major": major}
     if minor:
         values["VERSION_ID.minor"] = minor
     return values

@@ -35,7 +35,7 @@ class Site:
 
     def options(self) -> Obj:
         """Those of the driver that is deployed."""
-        return {"hardware_enablement_options": {"driver_branch": str(self.version)}}
+        return {"hardware_enablement_options": {"driver_version": str(self.version)}}
 
     def upgrade(self, *arguments: str, **variables: Any) -> Played:
         """Play it."""

@@ -118,7 +118,7 @@ def test_the_record_says_so(cluster: Cluster) -> None:
 
 def test_what_did_it_and_when_is_in_the_record(first: dict[str, Any]) -> None:
     assert first["versions"].keys() == {"collection", "recipe", "driver"}
-    assert first["versions"]["driver"] == "595"
+    assert first["versions"]["driver"] == "595.91.07"
     assert (first["causes"], first["phaseSince"]) == ([], first["lastChecked"])
 
 

@@ -66,7 +66,7 @@ IMAGE = Case(
     (
         "pod nvidia-gpu/nvidia-driver-",
         "ImagePullBackOff",
-        "nvcr.io/nvidia/driver:595-6.8.0-60-generic",
+        "nvcr.io/nvidia/driver:595.91.07-ubuntu24.04",
     ),
 )
 PLACE = Case(

@@ -162,7 +162,7 @@ def test_a_node_stays_whose_labels_vanish_until_they_come_back(
     assert runner.writes(mark) == []
     vanished(runner.play("enable", **RECIPE, hardware_enablement_vanished_grace=0))
     # Another version of the driver is for the nodes that can prove it.
-    options = {"driver_branch": "600"}
+    options = {"driver_version": "600"}
     vanished(
         runner.play(
             "enable",

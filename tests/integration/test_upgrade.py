@@ -91,9 +91,9 @@ def test_a_plan_says_which_nodes_why_who_is_there_and_what_is_in_the_way(
         assert rows["n-4"].split()[0] == "-"
         assert "19 nodes in 4 waves, at most 2 at a time" in played.output
         assert each.writes(since) == []
-    other = site.upgrade(hardware_enablement_options={"driver_branch": "7"})
+    other = site.upgrade(hardware_enablement_options={"driver_version": "7"})
     assert other.code != 0
-    assert f"driver_branch is given as '7', and '{site.version}' is deployed" in other.output
+    assert f"driver_version is given as '7', and '{site.version}' is deployed" in other.output
     assert site.uids() == before
 
 

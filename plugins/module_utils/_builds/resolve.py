@@ -23,7 +23,7 @@ class WantedImage:
     """One group of nodes, and where its image may come from.
 
     prebuilt: references of images that somebody else made, of which the first that fits counts; of
-    the labels, it may have none with another value. inputs and target: what to build and where it
+    its labels, by reference, it may have none with another value. inputs and target: what to build and where it
     is pushed (repo:tag); None and "" where nothing can be built, for the reason in no_build.
     secrets: what its build may see. trouble: why that could not be found out. todo: what a person
     can do if nothing fits.
@@ -38,7 +38,7 @@ class WantedImage:
     secrets: SecretNames = field(default_factory=SecretNames)
     no_build: str = ""
     trouble: EnablementError | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     todo: str = ""
 
 
@@ -126,7 +126,7 @@ class Search:
         if kernel != self.wanted.kernel:
             self.tried.append(f"{reference} was built for kernel {_shown(kernel)}")
             return None
-        for name, value in self.wanted.labels.items() if not inputs else ():
+        for name, value in self.wanted.labels.get(reference, {}).items() if not inputs else ():
             if labels.get(name, value) != value:
                 self.tried.append(
                     f"{reference} is another one: its label {name} is {_shown(labels[name])}, not {value}"

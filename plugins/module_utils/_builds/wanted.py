@@ -42,12 +42,13 @@ class BuildInputs:
     def of(self, group: NodeGroup) -> WantedImage:
         """What a group of nodes wants."""
         templates = Templates(self.recipe.files, self.recipe.source)
+        named = tuple(named_images(self.recipe, self.state, self.facts, group, templates))
         wanted = WantedImage(
             group.id,
             group.kernel,
             group.arch,
-            tuple(named_images(self.recipe, self.state, self.facts, group, templates)),
-            labels=self._labels(group, templates),
+            named,
+            labels={image: self._labels(image, group, templates) for image in named},
             todo=self._text(self.state.no_image, "no_image", group, templates),
         )
         build = render_build(self.recipe, self.state, self.facts, group)
@@ -95,20 +96,23 @@ class BuildInputs:
             build.git.secret, sorted(self.secrets.keys(build.git.secret) or ()), build.secrets
         )
 
-    def _labels(self, group: NodeGroup, templates: Templates) -> dict[str, str]:
+    def _labels(self, image: str, group: NodeGroup, templates: Templates) -> dict[str, str]:
         """The labels that a prebuilt image may have with these values only; what renders to nothing
         does not count."""
         labels = {
-            name: self._text(value, f"image_labels.{name}", group, templates)
+            name: self._text(value, f"image_labels.{name}", group, templates, reference=image)
             for name, value in self.state.image_labels.items()
         }
         return {name: value for name, value in labels.items() if value}
 
-    def _text(self, value: str, key: str, group: NodeGroup, templates: Templates) -> str:
+    def _text(
+        self, value: str, key: str, group: NodeGroup, templates: Templates, **more: str
+    ) -> str:
         facts = self.facts
         variables = {
             **cluster_variables(self.recipe, self.state, facts, group),
             **group_variables(group, facts),
+            **more,
         }
         return templates.render_text(
             value, f"recipe.yml, states.{self.state.name}.{key}", variables

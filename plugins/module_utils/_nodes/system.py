@@ -81,15 +81,17 @@ def _parse(image: str) -> tuple[str, str]:
         found = pattern.match(image)
         if found:
             version = ".".join(part for part in found.groups() if part)
-            return os_id, _coreos_version(version) if os_id == "rhcos" else version
+            return _coreos(version) if os_id == "rhcos" else (os_id, version)
     return "", ""
 
 
-def _coreos_version(build: str) -> str:
-    """RHCOS names OpenShift's version in VERSION_ID: build 416.94.202410211619-0 is of 4.16.
+def _coreos(build: str) -> tuple[str, str]:
+    """RHCOS is called so, and names OpenShift's version: build 416.94.202410211619-0 is rhcos 4.16.
 
-    From OpenShift 4.19 on the build starts with RHEL's version (9.6.20250523-0), which is then the
-    VERSION_ID.
+    From OpenShift 4.19 on it says that it is RHEL, with whose version the build starts
+    (9.6.20250523-0).
     """
     first, _dot, rest = build.partition(".")
-    return f"{first[0]}.{first[1:]}" if len(first) == 3 else f"{first}.{rest.split('.')[0]}"
+    if len(first) == 3:
+        return "rhcos", f"{first[0]}.{first[1:]}"
+    return "rhel", f"{first}.{rest.split('.')[0]}"

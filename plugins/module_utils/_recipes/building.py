@@ -58,6 +58,10 @@ class RenderedBuild:
     secrets: Mapping[str, str] = field(default_factory=dict)
 
 
+def _not_empty(texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in texts.items() if text}
+
+
 def render_build(
     recipe: Recipe, state: State, facts: RenderFacts, group: Group
 ) -> RenderedBuild | None:
@@ -89,7 +93,7 @@ def render_build(
         base_arg=text(build.base_arg, "base_arg"),
         containerfile=containerfile if containerfile.strip() else "",
         args={
-            **{name: text(value, f"args.{name}") for name, value in build.args.items()},
+            **_not_empty({name: text(value, f"args.{name}") for name, value in build.args.items()}),
             **(
                 _given_args(recipe, facts.options_of(group)[build.args_from], build.args_from)
                 if build.args_from
@@ -99,11 +103,9 @@ def render_build(
         files=context_files(recipe, build),
         git=_git(build.git, text) if build.git else None,
         compile=compile_,
-        secrets={
-            name: secret
-            for name, value in build.secrets.items()
-            if (secret := text(value, f"secrets.{name}"))
-        },
+        secrets=_not_empty(
+            {name: text(value, f"secrets.{name}") for name, value in build.secrets.items()}
+        ),
     )
     why = _missing(build, rendered)
     if why:

@@ -147,6 +147,8 @@ GPU = Overlay(
         "device-plugin": "device_plugin",
         "dcgm-exporter": "exporter",
         "gpu-feature-discovery": "discovery",
+        "lsmod": "kernel_tools",
+        "rmmod": "kernel_tools",
         "nvidia-ctk": "ctk",
         "nvidia-ctk-installer": "toolkit",
         "nvidia-device-plugin": "nvidia_device_plugin",

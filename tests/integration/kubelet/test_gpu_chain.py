@@ -43,7 +43,7 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """Both real nodes with two GPUs each; the second one's do not work."""
     with gpu_site(cluster, USER, tmp_path_factory.mktemp("runner")) as made:
         first, second = cluster.workers
-        made.install(first, Gpus())
+        made.install(first, Gpus(nouveau=True))
         made.install(second, Gpus(fault=FAULT))
         for node in cluster.workers:
             cluster.equip(node, "gpu-t4")
@@ -75,6 +75,12 @@ def mended_every_state_becomes_ready(site: Site) -> None:
         node["metadata"]["labels"].get(f"{RESOURCE}.product") for node in site.nodes().values()
     }
     assert products == {"Tesla-T4"}
+    # The first one's kernel had its own driver loaded.
+    first = site.cluster.workers[0]
+    log = ("logs", "-n", NAMESPACE, site.pod("nvidia-driver", first), "-c", "driver")
+    assert "unloading nouveau" in site.cluster.kubectl(*log)
+    linked = site.cluster.real_node(first).run("readlink", "/dev/char/195:0")
+    assert linked.strip() == "/run/nvidia/driver/dev/nvidia0"
     read = [
         event
         for event in site.cluster.audit(user=site.runner.user, since=mark)
@@ -234,7 +240,7 @@ def after_a_reboot_all_wait_for_the_driver_and_are_proven_again(site: Site) -> N
 def on_another_kernel_the_driver_waits_and_says_so(site: Site) -> None:
     node = site.cluster.workers[1]
     site.cluster.reboot(node, OTHER_KERNEL)
-    text = f"waiting: this image is for kernel {site.kernel}, and the node runs {OTHER_KERNEL}"
+    text = f"waiting: this pod is for kernel {site.kernel}, and the node runs {OTHER_KERNEL}"
     wait_until(lambda: text in site.log("nvidia-driver", node, "driver"), text)
     assert not (site.cluster.real_node(node).root / "run/nvidia/driver/usr").exists()
 

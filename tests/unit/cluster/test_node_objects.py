@@ -113,6 +113,13 @@ def test_operating_systems() -> None:
         "VERSION_ID": "12",
         "VERSION_ID.major": "12",
     }
+    for build, os_id, version in (
+        ("416.94.202410211619-0", "rhcos", "4.16"),
+        ("9.6.20250805-0", "rhel", "9.6"),
+    ):
+        found = node_objects.os_features("rhcos", build)
+        assert (found["ID"], found["VERSION_ID"]) == (os_id, version)
+        assert found["OSTREE_VERSION"] == build
     for wrong in ("ubuntu", "Ubuntu:24.04", "ubuntu:", "ubuntu:jammy"):
         with pytest.raises(ClusterError, match="names no operating system"):
             node_objects.parse_os(wrong)

@@ -161,14 +161,16 @@ def read_bundle(folder: Path) -> dict[str, str]:
 
 
 def renderer(folder: Path) -> Render:
-    """A function (platform, apis, groups, options as keywords) -> Rendering for the recipe in a
-    folder."""
+    """A function (platform, apis, groups, what is known of the cluster and of Driver Toolkits,
+    options as keywords) -> Rendering for the recipe in a folder."""
     recipe = load(read_bundle(folder), str(folder))
 
     def render(
         platform: str = "kubernetes",
         apis: frozenset[str] | None = None,
         groups: Sequence[Group] = GROUPS,
+        cluster: Mapping[str, Any] | None = None,
+        driver_toolkits: Mapping[str, str] | None = None,
         **options: Any,
     ) -> Rendering:
         served = MONITORING_APIS | (OPENSHIFT_APIS if platform == "openshift" else frozenset())
@@ -179,7 +181,8 @@ def renderer(folder: Path) -> Render:
             coarse=coarse,
             applyset_id="applyset-test",
             namespaced=lambda _, kind: kind not in CLUSTER_SCOPED,
-            cluster={"platform": platform},
+            cluster={"platform": platform, **(cluster or {})},
+            driver_toolkits=driver_toolkits or {},
             apis=served if apis is None else apis,
         )
         return Rendering(recipe, facts, check_recipe(settled(recipe, facts.options), facts))

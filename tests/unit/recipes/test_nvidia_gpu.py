@@ -43,7 +43,7 @@ def test_rendering_twice_gives_the_same(nvidia_gpu: Any) -> None:
 
 
 def test_there_is_one_driver_per_kernel_with_its_own_image(nvidia_gpu: Any) -> None:
-    rendering = nvidia_gpu()
+    rendering = nvidia_gpu(driver_precompiled=True)
     drivers = rendering.objects("DaemonSet", "driver")
     assert {item["metadata"]["name"] for item in drivers} == {
         "nvidia-driver-6-8-0-60-generic-11aa22",

@@ -139,14 +139,20 @@ def test_a_containerfile_of_ones_own_counts_with_and_without_a_repository(nvidia
 def test_images_of_nvidia_have_to_be_for_the_kernel_as_their_own_label_says(
     nvidia_gpu: Any,
 ) -> None:
-    assert wanted_of(nvidia_gpu(driver_lookup=True)).labels == {"version": "595-6.8.0-60-generic"}
+    compiled, compiling = "595-6.8.0-60-generic-ubuntu24.04", "595.91.07-ubuntu24.04"
+    wanted = wanted_of(nvidia_gpu(driver_lookup=True, driver_precompiled=True))
+    assert wanted.labels == {
+        f"nvcr.io/nvidia/driver:{compiled}": {"version": "595-6.8.0-60-generic"},
+        f"nvcr.io/nvidia/driver:{compiling}": {},
+    }
     for others in (
         {"driver_image": "registry.example/driver:1"},
         {"driver_images": {"6.8.0-60-generic": "registry.example/driver:1"}},
         {"driver_precompiled": False},
     ):
-        assert wanted_of(nvidia_gpu(driver_lookup=True, **others)).labels == {}
-    rendering = nvidia_gpu(driver_lookup=True)
+        labels = wanted_of(nvidia_gpu(driver_lookup=True, **others)).labels
+        assert [each for each in labels.values() if each] == []
+    rendering = nvidia_gpu(driver_lookup=True, driver_precompiled=True)
     made = BuildInputs(
         rendering.recipe,
         state_of(rendering),
@@ -154,12 +160,34 @@ def test_images_of_nvidia_have_to_be_for_the_kernel_as_their_own_label_says(
         lambda _reference, _group: None,
         NO_SECRETS,
     )
-    assert made.of(replace(GROUPS[0], os_id="rhel", os_version="9.6")).labels == {}
+    other = made.of(replace(GROUPS[0], os_id="rhel", os_version="9.6"))
+    assert [each for each in other.labels.values() if each] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "references"),
+    [
+        # A way back to compiling, where the registry has none for the kernel.
+        (
+            {"driver_precompiled": True},
+            ["595-6.8.0-60-generic-ubuntu24.04", "595.91.07-ubuntu24.04"],
+        ),
+        ({}, ["595.91.07-ubuntu24.04"]),
+        # What has none is built.
+        ({"driver_build": True}, ["595-6.8.0-60-generic-ubuntu24.04"]),
+    ],
+)
+def test_which_images_are_looked_for(
+    nvidia_gpu: Any, options: dict[str, Any], references: list[str]
+) -> None:
+    rendering = nvidia_gpu(driver_lookup=True, driver_build_repository=REPOSITORY, **options)
+    prebuilt = wanted_of(rendering).prebuilt
+    assert [each.partition(":")[2] for each in prebuilt] == references
 
 
 def test_a_kernel_without_an_image_is_told_what_can_be_done(nvidia_gpu: Any) -> None:
     todo = wanted_of(nvidia_gpu(driver_lookup=True)).todo
-    for option in ("driver_branch", "driver_precompiled", "driver_images", "driver_build"):
+    for option in ("driver_version", "driver_branch", "driver_images", "driver_build"):
         assert option in todo
     building = nvidia_gpu(driver_build=True, driver_build_repository=REPOSITORY)
     assert "driver_build" not in wanted_of(building).todo

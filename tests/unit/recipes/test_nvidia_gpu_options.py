@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import TOOLKIT
+from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import (
+    GROUPS,
+    TOOLKIT,
+    Group,
+)
 from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
     Obj,
     all_containers,
@@ -181,32 +185,63 @@ def test_driver_image_by_version_reference_and_digest(nvidia_gpu: Any) -> None:
     assert container(driver, "driver")["image"] == digest
 
 
-@pytest.mark.parametrize(
-    ("options", "waits"),
-    [
-        ({}, [True, True]),
-        ({"driver_precompiled": False}, [False, False]),
-        ({"driver_image": "registry.example.org/driver:1"}, [False, False]),
-        (
-            {
-                "driver_precompiled": False,
-                "driver_images": {"6.8.0-60-generic": "example.org/driver:1"},
-            },
-            [False, True],
-        ),
-    ],
-)
-def test_a_driver_for_one_kernel_waits_on_another(
-    nvidia_gpu: Any, options: Obj, waits: list[bool]
-) -> None:
-    drivers = nvidia_gpu(**options).objects("DaemonSet", "driver")
+def test_a_driver_waits_on_another_kernel_than_its_pods(nvidia_gpu: Any) -> None:
+    drivers = nvidia_gpu().objects("DaemonSet", "driver")
     drivers.sort(key=lambda item: str(item["metadata"]["name"]))
     containers = [container(item["spec"]["template"]["spec"], "driver") for item in drivers]
-    assert ['"$(uname -r)" != "$IMAGE_KERNEL"' in item["args"][0] for item in containers] == waits
-    kernels = [env_of(item).get("IMAGE_KERNEL") for item in containers]
-    assert kernels == [
-        kernel if wait else None for kernel, wait in zip(KERNELS, waits, strict=True)
+    assert all('"$(uname -r)" != "$POD_KERNEL"' in item["args"][0] for item in containers)
+    assert [env_of(item)["POD_KERNEL"] for item in containers] == list(KERNELS)
+
+
+def test_whatever_changes_what_is_installed_installs_it_anew(nvidia_gpu: Any) -> None:
+    def digests(**options: Any) -> set[str]:
+        drivers = nvidia_gpu(groups=GROUPS[:1], **options).objects("DaemonSet", "driver")
+        return {
+            env_of(container(item["spec"]["template"]["spec"], "driver"))["DRIVER_CONFIG_DIGEST"]
+            for item in drivers
+        }
+
+    same = [digests(), digests(log_level="debug"), digests(env={"monitoring": {"A": "b"}})]
+    other = [
+        digests(driver_version="1.2.3"),
+        digests(driver_kernel_module_type="open"),
+        digests(env={"driver": {"NVIDIA_MODULE_PARAMS": "NVreg_Example=1"}}),
     ]
+    assert same[0] == same[1] == same[2]
+    assert len(set().union(*same, *other)) == 4
+
+
+def test_without_subscription_and_with_an_image_for_one_kernel_nothing_of_it_is_mounted(
+    nvidia_gpu: Any,
+) -> None:
+    rhel = (Group("rhel", "5.14.0-570.12.1.el9_6.x86_64", os_id="rhel", os_version="9.6"),)
+    with_it = pod_spec(nvidia_gpu(groups=rhel), "nvidia-driver-rhel")
+    assert "/etc/pki/entitlement" in host_paths(with_it).values()
+    for options in ({"driver_subscription": False}, {"driver_precompiled": True}):
+        without = pod_spec(nvidia_gpu(groups=rhel, **options), "nvidia-driver-rhel")
+        assert "/etc/pki/entitlement" not in host_paths(without).values()
+
+
+def test_behind_the_proxy_of_openshift(nvidia_gpu: Any) -> None:
+    cluster = {
+        "openshift_version": "4.19.7",
+        "proxy": {"http": "http://proxy.test:3128", "https": "", "no": ".svc"},
+        "trusted_ca": "user-ca-bundle",
+    }
+    rendering = nvidia_gpu("openshift", groups=GROUPS[:1], cluster=cluster)
+    spec = pod_spec(rendering, f"nvidia-driver-{GROUPS[0].id}")
+    driver = container(spec, "driver")
+    found = {name: value for name, value in env_of(driver).items() if "proxy" in name.lower()}
+    assert found == {
+        "HTTP_PROXY": "http://proxy.test:3128",
+        "http_proxy": "http://proxy.test:3128",
+        "NO_PROXY": ".svc",
+        "no_proxy": ".svc",
+    }
+    assert "trusted-ca" in {mount["name"] for mount in driver["volumeMounts"]}
+    bundle = rendering.one("ConfigMap", "nvidia-trusted-ca")
+    assert bundle["metadata"]["labels"]["config.openshift.io/inject-trusted-cabundle"] == "true"
+    assert "data" not in bundle
 
 
 @pytest.mark.parametrize(

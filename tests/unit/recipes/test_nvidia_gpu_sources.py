@@ -18,7 +18,7 @@ ROW = re.compile(
 VARIANTS: tuple[dict[str, Any], ...] = (
     {},
     {"driver_enabled": False},
-    {"driver_precompiled": False},
+    {"driver_precompiled": True},
     {"toolkit_enabled": False},
     {"container_runtime": "cri-o"},
     {"mig_strategy": "mixed"},

@@ -193,8 +193,8 @@ def test_only_the_status_of_an_object_is_no_field() -> None:
 
 def test_images_are_listed() -> None:
     bundle = read_bundle(REPO / "recipes" / "nvidia-gpu")
-    images = check(bundle, "nvidia-gpu", {"driver_branch": "570"}, TYPES, combine=False).images
-    assert "nvcr.io/nvidia/driver:570-6.8.0-60-generic-ubuntu24.04" in images
+    images = check(bundle, "nvidia-gpu", {"driver_version": "570.1"}, TYPES, combine=False).images
+    assert "nvcr.io/nvidia/driver:570.1-ubuntu24.04" in images
     assert any(image.startswith("nvcr.io/nvidia/k8s-device-plugin:") for image in images)
 
 

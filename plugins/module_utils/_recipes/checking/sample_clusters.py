@@ -77,16 +77,16 @@ _BUILD = "9.6.20251013-1"
 _RHCOS = (
     _group(
         "5.14.0-570.23.1.el9_6.x86_64",
-        "rhcos",
-        "4.20",
+        "rhel",
+        "9.6",
         os_build=_BUILD,
         runtime="cri-o",
         runtime_major="1",
     ),
     _group(
-        "5.14.0-570.23.1.el9_6.aarch64",
+        "5.14.0-427.50.1.el9_4.aarch64",
         "rhcos",
-        "4.20",
+        "4.18",
         arch="arm64",
         runtime="cri-o",
         runtime_major="1",

@@ -6,7 +6,7 @@
 What the real one leaves behind: the module in /sys (shown in this container only, since /sys is
 everybody's), device nodes and libraries in a tree that is mounted for the host under
 /run/nvidia/driver. What it refuses: to end, or to load another configuration, while a process has a
-device open.
+device open; to load while nouveau has the GPUs; to start without what it needs of the host.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ import sys
 import threading
 from pathlib import Path
 
-from tests.cluster.images.gpu import gpus
-from tests.cluster.images.gpu.gpus import Gpus
+from tests.cluster.images.gpu import gpus, nouveau
+from tests.cluster.images.gpu.gpus import MACHINE, Gpus
 from tests.cluster.images.gpu.kernel_module import KernelModule
 
-# The container shares the host's processes, so the host's files are to be seen.
-MACHINE = Path("/proc/1/root")
 HARDWARE = MACHINE / gpus.HARDWARE.relative_to("/")
 TREE = Path("/opt/driver")
 MOUNTED = Path("/run/nvidia/driver")
 LOOK_EVERY_S = 1.0
+# What the real one writes for the host, reads of it, or has the kernel read.
+NEEDS = ("/dev/log", "/host-etc/os-release", "/lib/firmware", "/run/nvidia", "/var/log")
 # The words of the real one.
 IN_USE = "Could not unload NVIDIA driver kernel modules, driver is in use"
 
@@ -38,6 +38,10 @@ def main() -> int:
     if sys.argv[1:] != ["init"]:
         print(f"usage: nvidia-driver init, not {sys.argv[1:]}", file=sys.stderr)
         return 2
+    missing = [path for path in NEEDS if not os.path.ismount(path)]
+    if missing:
+        print(f"not of the host: {', '.join(missing)}", file=sys.stderr)
+        return 1
     told = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: told.set())
@@ -45,6 +49,9 @@ def main() -> int:
         found = gpus.read(HARDWARE)
     except OSError:
         print("No NVIDIA GPU found on this machine", file=sys.stderr)
+        return 1
+    if nouveau.is_loaded(MACHINE):
+        print("modprobe: ERROR: could not insert 'nvidia': No such device", file=sys.stderr)
         return 1
     module, mine = KernelModule(MACHINE, Path("/proc")), os.environ["DRIVER_CONFIG_DIGEST"]
     if module.configuration == mine:

@@ -16,6 +16,8 @@ import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+# The driver's container shares the host's processes, so the host's files are to be seen.
+MACHINE = Path("/proc/1/root")
 HARDWARE = Path("/etc/stand-in-gpus.json")
 LIBRARY = Path("/usr/lib/libcuda.so.1")
 SMI = Path("/usr/bin/nvidia-smi")
@@ -28,13 +30,14 @@ MAJOR, CONTROL_MINOR = 195, 255
 @dataclass(frozen=True)
 class Gpus:
     """GPUs of one model. memory: MiB of each; temperature: degrees Celsius; fault: what CUDA says,
-    "" if well."""
+    "" if well; nouveau: whether the kernel's own driver takes them when the machine boots."""
 
     product: str = "Tesla T4"
     count: int = 2
     memory: int = 15360
     temperature: int = 41
     fault: str = ""
+    nouveau: bool = False
 
     def uuid(self, number: int) -> str:
         """The same for the same GPU at each start."""

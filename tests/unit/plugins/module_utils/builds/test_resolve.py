@@ -130,7 +130,7 @@ def test_a_tag_that_was_moved_to_another_kernels_image_is_not_used() -> None:
 
 
 def test_a_vendors_own_labels_tell_its_images_apart_and_what_we_build_need_not_have_them() -> None:
-    wanted = replace(WANTED, labels={"version": "1-6.1.0"})
+    wanted = replace(WANTED, labels={PREBUILT: {"version": "1-6.1.0"}})
     for labels in ({"version": "1-6.1.0"}, {}, None):
         assert Search(wanted, Registry({PREBUILT: labels}).find).result().source is Source.PREBUILT
     registry = Registry(

@@ -130,7 +130,7 @@ def test_label_form(value: str, label: str) -> None:
         ("Debian GNU/Linux 12 (bookworm)", ("debian", "12")),
         ("Debian GNU/Linux trixie/sid", ("debian", "")),
         ("Red Hat Enterprise Linux CoreOS 416.94.202410211619-0", ("rhcos", "4.16")),
-        ("Red Hat Enterprise Linux CoreOS 9.6.20250523-0 (Plow)", ("rhcos", "9.6")),
+        ("Red Hat Enterprise Linux CoreOS 9.6.20250523-0 (Plow)", ("rhel", "9.6")),
         ("Red Hat Enterprise Linux 9.4 (Plow)", ("rhel", "9.4")),
         ("Red Hat Enterprise Linux Server 7.9 (Maipo)", ("rhel", "7.9")),
         ("CentOS Stream 9", ("centos", "9")),
