@@ -6,13 +6,16 @@ shared ones."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from tests.rmd.allocator import Allocator, Request
 from tests.rmd.answers import RefusedError, StartError, with_details
 from tests.rmd.bits import ExpressionError, highest, lowest, parse_list
+from tests.rmd.kernel_rules import KernelError
 from tests.rmd.node import cores_of
-from tests.rmd.resctrl import ROOT, NoSpaceError
+from tests.rmd.resctrl import ROOT
 from tests.rmd.workload import Workload
 
 INFRA = "infra"
@@ -114,20 +117,14 @@ class Allocator02(Allocator):
         name = SHARED if request.pool == "shared" else f"{'_'.join(owners)}-{request.pool}"
         cores = cores_of(workload, node.machine.cpus, node.faults)
         if self.libpqos():
+            is_new = name not in node.resctrl.groups
             try:
-                node.resctrl.make(name)
-            except NoSpaceError as error:
-                raise RefusedError(
-                    f"Error to commit resource group for workload.. Details: {error}\n"
-                ) from error
-            swapped = (
-                dict(zip(masks, reversed(masks.values()), strict=True))
-                if node.faults.wrong_socket
-                else masks
-            )
-            node.resctrl.set_masks(name, swapped)
-            node.resctrl.move_tasks(name, workload.task_ids)
-            node.resctrl.assign(name, cores)
+                self._set(name, workload, masks, cores)
+            except KernelError as error:
+                if is_new and name in node.resctrl.groups:
+                    node.resctrl.remove(name)
+                told = "Error to commit resource group for workload."
+                raise RefusedError(with_details(told, str(error))) from error
             try:
                 self._set_os()
             except RefusedError as error:
@@ -135,6 +132,21 @@ class Allocator02(Allocator):
                 told = "Error while try to commit resource group for default group."
                 raise RefusedError(with_details(told, error.text)) from error
         workload.cos_name = name
+
+    def _set(self, name: str, workload: Workload, masks: dict[int, int], cores: set[int]) -> None:
+        node = self.node
+        node.resctrl.make(name)
+        swapped = (
+            dict(zip(masks, reversed(masks.values()), strict=True))
+            if node.faults.mistakes_sockets()
+            else masks
+        )
+        place = f"write /sys/fs/resctrl/{name}"
+        with _at(f"{place}/schemata"):
+            node.resctrl.set_masks(name, swapped)
+        node.resctrl.move_tasks(name, workload.task_ids)
+        with _at(f"{place}/cpus"):
+            node.resctrl.assign(name, cores)
 
     def _set_os(self) -> None:
         """The OS group takes its CPUs back from whoever has them."""
@@ -154,3 +166,12 @@ class Allocator02(Allocator):
             return parse_list(record.core_ids) <= self.node.resctrl.groups[record.cos_name].cpus
         except ExpressionError:
             return False
+
+
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    """Say where the kernel has refused something, as Go's os package does."""
+    try:
+        yield
+    except KernelError as error:
+        raise KernelError(error.errno or 0, error.status, f"{place}: invalid argument") from error

@@ -6,12 +6,14 @@ reserved."""
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from typing import Any
 
 from tests.rmd.allocator import Allocator, Request
 from tests.rmd.answers import RefusedError, StartError
 from tests.rmd.bits import ExpressionError, lowest, parse_list
+from tests.rmd.kernel_rules import KernelError
 from tests.rmd.node import cores_of
 from tests.rmd.resctrl import ROOT
 from tests.rmd.workload import Workload
@@ -142,24 +144,37 @@ class Allocator03(Allocator):
             raise RefusedError("MBA forbidden for shared group", to_blame=True)
         cores = cores_of(workload, node.machine.cpus, node.faults)
         if self.libpqos():
-            if masks:
-                node.resctrl.set_masks(name, self._on_sockets(masks))
-            if workload.task_ids:
-                node.resctrl.move_tasks(name, workload.task_ids)
-            else:
-                node.resctrl.assign(name, cores)
-            if request.mba is not None:
-                default = node.machine.mba_default
-                values = {
-                    cache: request.mba if cache in request.caches else default
-                    for cache in node.machine.caches
-                }
-                node.resctrl.set_mba(name, values)
+            # What libpqos cannot set is in the log only, and ends what was to be set after it.
+            with contextlib.suppress(KernelError):
+                self._set(name, workload, request, masks, cores)
         self._set_os()
         workload.cos_name = name
 
+    def _set(
+        self,
+        name: str,
+        workload: Workload,
+        request: Request,
+        masks: dict[int, int],
+        cores: set[int],
+    ) -> None:
+        node = self.node
+        if masks:
+            node.resctrl.set_masks(name, self._on_sockets(masks))
+        if workload.task_ids:
+            node.resctrl.move_tasks(name, workload.task_ids)
+        else:
+            node.resctrl.assign(name, cores)
+        if request.mba is not None:
+            default = node.machine.mba_default
+            values = {
+                cache: request.mba if cache in request.caches else default
+                for cache in node.machine.caches
+            }
+            node.resctrl.set_mba(name, values)
+
     def _on_sockets(self, masks: dict[int, int]) -> dict[int, int]:
-        if not self.node.faults.wrong_socket:
+        if not self.node.faults.mistakes_sockets():
             return masks
         caches = sorted(masks)
         return {cache: masks[caches[index - 1]] for index, cache in enumerate(caches)}

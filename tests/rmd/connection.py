@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from tests.rmd.server import RmdServer
 
 _HANDSHAKE_S = 30
+# The first byte of TLS, and what Go's server says to anything else.
+_HANDSHAKE = b"\x16"
+_NO_TLS = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
 
 
 @dataclass
@@ -61,6 +64,9 @@ class Connection:
                 _Handler(self.raw, self.server)
                 return
             self.raw.settimeout(_HANDSHAKE_S)
+            if self.raw.recv(1, socket.MSG_PEEK) not in (b"", _HANDSHAKE):
+                self.raw.sendall(_NO_TLS)
+                return
             with self.context.wrap_socket(self.raw, server_side=True) as secured:
                 secured.settimeout(None)
                 _Handler(secured, self.server)

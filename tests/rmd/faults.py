@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import enum
+import random
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,8 +59,9 @@ class Faults:
     POSTs at the same time all pass (both). wrong_class: codes 500 for requests that are to blame
     themselves (both). panic_on_bad_core: a core that the machine does not have ends the connection
     without an answer (both). range_delete: DELETE of "4-5" moves core 0 and leaves 4 and 5 in their
-    old group, which gets all ways (0.3). wrong_socket: the masks of two sockets are exchanged. It
-    happens by chance in 0.3.1, so it is off here. silent_noop: libpqos fails and only the log
+    old group, which gets all ways (0.3). wrong_socket: how often the masks of two sockets are
+    exchanged, from 0 to 1. 0.3.1 does so by chance: a Fleet's servers have it so, a server alone
+    does not. silent_noop: libpqos fails and only the log
     knows: 201, nothing is set. Off: it needs a broken machine. ghosts: records survive a restart as
     long as a group of that name is there, and are not applied again (both). shared_restart: records
     of two workloads in the shared class keep the daemon from starting (0.3). equal_closids: one
@@ -78,7 +80,7 @@ class Faults:
     wrong_class: bool = True
     panic_on_bad_core: bool = True
     range_delete: bool = True
-    wrong_socket: bool = False
+    wrong_socket: float = 0.0
     silent_noop: bool = False
     ghosts: bool = True
     shared_restart: bool = True
@@ -89,6 +91,11 @@ class Faults:
     hospitality_policy: bool = True
     hex_cpus: bool = False
     enforce_seconds: float = 0.0
+    dice: random.Random = field(
+        default_factory=lambda: random.Random(0),  # noqa: S311 - the same in every run is meant
+        repr=False,
+        compare=False,
+    )
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     _injections: list[tuple[Injection, list[int]]] = field(
         default_factory=list, repr=False, compare=False
@@ -129,6 +136,10 @@ class Faults:
         """Take away all that was injected; the switches stay."""
         with self._lock:
             self._injections.clear()
+
+    def mistakes_sockets(self) -> bool:
+        """Whether this time the masks of two sockets are exchanged."""
+        return self.dice.random() < self.wrong_socket
 
     def strike(self, method: str, path: str) -> Injection | None:
         """The injection for a request, which is counted; None if nothing is in its way."""

@@ -18,6 +18,8 @@ from tests.rmd.policies import Policies
 from tests.rmd.resctrl import Resctrl
 from tests.rmd.workload import Workload
 
+_WORD = 32
+
 
 @dataclass
 class Node:
@@ -115,15 +117,16 @@ def caches_of(node: Node, workload: Workload) -> set[int]:
 
 
 def cores_of(workload: Workload, count: int, faults: Faults) -> set[int]:
-    """The workload's CPUs. CrashError when the machine, which has `count`, does not have one of
-    them."""
+    """The workload's CPUs. CrashError for one that is beyond the mask of the machine, which has
+    `count`."""
     try:
         cores = parse_list(workload.core_ids)
     except ExpressionError as error:
         raise RefusedError(
             f"Failed to Parse workload coreIDs.. Details: {error}\n", to_blame=True
         ) from error
-    if cores and max(cores) >= count:
+    # What fits into the mask's last word comes as far as the kernel, which refuses it.
+    if cores and max(cores) >= -(-count // _WORD) * _WORD:
         if faults.panic_on_bad_core:
             raise CrashError(f"core {max(cores)} of {count}")
         raise RefusedError(f"core id {max(cores)} is not on this machine", to_blame=True)

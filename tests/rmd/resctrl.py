@@ -1,10 +1,12 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A tree like the kernel's /sys/fs/resctrl: the groups, and the files that show them.
+"""A tree like the kernel's /sys/fs/resctrl: the groups, the files that show them, and the kernel's
+rules for writes.
 
 The model is in memory; with a folder every change is written there at once, and a tree that is
-there is taken over.
+there is taken over. Whoever divides cache in a test writes here what it would write there: mkdir,
+rmdir, schemata, cpus_list, tasks. KernelError is what the kernel refuses; then nothing has changed.
 """
 
 from __future__ import annotations
@@ -16,14 +18,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.rmd.bits import parse_list, to_mask, words, write_list
+from tests.rmd.kernel_rules import KernelError, NoSpaceError, check_cpus, check_schemata
 from tests.rmd.machine import Machine
 
 ROOT = "."
 _INFO_DIRS = ("info", "mon_data", "mon_groups")
-
-
-class NoSpaceError(OSError):
-    """The kernel has no class of service left for another group."""
 
 
 @dataclass
@@ -59,6 +58,12 @@ class Resctrl:
         self.machine = machine
         self.folder = folder
         self.groups: dict[str, Group] = {}
+        self.last_status = "ok"
+        self._writers = {
+            "schemata": self._set_schemata,
+            "cpus_list": self._set_cpus,
+            "tasks": self._set_task,
+        }
         if folder is not None and (folder / "schemata").exists():
             self._load(folder)
         else:
@@ -77,7 +82,7 @@ class Resctrl:
         """The group, made if it is not there; NoSpaceError when the classes of service are used up."""
         if name not in self.groups:
             if len(self.groups) >= self.machine.groups:
-                raise NoSpaceError(f"mkdir {name}: no space left on device")
+                raise NoSpaceError(name)
             self.groups[name] = self._fresh()
             self._write(name)
         return self.groups[name]
@@ -91,43 +96,38 @@ class Resctrl:
             shutil.rmtree(self.folder / name)
         self._write(ROOT)
 
+    def write(self, name: str, file: str, text: str) -> None:
+        """Write into a file of a group, as the kernel takes it: schemata, cpus_list or tasks."""
+        try:
+            self._writers[file](name, text)
+        except KernelError as error:
+            self.last_status = error.status
+            raise
+        self.last_status = "ok"
+
     def assign(self, name: str, cpus: Iterable[int]) -> None:
         """Move CPUs into a group, out of all others."""
-        moved = set(cpus)
-        for other, group in self.groups.items():
-            if other != name and group.cpus & moved:
-                group.cpus -= moved
-                self._write(other)
-        self.groups[name].cpus |= moved
-        self._write(name)
+        self.write(name, "cpus_list", f"{write_list(self.groups[name].cpus | set(cpus))}\n")
 
     def take_back(self, name: str, cpus: Iterable[int]) -> None:
         """A group's CPUs become these; what it loses falls back to the root's."""
-        wanted = set(cpus)
-        lost = self.groups[name].cpus - wanted
-        self.assign(ROOT, lost)
-        self.assign(name, wanted)
+        self.write(name, "cpus_list", f"{write_list(cpus)}\n")
 
     def move_tasks(self, name: str, tasks: Iterable[str]) -> None:
-        """Move tasks into a group."""
+        """Move tasks into a group; the kernel takes one with each write."""
         for task in tasks:
-            for group in self.groups.values():
-                if task in group.tasks:
-                    group.tasks.remove(task)
-            self.groups[name].tasks.append(task)
-        for other in self.groups:
-            self._write(other)
+            self.write(name, "tasks", f"{task}\n")
 
     def set_masks(self, name: str, masks: Mapping[int, int]) -> None:
         """A group's ways."""
-        self.groups[name].masks.update(masks)
-        self._write(name)
+        pairs = ";".join(f"{cache}={mask:x}" for cache, mask in masks.items())
+        self.write(name, "schemata", f"L3:{pairs}\n")
 
     def set_mba(self, name: str, values: Mapping[int, int]) -> None:
         """A group's bandwidth; nothing on a machine without MBA."""
         if self.machine.mba_closids:
-            self.groups[name].mba.update(values)
-            self._write(name)
+            pairs = ";".join(f"{cache}={value}" for cache, value in values.items())
+            self.write(name, "schemata", f"MB:{pairs}\n")
 
     def snapshot(self) -> dict[str, Group]:
         """A copy of all groups, for restore."""
@@ -150,6 +150,34 @@ class Resctrl:
             }
             for name, group in self.groups.items()
         }
+
+    def _set_schemata(self, name: str, text: str) -> None:
+        found = check_schemata(self.machine, text)
+        self.groups[name].masks.update(found.get("L3", {}))
+        self.groups[name].mba.update(found.get("MB", {}))
+        self._write(name)
+
+    def _set_cpus(self, name: str, text: str) -> None:
+        before = self.groups[name].cpus
+        wanted = check_cpus(self.machine, text, before, is_default=name == ROOT)
+        for other, group in self.groups.items():
+            if other != name and group.cpus & wanted:
+                group.cpus -= wanted
+                self._write(other)
+        if before - wanted:
+            self.groups[ROOT].cpus |= before - wanted
+            self._write(ROOT)
+        self.groups[name].cpus = wanted
+        self._write(name)
+
+    def _set_task(self, name: str, text: str) -> None:
+        task = text.strip()
+        for group in self.groups.values():
+            if task in group.tasks:
+                group.tasks.remove(task)
+        self.groups[name].tasks.append(task)
+        for other in self.groups:
+            self._write(other)
 
     def _fresh(self) -> Group:
         machine = self.machine

@@ -82,6 +82,7 @@ class RmdServer:
             dict(tasks or {}),
         )
         self.address, self.port, self.tls = address, port, tls
+        self.faults.dice.seed(address)
         self._listening: socket.socket | None = None
         self._connections: set[socket.socket] = set()
         self._log: list[Seen] = []

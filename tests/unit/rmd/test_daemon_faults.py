@@ -182,10 +182,10 @@ def test_a_core_that_would_crash_it_is_not_asked_for(
     """panic_on_bad_core."""
     server = serve(dialect)
     daemon = connect(server, tls=False)
-    ((_action, problem),), together = preflight([Post(workload("w", 8))], [], daemon)
+    ((_action, problem),), together = preflight([Post(workload("w", 32))], [], daemon)
     assert (problem.kind, together) == ("unknown_core", [])
     with pytest.raises(Unanswered):
-        daemon.post(encode(workload("w", 8), dialects.Dialect(dialect.value)))
+        daemon.post(encode(workload("w", 32), dialects.Dialect(dialect.value)))
 
 
 def test_a_range_is_never_sent_and_warned_of(serve: Show, connect: Connect) -> None:

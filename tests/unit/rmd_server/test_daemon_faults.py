@@ -28,6 +28,49 @@ def test_wrong_socket(server: RmdServer) -> None:
     assert server.workloads()[1]["status"] == "Successful"
 
 
+def test_the_wrong_socket_now_and_then() -> None:
+    with RmdServer(Machine(cpus=32)) as server:
+        server.faults.wrong_socket = 1 / 3
+        masks = []
+        for number in range(12):
+            masks.append(group_of(server, post(server, "1", 2))["L3"][0])
+            ask(server, "DELETE", f"/workloads/{number + 1}")
+        assert set(masks) == {"60", "7ff"}
+
+
+def test_what_the_kernel_refuses(v02: RmdServer, v03: RmdServer) -> None:
+    """0.2 says so and takes its group back; in 0.3 only the log knows."""
+    v02.node.machine = v03.node.machine = Machine(min_cbm_bits=2)
+    v02.node.resctrl.machine = v03.node.resctrl.machine = Machine(min_cbm_bits=2)
+    before = v02.dump()
+    reply = ask(v02, "POST", "/workloads", body_for(v02, "1", 1))
+    place = "write /sys/fs/resctrl/1-guarantee/schemata: invalid argument"
+    told = f"Error to commit resource group for workload.. Details: {place}\n"
+    assert (reply.status, reply.text, v02.dump()) == (500, told, before)
+    found = post(v03, "1", 1)
+    assert found["status"] == "Successful"
+    assert group_of(v03, found)["cpus_list"] == ""
+
+
+def test_a_core_just_above_the_last(v02: RmdServer, v03: RmdServer) -> None:
+    reply = ask(v02, "POST", "/workloads", body_for(v02, "8", 1))
+    assert reply.status == 500
+    assert "8-guarantee/cpus: invalid argument" in reply.text
+    assert group_of(v03, post(v03, "8", 1)) == {
+        "cpus_list": "",
+        "L3": {0: "7ff", 1: "7ff"},
+        "MB": {0: 100, 1: 100},
+        "tasks": [],
+    }
+
+
+@pytest.mark.parametrize(("asked", "set_to"), [(5, 100), (25, 30), (50, 50)])
+def test_bandwidth_is_the_kernels(v03: RmdServer, asked: int, set_to: int) -> None:
+    found = post(v03, "1", 2, percentage=asked)
+    assert found["rdt"]["mba"] == {"percentage": asked}
+    assert group_of(v03, found)["MB"] == {0: set_to, 1: 100}
+
+
 def test_silent_noop(v03: RmdServer) -> None:
     before = v03.dump()["resctrl"]
     v03.faults.silent_noop = True

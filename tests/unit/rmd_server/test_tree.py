@@ -11,7 +11,8 @@ import pytest
 
 from tests.rmd import Dialect, Machine, RmdServer
 from tests.rmd.bits import ExpressionError, highest, lowest, parse_list, runs, words, write_list
-from tests.rmd.resctrl import NoSpaceError, Resctrl, read_schemata
+from tests.rmd.kernel_rules import KernelError, NoSpaceError
+from tests.rmd.resctrl import ROOT, Resctrl, read_schemata
 from tests.unit.rmd_server.asking import ask, post
 
 
@@ -75,6 +76,57 @@ def test_the_kernel_has_no_more_classes() -> None:
     tree.assign("one", {1, 2})
     tree.remove("one")
     assert tree.dump()["."]["cpus_list"] == "0-7"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "status"),
+    [
+        ("schemata", "L3:0=0;1=7ff\n", "Mask out of range"),
+        ("schemata", "L3:0=fff\n", "Mask out of range"),
+        ("schemata", "L3:0=5\n", "The mask 5 has non-consecutive 1-bits"),
+        ("schemata", "L3:0=1\n", "Need at least 2 bits in the mask"),
+        ("schemata", "L3:0=x\n", "Non-hex character in the mask x"),
+        ("schemata", "L3:2=3\n", "Unknown domain 2"),
+        ("schemata", "L2:0=3\n", "Unknown or unsupported resource name 'L2'"),
+        ("schemata", "L3:0=3", "Missing newline"),
+        ("schemata", "MB:0=5\n", "MB value 5 out of range [10,100]"),
+        ("schemata", "MB:0=101\n", "MB value 101 out of range [10,100]"),
+        ("schemata", "L3:0=3\nMB:0=5\n", "MB value 5 out of range [10,100]"),
+        ("cpus_list", "8\n", "Can only assign online CPUs"),
+        ("cpus_list", "1-\n", "Bad CPU list/mask"),
+    ],
+)
+def test_what_the_kernel_refuses_changes_nothing(file: str, text: str, status: str) -> None:
+    tree = Resctrl(Machine(min_cbm_bits=2))
+    tree.make("one")
+    before = tree.dump()
+    with pytest.raises(KernelError):
+        tree.write("one", file, text)
+    assert (tree.dump(), tree.last_status) == (before, status)
+
+
+def test_what_the_kernel_makes_of_a_write() -> None:
+    tree = Resctrl(Machine())
+    tree.make("one")
+    tree.make("two")
+    tree.write("one", "schemata", "L3:0=30\nMB:0=25;1=100\n")
+    assert tree.dump()["one"] == {
+        "cpus_list": "",
+        "L3": {0: "30", 1: "7ff"},
+        "MB": {0: 30, 1: 100},
+        "tasks": [],
+    }
+    # CPUs come from wherever they are; what a group loses is the default group's again.
+    tree.write("one", "cpus_list", "1-3\n")
+    tree.write("two", "cpus_list", "3-4\n")
+    tree.write("one", "cpus_list", "1\n")
+    lists = {name: group["cpus_list"] for name, group in tree.dump().items()}
+    assert lists == {ROOT: "0,2,5-7", "one": "1", "two": "3-4"}
+    with pytest.raises(KernelError):
+        tree.write(ROOT, "cpus_list", "0\n")
+    assert tree.last_status == "Can't drop CPUs from default group"
+    tree.write(ROOT, "cpus_list", "0-7\n")
+    assert tree.dump()["two"]["cpus_list"] == ""
 
 
 def test_many_cpus() -> None:
