@@ -20,7 +20,7 @@ from ..plugin_utils._in_process import COLLECTION_RECIPES, ControllerAction
 
 def _run(params: Mapping[str, Any], _context: RunContext) -> dict[str, Any]:
     folder = Path(params["recipe_dir"]) if params.get("recipe_dir") else COLLECTION_RECIPES
-    bundles = {name: read_bundle(folder / name) for name in params["recipes"]}
+    bundles = {name: read_bundle(folder / name, COLLECTION_RECIPES) for name in params["recipes"]}
     return rights_core.run(params, bundles, read_api_types())
 
 

@@ -116,7 +116,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
                 if args.get("recipe_dir")
                 else COLLECTION_RECIPES
             )
-            args["bundle"] = read_bundle(folder / str(args["recipe"]))
+            args["bundle"] = read_bundle(folder / str(args["recipe"]), COLLECTION_RECIPES)
         if "run_id" in self.SPEC and not args.get("run_id"):
             args["run_id"] = run_id(str(task_vars.get("inventory_hostname", "localhost")))
 

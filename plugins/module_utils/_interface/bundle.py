@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .._errors import InvalidInput
+from .._recipes.overlay import RECIPE_FILE, extended_by, with_base
 
 MAX_BYTES = 1_000_000
 # What a recipe cannot be without being able to read it. Other files may be text (sources of a
@@ -15,13 +16,43 @@ MAX_BYTES = 1_000_000
 TEXT_SUFFIXES = (".yml", ".yaml", ".j2", ".json")
 
 
-def read_bundle(folder: Path) -> dict[str, str]:
-    """The texts of a recipe by their path inside its folder; hidden files do not count.
+def read_bundle(folder: Path, shipped: Path | None = None) -> dict[str, str]:
+    """The texts of a recipe by their path inside its folder, with those of the recipe that it
+    extends, which lies beside it or in shipped; hidden files do not count.
 
     Raises InvalidInput where there is no recipe, or something in it that should be text and is
-    none.
+    none, or where recipes extend each other in a circle.
     """
-    if not (folder / "recipe.yml").is_file():
+    return _with_bases(folder, shipped, ())
+
+
+def _with_bases(folder: Path, shipped: Path | None, above: tuple[Path, ...]) -> dict[str, str]:
+    """above: the folders of the recipes that extend this one."""
+    chain = (*above, folder.resolve())
+    bundle = _files_in(folder)
+    base = extended_by(bundle)
+    if not base:
+        return bundle
+    # One of the same name changes that of the collection.
+    places = [
+        parent / base
+        for parent in (folder.parent, shipped)
+        if parent and (parent / base).resolve() != chain[-1]
+    ]
+    found = next((place for place in places if (place / RECIPE_FILE).is_file()), None)
+    if found is not None and found.resolve() not in chain:
+        return with_base(bundle, base, _with_bases(found, shipped, chain))
+    names = [*(each.name for each in chain), base]
+    if found is not None or not places:
+        why, todo = f"they extend each other: {' -> '.join(names)}", "let one of them extend none"
+    else:
+        why = f"there is no recipe {base}, neither beside it nor in the collection"
+        todo = f"correct extends in {folder / RECIPE_FILE}"
+    raise InvalidInput(f"the recipe {names[0]} cannot be read", why=why, todo=todo)
+
+
+def _files_in(folder: Path) -> dict[str, str]:
+    if not (folder / RECIPE_FILE).is_file():
         raise InvalidInput(
             f"there is no recipe at {folder}",
             why="it holds no recipe.yml",

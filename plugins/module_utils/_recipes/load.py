@@ -11,8 +11,9 @@ from typing import Any
 from .._errors import InvalidInput
 from .._nodes.groups import FACETS
 from .._proofs.proof import Proof
-from .._schema.problems import Problems, describe
+from .._schema.problems import InputProblems, Problem, Problems, describe
 from .documents import parse
+from .overlay import EXTENDS, RECIPE_FILE, files_of_base, merged, overlaid, own_files
 from .recipe import (
     CLUSTER,
     Asset,
@@ -28,10 +29,10 @@ from .recipe import (
     State,
 )
 from .references import check_references, files_of, in_order
-from .schema import check_shape
+from .schema import check_changes, check_shape
 from .standard import STANDARD_OPTIONS
 
-RECIPE_FILE = "recipe.yml"
+_WHAT, _TODO = "the recipe cannot be used", "correct it and run again"
 
 
 def load(bundle: Mapping[str, str], source: str) -> Recipe:
@@ -40,23 +41,49 @@ def load(bundle: Mapping[str, str], source: str) -> Recipe:
 
     Raises InvalidInput that lists everything that is wrong with it.
     """
+    raw, files = _content(bundle, own_files(bundle), source)
+    return _recipe(raw, files, source)
+
+
+def _content(
+    bundle: Mapping[str, str], own: Mapping[str, str], source: str
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """recipe.yml and the files of a recipe, with those of the one that it extends, if it does.
+
+    own: the files of the recipe itself. What it changes is checked as it is written, and again
+    together with the base's, which is a recipe in itself: each error names the file it is in.
+    """
     file = f"{source.rstrip('/')}/{RECIPE_FILE}" if source else RECIPE_FILE
-    if RECIPE_FILE not in bundle:
+    if RECIPE_FILE not in own:
         raise InvalidInput(
             f"{source} is no recipe",
             why=f"it holds no {RECIPE_FILE}",
             todo="name a recipe's folder",
         )
-    documents = parse(bundle[RECIPE_FILE], file)
+    raw, files = _document(own[RECIPE_FILE], file), dict(own)
     problems = Problems(file)
-    if len(documents) != 1 or not isinstance(documents[0], dict):
-        found = describe(documents[0]) if len(documents) == 1 else f"{len(documents)} documents"
-        problems.add("", "one document, a mapping", found)
-    else:
-        check_shape(documents[0], problems)
-        check_references(documents[0], bundle, problems)
-    problems.refuse("the recipe cannot be used", todo="correct it and run again")
-    return _recipe(documents[0], bundle, source)
+    base = raw.get(EXTENDS)
+    if base is not None:
+        check_changes(raw, problems)
+        _refuse(problems)
+        under, of_base = _content(bundle, files_of_base(bundle, base), base)
+        raw, files = merged(under, raw, problems), overlaid(files, base, of_base)
+    check_shape(raw, problems)
+    check_references(raw, files, problems)
+    _refuse(problems)
+    return raw, files
+
+
+def _document(text: str, file: str) -> dict[str, Any]:
+    documents = parse(text, file)
+    if len(documents) == 1 and isinstance(documents[0], dict):
+        return documents[0]
+    found = describe(documents[0]) if len(documents) == 1 else f"{len(documents)} documents"
+    raise InputProblems(_WHAT, [Problem(file, "", "one document, a mapping", found)], _TODO)
+
+
+def _refuse(problems: Problems) -> None:
+    problems.refuse(_WHAT, _TODO)
 
 
 def _recipe(raw: Mapping[str, Any], files: Mapping[str, str], source: str) -> Recipe:

@@ -239,6 +239,7 @@ _REMEDIES = Record(
 _LABEL_SETS = Record(
     {"any_of": Key(Items(MapOf(_LABEL_VALUE, _LABEL_NAME, 1), minimum=1), required=True)}
 )
+_OPTION_NAME = Text("lower-case letters, digits and _", r"[a-z][a-z0-9_]*")
 RECIPE = Record(
     {
         "apiVersion": Key(OneOf((API_VERSION,)), required=True),
@@ -257,11 +258,26 @@ RECIPE = Record(
         "device_access": Key(_DEVICE_ACCESS),
         "remedies": Key(_REMEDIES),
         "release_role": Key(Text("a role's full name", _FULL_NAME)),
-        "options": Key(
-            MapOf(_OPTION, Text("lower-case letters, digits and _", r"[a-z][a-z0-9_]*"))
-        ),
+        "options": Key(MapOf(_OPTION, _OPTION_NAME)),
         "states": Key(MapOf(_STATE, _STATE_NAME, minimum=1), required=True),
     }
+)
+
+
+def _changeable(record: Record, **own: Key) -> Record:
+    """The same keys, none of which has to be there; null takes away what the base has."""
+    keys = {name: Key(Optional(key.shape)) for name, key in record.keys.items()}
+    return Record({**keys, **own})
+
+
+# A recipe that extends another one.
+CHANGES = _changeable(
+    RECIPE,
+    apiVersion=RECIPE.keys["apiVersion"],
+    name=RECIPE.keys["name"],
+    extends=Key(Text("the name of a recipe", DNS_LABEL, 30), required=True),
+    options=Key(MapOf(Optional(_changeable(_OPTION)), _OPTION_NAME)),
+    states=Key(MapOf(Optional(_changeable(_STATE)), _STATE_NAME)),
 )
 
 
@@ -271,10 +287,17 @@ def json_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "recipe.yml of hardware.enablement",
-        **RECIPE.json_schema(),
+        "if": {"required": ["extends"]},
+        "then": CHANGES.json_schema(),
+        "else": RECIPE.json_schema(),
     }
 
 
 def check_shape(raw: Any, problems: Problems) -> None:
     """Take down every key of a recipe.yml that is unknown, missing or of the wrong type."""
     RECIPE.check(raw, "", problems)
+
+
+def check_changes(raw: Any, problems: Problems) -> None:
+    """The same of a recipe.yml that extends another one."""
+    CHANGES.check(raw, "", problems)

@@ -79,6 +79,28 @@ def checked(folder: Path, options: Mapping[str, Any] | None = None) -> Checked:
     return check(read_bundle(folder), folder.name, options or {}, TYPES)
 
 
+def test_one_that_extends_another_is_checked_with_it(tmp_path: Path) -> None:
+    (tmp_path / "recipe.yml").write_text(
+        "apiVersion: hardware-enablement.io/v1\nname: site\nextends: simple-kmod\n"
+        "states: {driver: {timeot: 5}}\n"
+    )
+
+    def found() -> Checked:
+        return check(read_bundle(tmp_path, REPO / "recipes"), "site", {}, TYPES)
+
+    assert [(each.file, each.line) for each in found().errors] == [("recipe.yml", 4)]
+    (tmp_path / "recipe.yml").write_text(
+        "apiVersion: hardware-enablement.io/v1\nname: site\nextends: simple-kmod\n"
+        "options: {extra: {type: str, default: a}}\n"
+    )
+    (tmp_path / "mine.j2").write_text("unused")
+    assert not found().errors
+    assert sorted((each.file, each.line) for each in found().warnings) == [
+        ("mine.j2", 0),
+        ("recipe.yml", 4),
+    ]
+
+
 def small(
     tmp_path: Path, template: str, recipe: Mapping[str, Any] | None = None, **more: str
 ) -> Checked:

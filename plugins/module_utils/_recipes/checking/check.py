@@ -19,8 +19,9 @@ from ..._schema.problems import InputProblems
 from ..device_access import device_access
 from ..documents import lines_of
 from ..instances import as_instance, default_namespace
-from ..load import RECIPE_FILE, load
+from ..load import load
 from ..options import resolve
+from ..overlay import RECIPE_FILE, own_files
 from ..recipe import Recipe
 from ..standard import STANDARD_OPTIONS
 from .api_types import ApiTypes
@@ -89,7 +90,7 @@ def check(
             trials.again(cluster, variant, _states_changed(recipe, variant, uses.readers), base)
     check_uses(recipe, uses, trials.variables, findings)
     trials.report_template_errors()
-    for path in unused_files(recipe, uses):
+    for path in own_files(bundle).keys() & set(unused_files(recipe, uses)):
         findings.add(
             path, 0, "no asset names this file, and no other file includes it", severity=WARNING
         )
@@ -147,6 +148,9 @@ def _load(bundle: Mapping[str, str], source: str, findings: Findings) -> Recipe 
     try:
         return load(bundle, source)
     except InputProblems as error:
+        if error.problems[0].file != f"{source.rstrip('/')}/{RECIPE_FILE}":
+            # Of what it extends, which has to be mended first.
+            raise
         ((raw, lines),) = lines_of(bundle[RECIPE_FILE], RECIPE_FILE)
         for problem in error.problems:
             findings.add(

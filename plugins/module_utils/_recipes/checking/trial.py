@@ -16,10 +16,10 @@ from ..._json import Obj
 from ..._schema.problems import InputProblems
 from ..building import render_build
 from ..documents import Lines
-from ..load import RECIPE_FILE
 from ..lookups import settled
 from ..manifests import ObjectId, identity, title
 from ..options import resolve
+from ..overlay import RECIPE_FILE
 from ..readiness.node_readiness import ReadinessError, with_node_agent
 from ..recipe import Recipe, State
 from ..render_facts import RenderedState, RenderFacts
