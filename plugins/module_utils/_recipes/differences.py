@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from .._errors import InvalidInput
@@ -44,7 +45,7 @@ def refuse_differing(
 
 
 def refuse_names(
-    recipe: Recipe, state: State, facts: RenderFacts, names: list[str], where: str
+    recipe: Recipe, state: State, facts: RenderFacts, names: Sequence[str], where: str
 ) -> None:
     """The same for options that are known to differ."""
     if not names:

@@ -201,12 +201,14 @@ class StateRenderer:
                 continue
             text = self._templates.render(path, self._variables(own, finest, names))
             for manifest in manifests_in(text, f"{self._path(path)}, group {own.id}"):
-                self._check_name(manifest, own, path)
+                self._check_name(manifest, own, path, differ)
                 yield _RenderedItem(manifest, own, path)
 
-    def _check_name(self, manifest: Obj, own: Group, path: str) -> None:
+    def _check_name(self, manifest: Obj, own: Group, path: str, options: Sequence[str]) -> None:
+        """options: those that its file reads and that pools set differently."""
         if own.id == DEFAULT or own.id in manifest["metadata"]["name"]:
             return
+        refuse_names(self._recipe, self._state, self._facts, options, path)
         raise InvalidInput(
             f"{title(manifest)} would be the same object for every group of nodes",
             where=self._path(path),

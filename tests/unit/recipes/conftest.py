@@ -75,15 +75,12 @@ class Group:
 
 
 def coarse(group: Any, per: Sequence[str]) -> Any:
-    """The group by fewer facets: nothing but the kernel sets nodes apart here, and their runtime is
-    the same."""
+    """The group by fewer facets: nothing but kernel and pool set nodes apart here, and their runtime
+    is the same."""
     if "kernel" in per:
         return group
-    return replace(
-        group,
-        id=TOOLKIT.removeprefix("nvidia-container-toolkit-") if "runtime" in per else "default",
-        per=tuple(per),
-    )
+    alike = TOOLKIT.removeprefix("nvidia-container-toolkit-") if "runtime" in per else "default"
+    return replace(group, id=group.pool or alike, per=tuple(per))
 
 
 GROUPS = (
@@ -161,8 +158,8 @@ def read_bundle(folder: Path) -> dict[str, str]:
 
 
 def renderer(folder: Path) -> Render:
-    """A function (platform, apis, groups, what is known of the cluster and of Driver Toolkits,
-    options as keywords) -> Rendering for the recipe in a folder."""
+    """A function (platform, apis, groups, what is known of the cluster and of Driver Toolkits, options
+    of pools by name, options as keywords) -> Rendering for the recipe in a folder."""
     recipe = load(read_bundle(folder), str(folder))
 
     def render(
@@ -171,6 +168,7 @@ def renderer(folder: Path) -> Render:
         groups: Sequence[Group] = GROUPS,
         cluster: Mapping[str, Any] | None = None,
         driver_toolkits: Mapping[str, str] | None = None,
+        pools: Mapping[str, Mapping[str, Any]] | None = None,
         **options: Any,
     ) -> Rendering:
         served = MONITORING_APIS | (OPENSHIFT_APIS if platform == "openshift" else frozenset())
@@ -184,6 +182,9 @@ def renderer(folder: Path) -> Render:
             cluster={"platform": platform, **(cluster or {})},
             driver_toolkits=driver_toolkits or {},
             apis=served if apis is None else apis,
+            pool_options={
+                name: resolve(recipe, {**options, **own}) for name, own in (pools or {}).items()
+            },
         )
         return Rendering(recipe, facts, check_recipe(settled(recipe, facts.options), facts))
 

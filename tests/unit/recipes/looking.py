@@ -35,6 +35,15 @@ def host_paths(spec: Obj) -> dict[str, str]:
     }
 
 
+def config_maps(spec: Obj) -> dict[str, str]:
+    """Volume name -> name of its ConfigMap."""
+    return {
+        volume["name"]: volume["configMap"]["name"]
+        for volume in spec["volumes"]
+        if "configMap" in volume
+    }
+
+
 def names(rendering: Any, kind: str) -> set[str]:
     """The names of all objects of a kind."""
     return {item["metadata"]["name"] for item in rendering.objects(kind)}

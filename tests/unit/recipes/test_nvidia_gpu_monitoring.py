@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import yaml
 
+from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import GROUPS
 from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
     Obj,
+    config_maps,
     container,
     env_of,
     host_paths,
@@ -81,6 +84,28 @@ def test_profiling_costs_a_capability_and_can_be_left_out(nvidia_gpu: Any) -> No
         assert ("add" in capabilities) is profiling
         assert ("DCGM_FI_PROF_" in metrics) is profiling
         assert "DCGM_FI_DEV_ENC_UTIL, gauge, Encoder\n" in metrics
+
+
+def test_each_pool_may_have_series_and_sharing_of_its_own(nvidia_gpu: Any) -> None:
+    shared = {
+        "time_slicing_replicas": 4,
+        "exporter_profiling": False,
+        "exporter_metrics": ["DCGM_FI_DEV_ENC_UTIL, gauge, Encoder"],
+    }
+    rendering = nvidia_gpu(
+        "openshift",
+        groups=(*GROUPS, replace(GROUPS[0], id="shared-11aa22", pool="shared")),
+        pools={"shared": shared},
+    )
+    for name, differs in (("", False), ("-shared", True)):
+        exporter = pod_spec(rendering, f"nvidia-dcgm-exporter{name}")
+        offered = rendering.one("ConfigMap", f"nvidia-dcgm-exporter{name}")["data"]["metrics.csv"]
+        plugin = rendering.one("ConfigMap", f"nvidia-device-plugin{name}")["data"]["config.yaml"]
+        assert ("DCGM_FI_DEV_ENC_UTIL" in offered) is differs
+        assert config_maps(exporter)["metrics"] == f"nvidia-dcgm-exporter{name}"
+        assert ("replicas: 4" in plugin) is differs
+        rights = rendering.one("SecurityContextConstraints", f"nvidia-gpu-dcgm-exporter{name}")
+        assert rights["allowedCapabilities"] == ([] if differs else ["SYS_ADMIN"])
 
 
 def series_in(text: str) -> set[str]:

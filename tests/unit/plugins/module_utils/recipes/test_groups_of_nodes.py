@@ -127,6 +127,11 @@ def test_proofs_and_validation_pods_go_by_the_nodes_pool_and_facts() -> None:
             "ConfigMap plugin would be the same object for every group of nodes",
         ),
         (
+            changed("plugin/config.yaml.j2", "{{ group.suffix }}", ""),
+            {"mode": "fast"},
+            "option mode cannot be another one in pool new (toys/toy/plugin/config.yaml.j2): state plugin makes one",
+        ),
+        (
             changed("hook/daemonset.yaml.j2", "{{ runtime.name }}", "{{ kernel.raw }}"),
             None,
             "there is no kernel, since state hook is not made per kernel",
