@@ -228,6 +228,22 @@ _SHAPES: dict[str, dict[str, dict[str, Any]]] = {
             "status": {"problems": [{"node": str, "reason": str, "message": str}]},
         }
     },
+    "resource.k8s.io/v1": {
+        "ResourceClaim": {
+            "status": {
+                "allocation": {"devices": {"results": [{"driver!": str}]}},
+                "reservedFor": [{"uid!": str}],
+            }
+        },
+        "ResourceSlice": {
+            "spec!": {
+                "driver!": str,
+                "nodeName": str,
+                "pool!": {"name!": str, "generation!": int, "resourceSliceCount!": int},
+                "devices": [{"taints": [{"effect": str}]}],
+            }
+        },
+    },
     "topology.node.k8s.io/v1alpha2": {
         "NodeResourceTopology": {
             "topologyPolicies": [str],

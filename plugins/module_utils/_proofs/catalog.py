@@ -10,9 +10,29 @@ from typing import Any
 
 from .._schema.shapes import Tagged
 from .declaration import ProofKind
-from .kinds import allocatable, image, logs, metrics, node_labels, resource, rollout, workload
+from .kinds import (
+    allocatable,
+    image,
+    logs,
+    metrics,
+    node_labels,
+    resource,
+    resource_slices,
+    rollout,
+    workload,
+)
 
-_MODULES = (image, rollout, workload, allocatable, logs, node_labels, resource, metrics)
+_MODULES = (
+    image,
+    rollout,
+    workload,
+    allocatable,
+    resource_slices,
+    logs,
+    node_labels,
+    resource,
+    metrics,
+)
 
 KINDS: Mapping[str, ProofKind[Any]] = {module.KIND.name: module.KIND for module in _MODULES}
 

@@ -34,13 +34,16 @@ class Feed:
 
     complete: whether all have been seen once. error: one sentence why they cannot be read. readers:
     name of an object ("" for any) -> the nodes whose proofs looked at it ("" for the cluster).
+    node_readers: nodes whose proofs looked at the objects of their own node.
     """
 
     objects: dict[str, Obj] = field(default_factory=dict)
     complete: bool = False
     error: str = ""
     readers: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    node_readers: set[str] = field(default_factory=set)
     _told: set[str] = field(default_factory=set)
+    _on_nodes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def read_by(self, name: str, node: str) -> Feed:
         """The feed itself; takes down who looks at which object, and so has to look again when that
@@ -48,18 +51,30 @@ class Feed:
         self.readers[name].add(node)
         return self
 
+    def on_node(self, node: str) -> list[Obj]:
+        """The objects that name this node as theirs (spec.nodeName), by name; takes down that it
+        has to look again when one of them changes, and for no other."""
+        self.node_readers.add(node)
+        return [self.objects[name] for name in sorted(self._on_nodes.get(node, ()))]
+
     def put(self, obj: Obj, deleted: bool = False) -> set[str]:
         """Take in an object; returns who looks at it."""
         name = obj["metadata"]["name"]
-        self.objects.pop(name, None)
+        nodes = {_node(self._drop(name))}
         if not deleted:
-            self.objects[name] = obj
+            self._keep(obj)
             self._told.add(name)
-        return self.readers.get(name, set()) | self.readers.get("", set())
+            nodes.add(_node(obj))
+        return (
+            self.readers.get(name, set()) | self.readers.get("", set()) | nodes & self.node_readers
+        )
 
     def put_all(self, objects: Iterable[Obj]) -> None:
         """Take in everything that is there."""
-        self.objects = {obj["metadata"]["name"]: obj for obj in objects}
+        self.objects.clear()
+        self._on_nodes.clear()
+        for obj in objects:
+            self._keep(obj)
         self.complete, self.error = True, ""
 
     def begin(self) -> None:
@@ -78,4 +93,19 @@ class Feed:
 
     def everyone(self) -> set[str]:
         """All who look at any of it."""
-        return set().union(*self.readers.values())
+        return self.node_readers.union(*self.readers.values())
+
+    def _keep(self, obj: Obj) -> None:
+        name = obj["metadata"]["name"]
+        self.objects[name] = obj
+        self._on_nodes[_node(obj)].add(name)
+
+    def _drop(self, name: str) -> Obj:
+        before = self.objects.pop(name, {})
+        self._on_nodes[_node(before)].discard(name)
+        return before
+
+
+def _node(obj: Obj) -> str:
+    """The node that an object names as its own, "" for none."""
+    return str((obj.get("spec") or {}).get("nodeName") or "")

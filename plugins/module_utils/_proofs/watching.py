@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Union
 
 from .._json import Obj
 from .._verdicts.reasons import UNDER_WAY, Reason
 from .._verdicts.verdict import Outcome, Verdict
 from .evaluation import Observation
-from .feeds import Watched
+from .feeds import Feed, Watched
 
 FIND_REASONS = {
     "NotFound": Reason(
@@ -42,11 +42,26 @@ def find_all(
     """Watched objects by name, or the verdict where they cannot be looked at. title: how a message
     names them."""
     feed = observation.watched(what)
+    return _unknown(feed, title, what.name in feed.objects) or feed.objects
+
+
+def find_on_node(
+    observation: Observation[Any], what: Watched, title: str
+) -> Union[Sequence[Obj], Verdict]:
+    """Those of the watched objects that name the observed node as theirs, or the verdict where they
+    cannot be looked at. Others' objects do not make it look again."""
+    feed = observation.snapshot.feed(what)
+    found = feed.on_node(observation.node.name if observation.node else "")
+    return _unknown(feed, title) or found
+
+
+def _unknown(feed: Feed, title: str, seen: bool = False) -> Verdict | None:
+    """The verdict where a feed tells nothing yet; seen: what is looked for was told."""
     if feed.error:
         return Verdict(Outcome.BLOCKED, "Unreadable", f"{title} cannot be read: {feed.error}")
-    if not feed.complete and what.name not in feed.objects:
+    if not feed.complete and not seen:
         return Verdict(Outcome.PENDING, "Reading", f"{title} is being read")
-    return feed.objects
+    return None
 
 
 def pods_of(owner: Obj, pods: Iterable[Obj]) -> list[Obj]:

@@ -29,7 +29,9 @@ def device_access(recipe: Recipe, each_options: Sequence[Mapping[str, Any]]) -> 
 
     access = recipe.device_access
     return DeviceAccess(
-        render(access.runtime_classes, "runtime_classes"), render(access.host_paths, "host_paths")
+        render(access.runtime_classes, "runtime_classes"),
+        render(access.host_paths, "host_paths"),
+        render(access.dra_drivers, "dra_drivers"),
     )
 
 

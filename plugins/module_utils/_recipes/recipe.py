@@ -176,12 +176,18 @@ class NodeObjects:
 
 @dataclass(frozen=True)
 class DeviceAccess:
-    """How pods get at the devices beside asking for an extended resource: by a runtime class, or by
-    a path of the node that they mount (* may stand in it). Both are templates whose only variable
-    is options."""
+    """How pods get at the devices beside asking for an extended resource: by a runtime class, by a
+    path of the node that they mount (* may stand in it), or by a ResourceClaim for a device of a
+    DRA driver. All are templates whose only variable is options."""
 
     runtime_classes: tuple[str, ...] = ()
     host_paths: tuple[str, ...] = ()
+    dra_drivers: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.runtime_classes, *self.host_paths, *self.dra_drivers)
 
 
 @dataclass(frozen=True)

@@ -228,6 +228,7 @@ _DEVICE_ACCESS = Record(
         "host_paths": Key(
             Items(Text("an absolute path in which * may stand, or a template of it", r"[/{].*"))
         ),
+        "dra_drivers": Key(Items(Text("the name of a DRA driver, or a template of it"))),
     }
 )
 _REMEDIES = Record(

@@ -12,6 +12,7 @@ from typing import Any
 from .._cluster.client import Client
 from .._cluster.labels import RECIPE_LABEL
 from .._cluster.rights import CLUSTER, Right
+from .claiming_pods import ClaimingPods
 from .prepare import Prepared
 
 _LIVING = "status.phase!=Succeeded,status.phase!=Failed"
@@ -35,16 +36,14 @@ def find_holders(
         return {}
     bound = f"spec.nodeName={next(iter(nodes))}" if nodes and len(nodes) == 1 else "spec.nodeName!="
     pods = client.list(client.kind("v1", "Pod"), fields=f"{_LIVING},{bound}").items
+    claiming = ClaimingPods(client, prepared.device_access.dra_drivers).among(pods)
     found: dict[str, list[str]] = defaultdict(list)
     for pod in pods:
         metadata, node = pod["metadata"], pod["spec"].get("nodeName")
         own = (metadata.get("labels") or {}).get(RECIPE_LABEL) == prepared.recipe.name
-        if (
-            node
-            and not own
-            and (nodes is None or node in nodes)
-            and any(map(prepared.serves, asked_for(pod["spec"])))
-        ):
+        if not node or own or not (nodes is None or node in nodes):
+            continue
+        if any(map(prepared.serves, asked_for(pod["spec"]))) or metadata.get("uid") in claiming:
             found[node].append(f"{metadata['namespace']}/{metadata['name']}")
     return {node: sorted(names) for node, names in sorted(found.items())}
 

@@ -7,7 +7,7 @@ Rules of what may be evicted: kubectl drain (k8s.io/kubectl/pkg/drain/filters.go
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -34,6 +34,7 @@ KEPT: Mapping[str, Any] = {
     "spec": {
         "nodeName": str,
         "runtimeClassName": str,
+        "resourceClaims": [{"name": str}],
         "containers": [_CONTAINER],
         "initContainers": [_CONTAINER],
         "volumes": [{"hostPath": {"path": str}, "emptyDir": {}}],
@@ -46,17 +47,22 @@ KEPT: Mapping[str, Any] = {
 @dataclass(frozen=True)
 class DeviceUse:
     """How a pod is known to use the devices: serves says whether an extended resource is theirs;
-    runtime_classes and host_paths (in which * may stand) are of pods that ask for none."""
+    runtime_classes, host_paths (in which * may stand) and dra_drivers are of pods that ask for
+    none."""
 
     serves: Callable[[str], bool]
     runtime_classes: tuple[str, ...] = ()
     host_paths: tuple[str, ...] = ()
+    dra_drivers: tuple[str, ...] = ()
 
-    def reason(self, spec: Mapping[str, Any]) -> str:
-        """Why a pod is a user of the devices ("asks for example.com/gpu"), "" where it is none."""
+    def reason(self, spec: Mapping[str, Any], *, claims: bool = False) -> str:
+        """Why a pod is a user of the devices ("asks for example.com/gpu"), "" where it is none.
+        claims: whether one of the DRA drivers' is reserved for it."""
         asked = sorted(filter(self.serves, asked_for(spec)))
         if asked:
             return f"asks for {', '.join(asked)}"
+        if claims:
+            return f"claims a device of {', '.join(self.dra_drivers)}"
         runtime = spec.get("runtimeClassName")
         if runtime and runtime in self.runtime_classes:
             return f"runs with runtime class {runtime}"
@@ -110,17 +116,24 @@ def device_users(
     recipe: str,
     rules: DrainRules,
     exchange: Taint,
+    claiming: Collection[str] = (),
 ) -> list[DeviceUser]:
     """The pods that have to leave their node, by name; the recipe's own leave with their gates.
 
-    exchange: the taint of a node whose driver is exchanged.
+    exchange: the taint of a node whose driver is exchanged. claiming: uids of the pods that have
+    claimed a device.
     """
-    found = [_user(pod, use, recipe, rules, exchange) for pod in pods]
+    found = [_user(pod, use, recipe, rules, exchange, claiming) for pod in pods]
     return sorted(filter(None, found), key=str)
 
 
 def _user(
-    pod: Mapping[str, Any], use: DeviceUse, recipe: str, rules: DrainRules, exchange: Taint
+    pod: Mapping[str, Any],
+    use: DeviceUse,
+    recipe: str,
+    rules: DrainRules,
+    exchange: Taint,
+    claiming: Collection[str],
 ) -> DeviceUser | None:
     metadata, spec = pod["metadata"], pod.get("spec") or {}
     labels = metadata.get("labels") or {}
@@ -128,7 +141,7 @@ def _user(
         return None
     owner = _owner(metadata)
     mirrored = _MIRROR in (metadata.get("annotations") or {})
-    why = use.reason(spec)
+    why = use.reason(spec, claims=metadata["uid"] in claiming)
     if not why and (not rules.whole_node or mirrored or owner.startswith("DaemonSet ")):
         return None
     return DeviceUser(

@@ -30,6 +30,7 @@ from .._nodes.upgrade_marks import (
     read_upgrade,
 )
 from .._recipes.recipe import REBOOT_NODE, RESTART_DRIVER
+from .._states.claiming_pods import ClaimingPods
 from .._states.node_upgrades import write_upgrade
 from .._times import timestamp
 from .._verdicts.pod_status import last_line
@@ -165,6 +166,7 @@ class NodeExchange:
         self._boot = ""
         self._before_write = before_write
         self._clock = clock
+        self._claiming = ClaimingPods(client, settings.use.dra_drivers)
         self._hub: WatchHub | None = None
         self._pods: dict[str, Obj] = {}
         self._watched: dict[str, Obj] = {}
@@ -334,7 +336,8 @@ class NodeExchange:
     def _of(self, pods: Sequence[Obj]) -> list[DeviceUser]:
         settings = self._settings
         taint = Taint(summary_label(settings.recipe), EXCHANGE, "NoSchedule")
-        return device_users(pods, settings.use, settings.recipe, settings.rules, taint)
+        claiming = self._claiming.among(pods)
+        return device_users(pods, settings.use, settings.recipe, settings.rules, taint, claiming)
 
     def _evict(self, user: DeviceUser, now: float) -> None:
         self._tried[user.uid] = now

@@ -53,7 +53,9 @@ def exchange_settings(prepared: Prepared, params: Mapping[str, Any]) -> Exchange
     access = prepared.device_access
     return ExchangeSettings(
         recipe=prepared.recipe.name,
-        use=DeviceUse(prepared.serves, access.runtime_classes, access.host_paths),
+        use=DeviceUse(
+            prepared.serves, access.runtime_classes, access.host_paths, access.dra_drivers
+        ),
         rules=DrainRules(
             whole_node=bool(drain.get("whole_node")),
             force=bool(drain.get("force")),

@@ -18,6 +18,7 @@ from .._nodes.taints import EXCHANGE, Taint
 from .._nodes.upgrade_marks import QUARANTINED, REMEDY, UPGRADING, NodeUpgrade, read_upgrade
 from .._proofs.snapshot import ClusterSnapshot, node_of
 from .._recipes.render import render_remedy
+from .._states.claiming_pods import ClaimingPods
 from .._states.desired import Desired
 from .device_users import KEPT, DeviceUser, device_users
 from .driver_pods import DriverPod, DriverPods
@@ -170,8 +171,9 @@ class UpgradeSurvey:
         pods = self._client.list(kind, fields="spec.nodeName!=", kept=KEPT).items
         use, rules = self._settings.use, self._settings.rules
         taint = Taint(summary_label(self.recipe.name), EXCHANGE, "NoSchedule")
+        claiming = ClaimingPods(self._client, use.dra_drivers).among(pods)
         found: dict[str, list[DeviceUser]] = {name: [] for name in nodes}
-        for user in device_users(pods, use, self.recipe.name, rules, taint):
+        for user in device_users(pods, use, self.recipe.name, rules, taint, claiming):
             if user.node in found:
                 found[user.node].append(user)
         return found

@@ -20,6 +20,7 @@ from .effects import MANAGED_BY
 from .model import Obj
 from .operands import Operands
 from .programs import Programs
+from .published import Published
 from .simulator import FEATURES, Simulator
 from .store import Store
 
@@ -64,7 +65,8 @@ class Simulation:
 
     def start(self) -> None:
         """Learn what an earlier daemon left, then start the threads."""
-        self._adopt_features()
+        self._adopt(self.simulator.features)
+        self._adopt(self.simulator.slices)
         store = self.store
         nodes = partial(self._follow, "/api/v1/nodes", {}, store.replace_nodes, self._node_event)
         bound = {"fieldSelector": "spec.nodeName!="}
@@ -79,20 +81,19 @@ class Simulation:
         for name, target in threads.items():
             threading.Thread(target=target, name=name, daemon=True).start()
 
-    def _adopt_features(self) -> None:
-        """NodeFeatures of an earlier daemon: known, so that those whose pod is gone are taken away."""
+    def _adopt(self, published: Published) -> None:
+        """What an earlier daemon has published: known, so that it is taken away where its pod is gone."""
         selector = {
             "labelSelector": ",".join(f"{key}={value}" for key, value in MANAGED_BY.items())
         }
         try:
-            items, _version = Session(self.server).list_all(FEATURES, selector)
+            items, _version = Session(self.server).list_all(published.path, selector)
         except (ApiError, *CANNOT_REACH) as error:
-            LOG.info("no NodeFeatures yet: %s", error)
+            LOG.info("nothing at %s yet: %s", published.path, error)
             return
         for item in items:
             owner = item["metadata"]["ownerReferences"][0]["name"]
-            # Not equal to any wanted one, so it is written again or deleted.
-            self.simulator.features.setdefault(owner, {})[item["metadata"]["name"]] = {}
+            published.adopt(owner, item["metadata"]["name"])
 
     def _follow(
         self,

@@ -105,6 +105,8 @@ class Operand:
     logs: tuple[str, ...] = ()
     # The real program that its pod runs, "" for none.
     program: str = ""
+    # The DRA driver that its ResourceSlices name.
+    dra_driver: str = ""
 
 
 @dataclass(frozen=True)

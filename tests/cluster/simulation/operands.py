@@ -130,6 +130,7 @@ def _operand(
         resources=tuple(re.compile(pattern) for pattern in entry.get("resources", ())),
         logs=tuple(entry.get("logs", ())),
         program=entry.get("program", ""),
+        dra_driver=entry.get("dra_driver", ""),
     )
 
 

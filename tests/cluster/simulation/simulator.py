@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
-from . import effects
+from . import effects, slices
 from .api import MERGE, ApiError, Session
 from .decide import NOTHING, Decision, Event, decide
 from .device_faults import DeviceFaults
@@ -21,6 +21,7 @@ from .gpu_sharing import GpuSharing
 from .kernel_modules import KernelModules
 from .model import Behaviour, Node, Obj, Pod
 from .programs import Programs
+from .published import Published
 from .status import Place, lost_sight
 from .store import Store
 from .topologies import Topologies
@@ -41,6 +42,7 @@ class Work:
     features: dict[str, Obj]
     due: float | None
     programs: list[Pod] = field(default_factory=list)  # whose process is to be started
+    slices: dict[str, Obj] = field(default_factory=dict)
 
     def ask_again(self, due: float | None) -> None:
         """Look again at that time, at the latest."""
@@ -63,7 +65,8 @@ class Simulator:
         self.lock = lock
         self.port = port
         self.clock = clock
-        self.features: dict[str, dict[str, Obj]] = {}  # node -> name -> NodeFeature as written
+        self.features = Published(FEATURES)
+        self.slices = Published(slices.PATH)
         self.events: dict[tuple[str, str], int] = {}  # (pod uid, reason) -> count
         self.writes = 0
         self.programs = programs
@@ -84,7 +87,8 @@ class Simulator:
             pods = list(self.store.pods.get(name, {}).values())
             if node is None:
                 gone = name in self.store.removed
-                self.features.pop(name, None)
+                self.features.forget(name)
+                self.slices.forget(name)
                 work = Work([(pod, Decision(delete=True)) for pod in pods if gone], None, {}, None)
             elif not node.ready:
                 # Its kubelet is silent: nothing is simulated. What the pods lose, the node lifecycle
@@ -105,7 +109,8 @@ class Simulator:
             if node is not None:
                 if work.node:
                     self._write_node(f"{name}/status", work.node, session)
-                self._write_features(node.name, work.features, session)
+                self.writes += self.features.write(node.name, work.features, session)
+                self.writes += self.slices.write(node.name, work.slices, session)
                 for pod in work.programs:
                     self.programs.ensure(pod, session)
                 if node.numa:
@@ -129,6 +134,7 @@ class Simulator:
         advertised = replace(node, devices=self.sharing.devices(node, pods))
         work = Work([], effects.node_patch(advertised, serving, self.port), {}, None)
         work.features = self._features(node, serving, pods)
+        work.slices = slices.wanted_slices(node, pods, store.operands, self.slices.of(node.name))
         taken: list[Pod] = []
         self.modules.look(node, pods)
         self.device_faults.look(node, pods)
@@ -180,7 +186,7 @@ class Simulator:
     def _features(self, node: Node, serving: effects.Served, pods: list[Pod]) -> dict[str, Obj]:
         """What ready pods report, and what a pod that is not ready now has reported: it stays, as
         its file would."""
-        known = self.features.get(node.name, {})
+        known = self.features.of(node.name)
         present = [
             pod for pod in pods if pod.operand.role == "feature-discovery" and not pod.deleting
         ]
@@ -241,28 +247,6 @@ class Simulator:
             return
         with self.lock:
             self.store.put_node(answer)
-
-    def _write_features(self, node: str, wanted: dict[str, Obj], session: Session) -> None:
-        known = self.features.get(node, {})
-        if known == wanted:
-            return
-        for name in known.keys() - wanted.keys():
-            try:
-                session.request("DELETE", f"{FEATURES}/{name}")
-            except ApiError as error:
-                if error.status != 404:
-                    raise
-        for name, obj in wanted.items():
-            if known.get(name) == obj:
-                continue
-            try:
-                session.request("POST", FEATURES, obj)
-            except ApiError as error:
-                if error.status != 409:
-                    raise
-                session.request("PATCH", f"{FEATURES}/{name}", obj, MERGE)
-        self.writes += len(known.keys() | wanted.keys())
-        self.features[node] = wanted
 
     def _write_event(self, pod: Pod, event: Event, session: Session) -> None:
         """One Event object per pod and reason, counted up, as kubelets do."""

@@ -18,12 +18,14 @@ from ..._cluster.rights import CLUSTER, OF_RECIPE, OPERANDS, READ, Right
 from ..._events import cluster_watch
 from ..._numa import numa_reading
 from ..._numa.numa_reading import RECIPE as NUMA_RECIPE
+from ..._proofs.catalog import KINDS
 from ..._recipes.checking.api_types import ApiTypes
 from ..._recipes.checking.trial import Made
 from ..._recipes.recipe import Recipe
 from ..._rmd import rmd_rights
 from ..._rmd.rmd_rights import RECIPE as RMD_RECIPE
 from ..._states import (
+    claiming_pods,
     discover,
     foreign,
     holders,
@@ -89,16 +91,15 @@ def _of_recipe(recipe: Recipe, types: ApiTypes) -> Iterator[Right]:
         yield _of(rival.api_version, rival.kind, types, CLUSTER, ("list",))
     for made in recipe.node_objects:
         yield _of(made.api_version, made.kind, types, CLUSTER, (*READ, "delete"))
+    if recipe.device_access.dra_drivers:
+        yield from claiming_pods.RIGHTS
     for state in recipe.states.values():
         for proof in (*state.validate, *state.disabled_validate):
-            if "api_version" in proof.spec and "kind" in proof.spec:
-                namespaced = types.namespaced(
-                    str(proof.spec["api_version"]), str(proof.spec["kind"])
-                )
-                scope = OPERANDS if namespaced and not proof.spec.get("namespace") else CLUSTER
-                yield _of(
-                    str(proof.spec["api_version"]), str(proof.spec["kind"]), types, scope, READ
-                )
+            kind = KINDS[proof.kind]
+            for what in kind.watches(kind.settings_of(proof), ""):
+                namespaced = types.namespaced(what.api_version, what.kind)
+                scope = OPERANDS if namespaced and not what.namespace else CLUSTER
+                yield _of(what.api_version, what.kind, types, scope, READ)
 
 
 def _of(api_version: str, kind: str, types: ApiTypes, scope: str, verbs: tuple[str, ...]) -> Right:

@@ -83,6 +83,9 @@ REASONS = {
     ),
 }
 
+# What the scheduler says of a node whose free devices do not do for a pod's ResourceClaims
+# (k8s.io/kubernetes/pkg/scheduler/framework/plugins/dynamicresources).
+CLAIMS_UNMET = "cannot allocate all claims"
 RETRY_S = 5.0
 START_RETRY_S = 5.0
 
@@ -209,6 +212,9 @@ def _unfinished(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict
         resource = observation.settings.resource
         if resource and f"Insufficient {resource}" in verdict.message:
             text = f"all {resource} of the node are in use by other pods, so the validation pod waits for one"
+            return Verdict(Outcome.BLOCKED, "DevicesBusy", text, verdict.since)
+        if CLAIMS_UNMET in verdict.message:
+            text = "no device of the node is free for what the validation pod claims, so it waits for one"
             return Verdict(Outcome.BLOCKED, "DevicesBusy", text, verdict.since)
         return Verdict(Outcome.BLOCKED, "NoRoom", verdict.message, verdict.since)
     if verdict.outcome is Outcome.TROUBLE:

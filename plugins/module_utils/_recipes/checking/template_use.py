@@ -88,8 +88,7 @@ def unread_options(recipe: Recipe, uses: Uses) -> list[str]:
     parsed."""
     if any(path in recipe.files and path not in uses.files for path in _named_files(recipe)):
         return []
-    access = recipe.device_access
-    read = {*_options_in([recipe.driver_version, *access.runtime_classes, *access.host_paths])}
+    read = {*_options_in([recipe.driver_version, *recipe.device_access.texts])}
     return [
         name
         for name in recipe.options

@@ -15,6 +15,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._proofs.evalua
     Observation,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.feeds import Watched
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.kinds.resource_slices import (
+    RESOURCE_SLICES,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.queries import (
     QueryResult,
@@ -93,6 +96,75 @@ class Bench:
 def test_allocatable(spec: dict[str, int], offered: int, reason: str) -> None:
     bench = Bench("allocatable", {"resource": FPGA, **spec})
     assert bench.observation(allocatable={FPGA: str(offered)}).reason == reason
+
+
+def resource_slice(
+    name: str,
+    generation: int,
+    devices: int,
+    *,
+    expected: int = 1,
+    driver: str = "dra.acme.example",
+    **more: Any,
+) -> dict[str, Any]:
+    pool = {"name": "p", "generation": generation, "resourceSliceCount": expected}
+    spec = {"driver": driver, "nodeName": "n1", "pool": pool, **more}
+    spec["devices"] = [{"name": f"d-{index}"} for index in range(devices)]
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+OLD, NEW = resource_slice("a", 1, 3), resource_slice("b", 2, 1, expected=2)
+
+
+@pytest.mark.parametrize(
+    ("slices", "outcome", "reason"),
+    [
+        ([], Outcome.TROUBLE, "NotPublished"),
+        ([OLD], Outcome.PASS, "Proven"),
+        (
+            [resource_slice("a", 1, 1), resource_slice("b", 1, 1, nodeName="n2")],
+            Outcome.TROUBLE,
+            "NotPublished",
+        ),
+        ([resource_slice("a", 1, 3, driver="other")], Outcome.TROUBLE, "NotPublished"),
+        # A generation that is not whole yet: neither it nor the one before counts.
+        ([OLD, NEW], Outcome.PENDING, "PoolIncomplete"),
+        ([OLD, NEW, resource_slice("c", 2, 1, expected=2)], Outcome.PASS, "Proven"),
+        ([OLD, resource_slice("b", 2, 1)], Outcome.TROUBLE, "NotPublished"),
+    ],
+)
+def test_devices_count_that_are_published_in_a_whole_generation(
+    slices: list[dict[str, Any]], outcome: Outcome, reason: str
+) -> None:
+    bench = Bench("resource_slices", {"driver": "dra.acme.example", "at_least": 2})
+    assert bench.observation(name="n1").reason == "Reading"
+    bench.snapshot.feed(RESOURCE_SLICES).put_all(slices)
+    verdict = bench.observation(name="n1")
+    assert (verdict.outcome, verdict.reason) == (outcome, reason)
+
+
+@pytest.mark.parametrize(
+    ("effect", "reason"),
+    [("None", "Proven"), ("NoSchedule", "DevicesTainted"), ("NoExecute", "DevicesTainted")],
+)
+def test_a_device_that_its_driver_keeps_pods_off_does_not_count(effect: str, reason: str) -> None:
+    bench = Bench("resource_slices", {"driver": "dra.acme.example", "at_least": 3})
+    tainted = resource_slice("a", 1, 3)
+    tainted["spec"]["devices"][0]["taints"] = [{"key": "acme.example/broken", "effect": effect}]
+    bench.snapshot.feed(RESOURCE_SLICES).put_all([tainted])
+    assert bench.observation(name="n1").reason == reason
+
+
+def test_only_the_node_whose_slice_has_changed_looks_again() -> None:
+    bench = Bench("resource_slices", {"driver": "dra.acme.example"})
+    feed = bench.snapshot.feed(RESOURCE_SLICES)
+    feed.put_all([OLD])
+    assert bench.observation(name="n1").passed
+    assert feed.put(resource_slice("z", 1, 1, nodeName="n2")) == set()
+    assert feed.put(NEW) == {"n1"}
+    assert feed.put(OLD, deleted=True) == {"n1"}
+    assert feed.fail("gone") == {"n1"}
+    assert bench.observation(name="n1").reason == "Unreadable"
 
 
 def job(*conditions: dict[str, str], **status: Any) -> dict[str, Any]:

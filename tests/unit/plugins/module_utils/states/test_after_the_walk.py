@@ -14,6 +14,9 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
+    DeviceAccess,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.guard import Guard
 from ansible_collections.hardware.enablement.plugins.module_utils._states import validate
@@ -83,6 +86,7 @@ def prove(
             grouping=grouping,
             serves=GPU.__eq__,
             by_nodes=False,
+            device_access=DeviceAccess(),
         ),
         discovery=SimpleNamespace(
             grouping=grouping,

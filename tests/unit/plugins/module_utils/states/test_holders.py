@@ -13,6 +13,12 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
+    DeviceAccess,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.claiming_pods import (
+    ClaimingPods,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.holders import (
     find_holders,
     in_words,
@@ -26,6 +32,10 @@ RECIPE = replace(Bench().recipe, resources=("toy.example.com/*",))
 PREPARED = Prepared(RECIPE, resolve(RECIPE, {}), "toy", "applyset")
 DEVICE = {"resources": {"limits": {"toy.example.com/card": "1"}}}
 REQUEST = {"resources": {"requests": {"toy.example.com/card": "1"}}}
+CLAIM = ("resource.k8s.io/v1", "ResourceClaim")
+CLAIMING = replace(
+    PREPARED, recipe=replace(RECIPE, device_access=DeviceAccess(dra_drivers=("toy.example.com",)))
+)
 NOTHING = {"resources": {"limits": {"cpu": "1", "toy.example.com/card": "0"}}}
 
 
@@ -34,7 +44,7 @@ def pod(
 ) -> dict[str, Any]:
     """A pod as the API server lists it."""
     return {
-        "metadata": {"namespace": "a", "name": name, "labels": labels},
+        "metadata": {"namespace": "a", "name": name, "uid": f"uid-{name}", "labels": labels},
         "spec": {"nodeName": node, **spec},
     }
 
@@ -45,11 +55,19 @@ class Pods:
     def __init__(self, *pods: dict[str, Any]) -> None:
         self.pods = pods
         self.fields = ""
+        self.claims: tuple[dict[str, Any], ...] = ()
+        self.asked = 0
 
-    def kind(self, *_args: str) -> None:
-        """Of no interest."""
+    def kind(self, *names: str) -> tuple[str, ...]:
+        return names
 
-    def list(self, _kind: object, fields: str) -> Any:
+    def serves(self, *names: str) -> bool:
+        return self.kind(*names) == CLAIM and bool(self.claims)
+
+    def list(self, kind: object, fields: str = "") -> Any:
+        if kind == CLAIM:
+            self.asked += 1
+            return SimpleNamespace(items=list(self.claims))
         self.fields = fields
         return SimpleNamespace(items=list(self.pods))
 
@@ -84,3 +102,38 @@ def test_in_words() -> None:
     assert in_words(["b", "a"]) == "pods a, b"
     assert in_words(["a"]) == "pod a"
     assert in_words("abcde") == "pods a, b, c and 2 more"
+
+
+def claim(driver: str, *pods: str) -> dict[str, Any]:
+    """A ResourceClaim with a device of a driver, reserved for these pods; one that is not allocated
+    has neither."""
+    results = {"allocation": {"devices": {"results": [{"driver": driver}]}}} if driver else {}
+    return {"status": {**results, "reservedFor": [{"uid": f"uid-{name}"} for name in pods]}}
+
+
+def test_pods_that_have_claimed_a_device_of_the_drivers_hold_it() -> None:
+    claims = {"containers": [{}], "resourceClaims": [{"name": "card"}]}
+    client = Pods(pod("p", **claims), pod("q", **claims), pod("r", containers=[{}]))
+    client.claims = (claim("toy.example.com", "p"), claim("other.example.com", "q"), claim("", "r"))
+    assert find_holders(cast(Client, client), CLAIMING) == {"n": ["a/p"]}
+    assert find_holders(cast(Client, client), PREPARED) == {}
+    assert client.asked == 1
+
+
+def test_claims_are_read_again_where_a_pod_with_claims_is_new() -> None:
+    old, new = (pod(name, resourceClaims=[{"name": "card"}]) for name in ("p", "q"))
+    client = Pods()
+    client.claims = (claim("toy.example.com", "p", "q"),)
+    claiming = ClaimingPods(cast(Client, client), ["toy.example.com"])
+    assert claiming.among([pod("r")]) == frozenset()
+    assert claiming.among([old]) >= {"uid-p"}
+    claiming.among([old])
+    assert client.asked == 1
+    claiming.among([old, new])
+    assert client.asked == 2
+
+
+def test_where_no_claims_are_served_nobody_has_any() -> None:
+    client = Pods(pod("p", resourceClaims=[{"name": "card"}]))
+    assert find_holders(cast(Client, client), CLAIMING) == {}
+    assert client.asked == 0

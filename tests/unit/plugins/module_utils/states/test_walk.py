@@ -374,6 +374,7 @@ class TestWorkload:
         ("message", "reason"),
         [
             ("0/3 nodes: 1 Insufficient x/gpu.", "DevicesBusy"),
+            ("0/1 nodes are available: 1 cannot allocate all claims.", "DevicesBusy"),
             ("node(s) had untolerated taint", "NoRoom"),
         ],
     )

@@ -50,6 +50,13 @@ def of(*pods: Obj, **rules: Any) -> list[tuple[str, str]]:
 ASKS = [{"resources": {"limits": {"acme.io/gpu": "1"}}}]
 
 
+def test_a_pod_that_has_claimed_a_device_uses_it() -> None:
+    use = DeviceUse(lambda _name: False, dra_drivers=("gpu.acme.io",))
+    claimed = pod(metadata={"uid": "claimed"})
+    (user,) = device_users([pod(), claimed], use, "toy", DrainRules(), TAINT, {"claimed"})
+    assert (user.uid, user.why) == ("claimed", "claims a device of gpu.acme.io")
+
+
 @pytest.mark.parametrize(
     ("spec", "why"),
     [

@@ -1,0 +1,147 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Dynamic resource allocation: a DRA driver's ResourceSlices as a proof, and ResourceClaims, which the
+real scheduler allocates and the real controller makes and takes away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.cluster.simulation.faults import clear_faults, set_fault
+from tests.integration import sight
+from tests.integration.kubelet.bench import wait_until
+from tests.integration.plays import Runner
+from tests.integration.test_other_vendors import RECIPES, enable, limited
+
+pytestmark = pytest.mark.recipes
+
+DRA = {"hardware_enablement_recipe": "dra-like"}
+OPTIONS: dict[str, Any] = {"devices": 2}
+HOLDER = "holder"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """2 nodes with 2 cards each."""
+    with Cluster.up("test-dra") as started:
+        started.add_nodes(2, profile="fpga", prefix="fpga")
+        yield started
+
+
+@pytest.fixture(scope="module")
+def user(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    """Plays with the rights that the playbook rights writes down for the recipe."""
+    return limited(cluster, "dra-like", tmp_path_factory.mktemp("dra"))
+
+
+@pytest.fixture
+def runner(cluster: Cluster, user: Runner) -> Runner:
+    """The recipe, enabled."""
+    if sight.phase(cluster, "dra-like") != "ready":
+        assert "dra-like: ready, 2/2 nodes" in enable(
+            user, {**DRA, "hardware_enablement_options": OPTIONS}
+        )
+    return user
+
+
+def claims(cluster: Cluster) -> list[str]:
+    """The ResourceClaims that there are."""
+    return cluster.kubectl("get", "resourceclaims", "-A", "-o", "name").split()
+
+
+def slices(cluster: Cluster) -> dict[str, int]:
+    """Node -> how many devices are published of it."""
+    found = json.loads(cluster.kubectl("get", "resourceslices", "-o", "json"))["items"]
+    return {each["spec"]["nodeName"]: len(each["spec"]["devices"]) for each in found}
+
+
+def hold(cluster: Cluster, node: str, cards: int) -> None:
+    """A pod that claims cards of a node, and runs."""
+    request = {"name": "card", "exactly": {"deviceClassName": "dra-like", "count": cards}}
+    claim = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": HOLDER, "namespace": "default"},
+        "spec": {"devices": {"requests": [request]}},
+    }
+    container = {"name": "main", "image": "user", "resources": {"claims": [{"name": "cards"}]}}
+    spec: dict[str, Any] = {
+        "nodeSelector": {"kubernetes.io/hostname": node},
+        "resourceClaims": [{"name": "cards", "resourceClaimName": HOLDER}],
+        "containers": [container],
+    }
+    metadata = {"name": HOLDER, "namespace": "default"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    cluster.kubectl(
+        "apply",
+        "-f",
+        "-",
+        stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": [claim, pod]}),
+    )
+    cluster.kubectl("wait", "--for=condition=Ready", f"pod/{HOLDER}", "--timeout=60s")
+
+
+def release(cluster: Cluster) -> None:
+    """The pod ends, and its claim with it."""
+    cluster.kubectl("delete", f"pod/{HOLDER}", f"resourceclaim/{HOLDER}")
+
+
+@pytest.mark.usefixtures("runner")
+def test_cards_are_proven_by_slices_and_a_claim_which_goes_with_its_pod(cluster: Cluster) -> None:
+    assert slices(cluster) == {"fpga-1": 2, "fpga-2": 2}
+    for node in ("fpga-1", "fpga-2"):
+        assert sight.marks(cluster)[node]["dra-like"] == "ready"
+    wait_until(lambda: not claims(cluster), "the claims of validation pods are gone")
+
+
+def test_a_second_run_changes_nothing(cluster: Cluster, runner: Runner) -> None:
+    mark = cluster.mark()
+    runner.play("enable", **DRA, hardware_enablement_recipe_dir=RECIPES).unchanged()
+    assert runner.writes(mark) == []
+
+
+def test_a_node_of_which_fewer_devices_are_published_is_named(
+    cluster: Cluster, runner: Runner
+) -> None:
+    set_fault(cluster.kubeconfig, "fpga-1", "fpga-dra-driver", "mute")
+    wait_until(lambda: slices(cluster) == {"fpga-2": 2}, "the driver takes its slice away")
+    played = runner.play(
+        "enable", **DRA, hardware_enablement_recipe_dir=RECIPES, hardware_enablement_failure_grace=1
+    )
+    clear_faults(cluster.kubeconfig)
+    wait_until(lambda: len(slices(cluster)) == 2, "the slice is back")
+    assert played.code == 2
+    assert "fpga.example.org publishes 0 devices of the node, wanted at least 2" in played.output
+
+
+def test_a_claimed_device_keeps_the_recipe_and_is_waited_for(
+    cluster: Cluster, runner: Runner
+) -> None:
+    hold(cluster, "fpga-2", 2)
+    # Another version: the claim is proven again, for which no device is free.
+    played = runner.play(
+        "enable",
+        **DRA,
+        hardware_enablement_recipe_dir=RECIPES,
+        hardware_enablement_options={**OPTIONS, "version": "0.3.1"},
+        hardware_enablement_failure_grace=1,
+    )
+    assert "no device of the node is free for what the validation pod claims" in played.output
+    refused = runner.play("disable", **DRA, hardware_enablement_recipe_dir=RECIPES)
+    assert refused.code == 2
+    assert f"pod default/{HOLDER}" in refused.output
+    release(cluster)
+
+
+def test_disabled_leaves_nothing(cluster: Cluster, runner: Runner) -> None:
+    runner.play("disable", **DRA, hardware_enablement_recipe_dir=RECIPES).check()
+    made = "hardware-enablement.io/recipe=dra-like"
+    kinds = "all,resourceclaimtemplate,resourceclaim,deviceclass,resourceslice,clusterrole"
+    assert cluster.kubectl("get", kinds, "-A", "-l", made, "-o", "name") == ""
+    wait_until(lambda: not claims(cluster), "no claim is left")
