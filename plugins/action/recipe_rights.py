@@ -7,20 +7,19 @@ the module."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from ..module_utils._authoring.rights import rights_core
 from ..module_utils._interface import arguments
 from ..module_utils._interface.api_types_file import read_api_types
-from ..module_utils._interface.bundle import read_bundle
+from ..module_utils._interface.bundle import find_bundle
 from ..module_utils._runs.context import RunContext
-from ..plugin_utils._in_process import COLLECTION_RECIPES, ControllerAction
+from ..plugin_utils._in_process import ControllerAction, recipe_stores
 
 
 def _run(params: Mapping[str, Any], _context: RunContext) -> dict[str, Any]:
-    folder = Path(params["recipe_dir"]) if params.get("recipe_dir") else COLLECTION_RECIPES
-    bundles = {name: read_bundle(folder / name, COLLECTION_RECIPES) for name in params["recipes"]}
+    folders = recipe_stores(params)
+    bundles = {name: find_bundle(name, folders) for name in params["recipes"]}
     return rights_core.run(params, bundles, read_api_types())
 
 

@@ -165,6 +165,19 @@ attributes:
     support: full
 """
 
+    RECIPE_NAMES = r"""
+options:
+  recipe:
+    description:
+      - Name of the recipe, which is the name of its folder.
+    type: str
+  recipe_dir:
+    description:
+      - The folder that holds the recipe's folder.
+      - A recipe that is not in it, or without it any, is one of this collection.
+    type: path
+"""
+
     RECIPE = r"""
 options:
   recipe:
@@ -174,7 +187,7 @@ options:
   recipe_dir:
     description:
       - The folder that holds the recipe's folder.
-      - Without it, the recipes of this collection are used.
+      - A recipe that is not in it, or without it any, is one of this collection.
     type: path
   bundle:
     description:

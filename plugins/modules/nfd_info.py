@@ -203,6 +203,15 @@ image_states:
   type: list
   elements: str
   returned: always
+depends:
+  description: The recipes that the recipe names as those that have to be enabled before it.
+  type: list
+  elements: str
+  returned: always
+namespace:
+  description: The namespace for the recipe's objects, empty without a recipe.
+  type: str
+  returned: always
 """
 
 from ansible.module_utils.basic import AnsibleModule

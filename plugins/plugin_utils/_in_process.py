@@ -27,7 +27,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ..module_utils._errors import InvalidInput
-from ..module_utils._interface.bundle import read_bundle
+from ..module_utils._interface.bundle import find_bundle, stores_of
 from ..module_utils._interface.outcome import masked, outcome_of
 from ..module_utils._interface.public_variables import (
     CONNECTION,
@@ -36,6 +36,7 @@ from ..module_utils._interface.public_variables import (
     refuse_unknown,
     refuse_wrong,
 )
+from ..module_utils._interface.recipe_store import FileStore
 from ..module_utils._interface.run_id import introduction, make_run_id
 from ..module_utils._runs.context import RunContext
 from ._orphan import end_with_parent, parent, started
@@ -111,12 +112,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
                 todo="add -e hardware_enablement_recipe=nvidia-gpu, or the name of another one",
             )
         if "bundle" in self.SPEC and args.get("recipe") and not args.get("bundle"):
-            folder = (
-                Path(args["recipe_dir"]).expanduser()
-                if args.get("recipe_dir")
-                else COLLECTION_RECIPES
-            )
-            args["bundle"] = read_bundle(folder / str(args["recipe"]), COLLECTION_RECIPES)
+            args["bundle"] = find_bundle(str(args["recipe"]), recipe_stores(args))
         if "run_id" in self.SPEC and not args.get("run_id"):
             args["run_id"] = run_id(str(task_vars.get("inventory_hostname", "localhost")))
 
@@ -200,6 +196,11 @@ class ControllerAction(InProcessAction):
 
     def _is_local(self, task_vars: Mapping[str, Any]) -> bool:  # noqa: ARG002 - its base asks
         return True
+
+
+def recipe_stores(args: Mapping[str, Any]) -> list[FileStore]:
+    """Where a task's recipes are."""
+    return stores_of(args.get("recipe_dir") or None, COLLECTION_RECIPES)
 
 
 def plain(value: Any) -> Any:

@@ -310,6 +310,14 @@ SPECIAL_RESOURCE_INFO: Spec = {**CONNECTION, "name": {"type": "str"}}
 # What is about files of the controller, without a cluster.
 RECIPE_CHECK: Spec = {name: RECIPE[name] for name in ("recipe", "recipe_dir", "bundle", "options")}
 
+# graph is filled in by the action plugin, as a bundle is.
+RECIPE_DEPENDENCIES: Spec = {
+    **CONNECTION,
+    "recipe": RECIPE["recipe"],
+    "recipe_dir": RECIPE["recipe_dir"],
+    "graph": {"type": "dict"},
+}
+
 RECIPE_NEW: Spec = {
     "name": {"type": "str", "required": True},
     "recipe_dir": {"type": "path", "required": True},

@@ -1,88 +1,80 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read a recipe's files from disk: the one place where a recipe is more than text in memory."""
+"""From a recipe's name to its files: where recipes are looked for, and with what they extend."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from .._errors import InvalidInput
 from .._recipes.overlay import RECIPE_FILE, extended_by, with_base
+from .recipe_store import FileStore
 
-MAX_BYTES = 1_000_000
-# What a recipe cannot be without being able to read it. Other files may be text (sources of a
-# build) or not (pictures).
-TEXT_SUFFIXES = (".yml", ".yaml", ".j2", ".json")
+Stores = Sequence[FileStore]
 
 
-def read_bundle(folder: Path, shipped: Path | None = None) -> dict[str, str]:
+def stores_of(recipe_dir: str | None, shipped: Path | None = None) -> list[FileStore]:
+    """Where recipes are looked for, in this order: the folder that was named, and that of the
+    collection. Raises InvalidInput where there is no such folder."""
+    folders = [FileStore(Path(recipe_dir).expanduser())] if recipe_dir else []
+    for folder in folders:
+        folder.refuse_missing()
+    return [*folders, *([FileStore(shipped)] if shipped else [])]
+
+
+def find_bundle(name: str, folders: Stores) -> dict[str, str]:
     """The texts of a recipe by their path inside its folder, with those of the recipe that it
-    extends, which lies beside it or in shipped; hidden files do not count.
+    extends; the first folder that holds one of that name counts.
 
     Raises InvalidInput where there is no recipe, or something in it that should be text and is
     none, or where recipes extend each other in a circle.
     """
-    return _with_bases(folder, shipped, ())
+    return _with_bases(name, folders, folders, ())
 
 
-def _with_bases(folder: Path, shipped: Path | None, above: tuple[Path, ...]) -> dict[str, str]:
-    """above: the folders of the recipes that extend this one."""
-    chain = (*above, folder.resolve())
-    bundle = _files_in(folder)
+def read_bundle(folder: Path, shipped: Path | None = None) -> dict[str, str]:
+    """The same for a recipe whose folder is known."""
+    return find_bundle(folder.name, stores_of(str(folder.parent), shipped))
+
+
+def _with_bases(
+    name: str, among: Stores, folders: Stores, above: tuple[tuple[FileStore, str], ...]
+) -> dict[str, str]:
+    """among: where this one is looked for. above: what extends it, each with its folder."""
+    found = next((folder for folder in among if folder.holds(name)), None)
+    if found is None:
+        raise _missing(name, folders, [each for _folder, each in above])
+    chain = (*above, (found, name))
+    if (found, name) in above:
+        raise InvalidInput(
+            f"the recipe {above[0][1]} cannot be read",
+            why=f"they extend each other: {' -> '.join(each for _folder, each in chain)}",
+            todo="let one of them extend none",
+        )
+    bundle = found.read(name)
     base = extended_by(bundle)
     if not base:
         return bundle
     # One of the same name changes that of the collection.
-    places = [
-        parent / base
-        for parent in (folder.parent, shipped)
-        if parent and (parent / base).resolve() != chain[-1]
-    ]
-    found = next((place for place in places if (place / RECIPE_FILE).is_file()), None)
-    if found is not None and found.resolve() not in chain:
-        return with_base(bundle, base, _with_bases(found, shipped, chain))
-    names = [*(each.name for each in chain), base]
-    if found is not None or not places:
-        why, todo = f"they extend each other: {' -> '.join(names)}", "let one of them extend none"
-    else:
-        why = f"there is no recipe {base}, neither beside it nor in the collection"
-        todo = f"correct extends in {folder / RECIPE_FILE}"
-    raise InvalidInput(f"the recipe {names[0]} cannot be read", why=why, todo=todo)
+    others = [folder for folder in folders if (folder, base) != (found, name)] or folders
+    return with_base(bundle, base, _with_bases(base, others, folders, chain))
 
 
-def _files_in(folder: Path) -> dict[str, str]:
-    if not (folder / RECIPE_FILE).is_file():
-        raise InvalidInput(
-            f"there is no recipe at {folder}",
-            why="it holds no recipe.yml",
-            todo=f"name one of the recipes that exist ({_names(folder.parent)}), or set recipe_dir to the folder that"
-            " holds your recipes",
+def _missing(name: str, folders: Stores, above: Sequence[str]) -> InvalidInput:
+    names = sorted({each for folder in folders for each in folder.names()})
+    places = " or ".join(map(str, folders))
+    if above:
+        return InvalidInput(
+            f"the recipe {above[0]} cannot be read",
+            why=f"{above[-1]} extends {name}, and there is no recipe {name} in {places}",
+            todo=f"correct extends in the {RECIPE_FILE} of {above[-1]}",
         )
-    bundle = {}
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if not path.is_file() or any(part.startswith(".") for part in name.split("/")):
-            continue
-        if path.stat().st_size > MAX_BYTES:
-            raise InvalidInput(
-                f"{path} is too large", why=f"the limit is {MAX_BYTES} bytes", todo="split it"
-            )
-        try:
-            bundle[name] = path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise InvalidInput(
-                f"{path} cannot be read", why=str(error.strerror), todo="check its rights"
-            ) from error
-        except UnicodeDecodeError as error:
-            if path.suffix not in TEXT_SUFFIXES:
-                continue
-            raise InvalidInput(
-                f"{path} is no UTF-8 text", why=str(error), todo="save it as UTF-8"
-            ) from error
-    return bundle
-
-
-def _names(folder: Path) -> str:
-    names = sorted(entry.parent.name for entry in folder.glob("*/recipe.yml"))
-    return ", ".join(names) or f"none in {folder}"
+    return InvalidInput(
+        f"there is no recipe {name}",
+        where=places,
+        why=f"no folder of that name holds a {RECIPE_FILE}",
+        todo=f"name one of the recipes that exist ({', '.join(names) or 'none'}), or set recipe_dir to the folder that"
+        " holds your recipes",
+    )

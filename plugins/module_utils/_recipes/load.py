@@ -19,6 +19,7 @@ from .recipe import (
     Asset,
     Build,
     Compile,
+    Dependency,
     DeviceAccess,
     Git,
     NodeObjects,
@@ -107,11 +108,16 @@ def _recipe(raw: Mapping[str, Any], files: Mapping[str, str], source: str) -> Re
         remedies=Remedies(
             **{name: tuple(values) for name, values in raw.get("remedies", {}).items()}
         ),
+        depends=tuple(_dependency(entry) for entry in raw.get("depends", ())),
         options=_options(raw.get("options", {})),
         states={name: _state(name, states[name], files) for name in in_order(states)},
         files=dict(files),
         source=source,
     )
+
+
+def _dependency(raw: str | Mapping[str, Any]) -> Dependency:
+    return Dependency(raw) if isinstance(raw, str) else Dependency(**raw)
 
 
 def _options(raw: Mapping[str, Any]) -> dict[str, Option]:

@@ -28,8 +28,12 @@ _OF_NAMES = ("options", "states")
 def extended_by(bundle: Mapping[str, str]) -> str:
     """The name of the recipe that this one extends; "" for none, and where recipe.yml cannot be
     read, which whoever loads it says."""
+    text = bundle.get(RECIPE_FILE, "")
+    if EXTENDS not in text:
+        # Nearly all, and each task reads the whole of it anyway.
+        return ""
     try:
-        documents = parse(bundle.get(RECIPE_FILE, ""), RECIPE_FILE)
+        documents = parse(text, RECIPE_FILE)
     except InvalidInput:
         return ""
     raw = documents[0] if len(documents) == 1 else None

@@ -206,6 +206,15 @@ class Remedies:
 
 
 @dataclass(frozen=True)
+class Dependency:
+    """A recipe that has to be enabled before another one. options: those that it is enabled with
+    where it is not enabled yet."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Recipe:
     """A special resource's stack.
 
@@ -215,7 +224,8 @@ class Recipe:
     driver. rivals: what must not run where this recipe is enabled. node_objects: what its pods make
     of each node, removed with the recipe. release_role: the role that gives back what is not in the
     recipe's objects, before these are removed ("" for none). device_access: what else than a
-    request tells a user of the devices. remedies: what is tried on a node that fails.
+    request tells a user of the devices. remedies: what is tried on a node that fails. depends: what
+    is enabled and proven before it.
     version: the author's own ("" for none), driver_version the template of the driver's, of which
     options are the only variables.
     options: those of the recipe and the standard ones. states: in dependency order. files: every
@@ -236,6 +246,7 @@ class Recipe:
     release_role: str = ""
     device_access: DeviceAccess = field(default_factory=DeviceAccess)
     remedies: Remedies = field(default_factory=Remedies)
+    depends: tuple[Dependency, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
     states: Mapping[str, State] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)

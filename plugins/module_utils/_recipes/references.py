@@ -38,6 +38,7 @@ def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems:
                 "none",
             )
     _check_remedies(_dict(raw.get("remedies")), states, files, problems)
+    _check_depends(raw, problems)
     _check_cycles(states, problems)
 
 
@@ -66,6 +67,16 @@ def _check_remedies(
                 "restart, reboot, or a file of the recipe",
                 f"{step}{suggest(step, [*known, *files])}",
             )
+
+
+def _check_depends(raw: Mapping[str, Any], problems: Problems) -> None:
+    """What the other recipes are is read when one is enabled."""
+    seen = {raw.get("name")}
+    for index, entry in enumerate(_list(raw.get("depends"))):
+        name = _dict(entry).get("name") if isinstance(entry, dict) else entry
+        if isinstance(name, str) and name in seen:
+            problems.add(f"depends[{index}]", "another recipe, and each of them once", name)
+        seen.add(name if isinstance(name, str) else None)
 
 
 def _check_names(names: Any, states: Mapping[str, Any], path: str, problems: Problems) -> None:

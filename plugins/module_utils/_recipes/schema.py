@@ -129,6 +129,7 @@ _ASSET = Either(
         (dict, Record({"path": Key(_FILE_PATTERN, required=True), "needs_api": Key(_API)})),
     ),
 )
+_OPTION_NAME = Text("lower-case letters, digits and _", r"[a-z][a-z0-9_]*")
 _OPTION = Record(
     {
         "type": Key(_TYPES),
@@ -237,10 +238,25 @@ _REMEDIES = Record(
         "steps": Key(Items(Text("restart, reboot, or the template of a Pod"), minimum=1)),
     }
 )
+_RECIPE_NAME = Text("the name of a recipe", DNS_LABEL, 30, RESERVED_RECIPES)
+_DEPENDENCY = Either(
+    "the name of a recipe, or a mapping with name and options",
+    (
+        (str, _RECIPE_NAME),
+        (
+            dict,
+            Record(
+                {
+                    "name": Key(_RECIPE_NAME, required=True),
+                    "options": Key(MapOf(Anything(), _OPTION_NAME)),
+                }
+            ),
+        ),
+    ),
+)
 _LABEL_SETS = Record(
     {"any_of": Key(Items(MapOf(_LABEL_VALUE, _LABEL_NAME, 1), minimum=1), required=True)}
 )
-_OPTION_NAME = Text("lower-case letters, digits and _", r"[a-z][a-z0-9_]*")
 RECIPE = Record(
     {
         "apiVersion": Key(OneOf((API_VERSION,)), required=True),
@@ -258,6 +274,7 @@ RECIPE = Record(
         "node_objects": Key(Items(_NODE_OBJECT)),
         "device_access": Key(_DEVICE_ACCESS),
         "remedies": Key(_REMEDIES),
+        "depends": Key(Items(_DEPENDENCY)),
         "release_role": Key(Text("a role's full name", _FULL_NAME)),
         "options": Key(MapOf(_OPTION, _OPTION_NAME)),
         "states": Key(MapOf(_STATE, _STATE_NAME, minimum=1), required=True),
@@ -276,7 +293,7 @@ CHANGES = _changeable(
     RECIPE,
     apiVersion=RECIPE.keys["apiVersion"],
     name=RECIPE.keys["name"],
-    extends=Key(Text("the name of a recipe", DNS_LABEL, 30), required=True),
+    extends=Key(_RECIPE_NAME, required=True),
     options=Key(MapOf(Optional(_changeable(_OPTION)), _OPTION_NAME)),
     states=Key(MapOf(Optional(_changeable(_STATE)), _STATE_NAME)),
 )

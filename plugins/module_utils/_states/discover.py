@@ -154,6 +154,8 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     client = connect(params)
     differences: tuple[str, ...] = ()
     image_states: list[str] = []
+    depends: list[str] = []
+    namespace = ""
     taints: list[Obj] = []
     grouping = None
     if params.get("recipe"):
@@ -162,6 +164,8 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         differences = prepared.differences
         states = prepared.recipe.states.values()
         image_states = [state.name for state in states if is_looked_up(state)]
+        namespace = prepared.namespace
+        depends = [dependency.name for dependency in prepared.recipe.depends]
         taints = [dict(taint.to_object()) for taint in prepared.taints]
         grouping = grouping_of(client, prepared)
         selector: Selector = prepared.selector
@@ -183,5 +187,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         "cluster": cluster_facts(client),
         "differences": list(differences),
         "image_states": image_states,
+        "depends": depends,
+        "namespace": namespace,
         "taints": taints,
     }

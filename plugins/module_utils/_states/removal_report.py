@@ -47,6 +47,7 @@ def find_kept(
     found = [
         *_namespaces(client, prepared, record),
         *_definitions(client, prepared, record),
+        *_dependencies(client, record),
         *_of_all_recipes(client, prepared),
     ]
     return [kept for kept in found if kept.key not in going]
@@ -111,6 +112,20 @@ def _definitions(
             "run with -e hardware_enablement_delete_definitions=true",
         )
         for live in brought_definitions(client, prepared, record)
+    ]
+
+
+def _dependencies(client: Client, record: Mapping[str, Any] | None) -> list[KeepReason]:
+    """What was enabled before it, since it depends on it."""
+    names = ((record or {}).get("spec") or {}).get("depends") or []
+    return [
+        KeepReason(
+            ObjectKey(RECORD.api_version, RECORD.kind, "", name),
+            "which this one depends on",
+            f"run disable with -e hardware_enablement_recipe={name}",
+        )
+        for name in names
+        if client.get(RECORD, name) is not None
     ]
 
 

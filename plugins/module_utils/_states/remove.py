@@ -21,6 +21,7 @@ from .._json import Obj
 from .._recipes.recipe import State
 from .._runs.context import RunContext
 from .._runs.guard import Guard
+from .dependency_order import refuse_while_needed
 from .holders import find_holders, in_words
 from .leftovers import find_marked
 from .ownership import find_owned, gone_states
@@ -42,6 +43,7 @@ def states(
     owns."""
     record = record_store.read(client, prepared.recipe.name)
     if not params["force"]:
+        refuse_while_needed(client, prepared.recipe.name, prepared.recipe.recipe)
         refuse_while_used(client, prepared)
     names = [state.name for state in chosen]
     names += gone_states(prepared, names, record)

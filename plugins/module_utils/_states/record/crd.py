@@ -255,6 +255,9 @@ def _schema() -> Obj:
             list_of(TEXT), "Label selectors, any of which makes a node one of ours."
         ),
         pools=described(list_of(_pool(), "name"), "Sets of nodes with options of their own."),
+        depends=described(
+            list_of(TEXT), "The recipes that are enabled and proven before this one."
+        ),
         taints=described(list_of(_taint()), "Taints that keep other pods off these nodes."),
     )
     spec["required"] = ["recipe", "namespace"]

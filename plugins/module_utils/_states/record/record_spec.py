@@ -62,6 +62,8 @@ def make_spec(
     keys = [taint.to_object() for taint in taints]
     if keys:
         spec["taints"] = keys
+    if recipe.depends:
+        spec["depends"] = [dependency.name for dependency in recipe.depends]
     hidden = [name for name in asked if name in secret]
     if hidden:
         spec["secretOptions"] = hidden

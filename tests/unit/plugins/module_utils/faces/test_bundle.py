@@ -11,7 +11,9 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
+    find_bundle,
     read_bundle,
+    stores_of,
 )
 
 
@@ -46,6 +48,20 @@ def test_one_of_the_same_name_changes_that_of_the_collection(tmp_path: Path) -> 
     assert read_bundle(own, tmp_path / "shipped")[".extends/gpu/file"] == "shipped"
 
 
+def test_the_folder_that_is_named_goes_before_the_collections(tmp_path: Path) -> None:
+    write(tmp_path / "own" / "gpu")
+    write(tmp_path / "shipped" / "gpu")
+    write(tmp_path / "shipped" / "nfd")
+    folders = stores_of(str(tmp_path / "own"), tmp_path / "shipped")
+
+    assert find_bundle("gpu", folders)["file"] == "own"
+    assert find_bundle("nfd", folders)["file"] == "shipped"
+    with pytest.raises(InvalidInput, match=r"there is no recipe gpus .*gpu, nfd"):
+        find_bundle("gpus", folders)
+    with pytest.raises(InvalidInput, match="there is no such folder"):
+        stores_of(str(tmp_path / "onw"))
+
+
 @pytest.mark.parametrize(
     ("extends", "said"),
     [
@@ -59,7 +75,7 @@ def test_one_of_the_same_name_changes_that_of_the_collection(tmp_path: Path) -> 
         ({"a": "b", "b": "b"}, "they extend each other: a -> b -> b"),
         (
             {"a": "b", "b": "c"},
-            "there is no recipe c, neither beside it nor in the collection; correct extends in",
+            "the recipe a cannot be read: b extends c, and there is no recipe c in",
         ),
     ],
 )

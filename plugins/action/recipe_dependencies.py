@@ -1,0 +1,33 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""recipe_dependencies: the recipes are read where ansible-playbook runs; documented with the module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ..module_utils._interface import arguments
+from ..module_utils._interface.bundle import find_bundle
+from ..module_utils._recipes.dependencies import graph_of
+from ..module_utils._recipes.load import load
+from ..module_utils._states import dependency_order
+from ..plugin_utils._in_process import InProcessAction, recipe_stores
+
+
+class ActionModule(InProcessAction):
+    """recipe_dependencies in the process of ansible-playbook."""
+
+    MODULE = "hardware.enablement.recipe_dependencies"
+    SPEC = arguments.RECIPE_DEPENDENCIES
+    CORE = staticmethod(dependency_order.run)
+
+    def _complete(self, args: dict[str, Any], task_vars: Mapping[str, Any]) -> None:
+        super()._complete(args, task_vars)
+        stores = recipe_stores(args)
+        graph = graph_of(
+            str(args["recipe"]), lambda name: load(find_bundle(name, stores), name).depends
+        )
+        args["graph"] = {name: [asdict(each) for each in found] for name, found in graph.items()}

@@ -1,0 +1,77 @@
+#!/usr/bin/python
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: recipe_dependencies
+short_description: Tell what a recipe depends on
+version_added: 0.2.0
+author: hardware.enablement contributors (@hardware-enablement)
+description:
+  - Returns all recipes that a recipe depends on (C(depends) in C(recipe.yml)), directly or not, in the order in which
+    they have to be enabled, and which of them are enabled already.
+  - Fails where recipes depend on each other, and where two of them want a third one with different options.
+  - The role C(dependencies) enables and proves what this module returns.
+options:
+  recipe:
+    required: true
+  graph:
+    description:
+      - Recipe to what it names in C(depends). Filled in by the action plugin, so that a target needs no files.
+    type: dict
+extends_documentation_fragment:
+  - hardware.enablement.common
+  - hardware.enablement.common.connection
+  - hardware.enablement.common.recipe_names
+  - hardware.enablement.common.reads
+"""
+
+EXAMPLES = r"""
+- name: What has to be enabled before it?
+  hardware.enablement.recipe_dependencies:
+    recipe: acme-fpga
+    recipe_dir: "{{ playbook_dir }}/recipes"
+  register: found
+"""
+
+RETURN = r"""
+dependencies:
+  description: What the recipe depends on; each comes after what it depends on itself.
+  type: list
+  elements: dict
+  returned: success
+  contains:
+    name:
+      description: Name of the recipe.
+      type: str
+    options:
+      description: The options that it is to be enabled with where it is not enabled yet.
+      type: dict
+    enabled:
+      description: Whether it is enabled.
+      type: bool
+    instance:
+      description: What it is enabled as; its name, where it is not.
+      type: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
+from ..module_utils._states import dependency_order
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.RECIPE_DEPENDENCIES, supports_check_mode=True),
+        dependency_order.run,
+    )
+
+
+if __name__ == "__main__":
+    main()
