@@ -17,7 +17,7 @@ import yaml
 from tests.cluster.programs import PROMTOOL_MODULES, ensure_programs
 from tests.unit.recipes.conftest import REPO, renderer
 
-CASES = REPO / "tests" / "promtool" / "nvidia-gpu.yml"
+CASES = {file.stem: file for file in sorted((REPO / "tests" / "promtool").glob("*.yml"))}
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +36,10 @@ def promtool() -> Callable[..., None]:
     return run
 
 
-def write_rules(folder: Path, **options: Any) -> list[dict[str, Any]]:
-    """The rules under these options, written to FOLDER/rules.yml."""
-    rendering = renderer(REPO / "recipes" / "nvidia-gpu")(**options)
-    spec = rendering.one("PrometheusRule", "nvidia-gpu")["spec"]
+def write_rules(recipe: str, folder: Path, **options: Any) -> list[dict[str, Any]]:
+    """A recipe's rules under these options, written to FOLDER/rules.yml."""
+    rendering = renderer(REPO / "recipes" / recipe)(**options)
+    spec = rendering.one("PrometheusRule", recipe)["spec"]
     (folder / "rules.yml").write_text(yaml.safe_dump(spec))
     return [rule for group in spec["groups"] for rule in group["rules"]]
 
@@ -52,17 +52,23 @@ def write_rules(folder: Path, **options: Any) -> list[dict[str, Any]]:
 def test_promtool_accepts_the_rules(
     promtool: Callable[..., None], tmp_path: Path, options: dict[str, Any]
 ) -> None:
-    write_rules(tmp_path, **options)
+    write_rules("nvidia-gpu", tmp_path, **options)
     promtool("check", "rules", "rules.yml", cwd=tmp_path)
 
 
+def test_every_recipe_with_alerts_has_cases() -> None:
+    found = {file.parents[1].name for file in (REPO / "recipes").glob("*/monitoring/rules.yaml.j2")}
+    assert found == CASES.keys()
+
+
+@pytest.mark.parametrize("recipe", CASES)
 def test_alerts_fire_when_they_should_and_only_then(
-    promtool: Callable[..., None], tmp_path: Path
+    promtool: Callable[..., None], tmp_path: Path, recipe: str
 ) -> None:
     descriptions = {
-        rule["alert"]: rule["annotations"]["description"] for rule in write_rules(tmp_path)
+        rule["alert"]: rule["annotations"]["description"] for rule in write_rules(recipe, tmp_path)
     }
-    cases = yaml.safe_load(CASES.read_text())
+    cases = yaml.safe_load(CASES[recipe].read_text())
     firing = set()
     for case in cases["tests"]:
         for entry in case["alert_rule_test"]:

@@ -32,6 +32,7 @@ Obj = dict[str, Any]
 REPO = Path(__file__).resolve().parents[3]
 
 CLUSTER_SCOPED = {
+    "ClusterRole",
     "ClusterRoleBinding",
     "Namespace",
     "NodeFeatureRule",

@@ -1,36 +1,45 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of sources names every image, environment variable and host path of the recipe, and
+"""The tables of sources name every image, environment variable and host path of their recipes, and
 nothing else."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
-TABLE = Path(__file__).resolve().parents[3] / "docs" / "recipes" / "nvidia-gpu-sources.md"
+import pytest
+
+from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import REPO, renderer
+
+TABLES = REPO / "docs" / "recipes"
 ROW = re.compile(
     r"^\| (?P<state>\w+) \| (?P<kind>image|env|path) \| `(?P<name>[^`]+)` \| (?P<source>\S+ \S+) \| (?P<version>\S+) \|"
 )
-# Together these make every part of the recipe show up.
-VARIANTS: tuple[dict[str, Any], ...] = (
-    {},
-    {"driver_enabled": False},
-    {"driver_precompiled": True},
-    {"toolkit_enabled": False},
-    {"container_runtime": "cri-o"},
-    {"mig_strategy": "mixed"},
-    {"grafana": "instance"},
-    {"grafana": "instance", "grafana_admin_secret": "grafana-admin"},
-    {"platform": "openshift", "grafana": "instance"},
-)
+# Together these make every part of a recipe show up.
+VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
+    "nvidia-gpu": (
+        {},
+        {"driver_enabled": False},
+        {"driver_precompiled": True},
+        {"toolkit_enabled": False},
+        {"container_runtime": "cri-o"},
+        {"mig_strategy": "mixed"},
+        {"grafana": "instance"},
+        {"grafana": "instance", "grafana_admin_secret": "grafana-admin"},
+        {"platform": "openshift", "grafana": "instance"},
+    ),
+    "amd-gpu": (
+        {},
+        {"driver_enabled": True, "driver_repository": "registry.example.com/amdgpu-driver"},
+    ),
+}
 
 
-def rows() -> dict[tuple[str, str, str], tuple[str, str]]:
+def rows(recipe: str) -> dict[tuple[str, str, str], tuple[str, str]]:
     found = {}
-    for line in TABLE.read_text().splitlines():
+    for line in (TABLES / f"{recipe}-sources.md").read_text().splitlines():
         match = ROW.match(line)
         if match:
             key = (match["state"], match["kind"], match["name"])
@@ -42,12 +51,13 @@ def rows() -> dict[tuple[str, str, str], tuple[str, str]]:
 def general(image: str) -> str:
     """The name of an image, with what differs between kernel groups left out."""
     image = re.sub(r"(/driver:[0-9.]+)-.*-ubuntu[0-9.]+$", r"\1-<kernel>-<os>", image)
+    image = re.sub(r"(/amdgpu-driver:)ubuntu-[0-9.]+-.*-([0-9.]+)$", r"\1<os>-<kernel>-\2", image)
     return re.sub(r"(/driver:[0-9.]+)-ubuntu[0-9.]+$", r"\1-<os>", image)
 
 
-def rendered(render: Any) -> set[tuple[str, str, str]]:
-    found = set()
-    for variant in VARIANTS:
+def rendered(recipe: str) -> set[tuple[str, str, str]]:
+    render, found = renderer(REPO / "recipes" / recipe), set()
+    for variant in VARIANTS[recipe]:
         for state, spec in render(**variant).pod_specs():
             for item in [*spec.get("initContainers", []), *spec["containers"]]:
                 found.add((state, "image", general(item["image"])))
@@ -58,14 +68,22 @@ def rendered(render: Any) -> set[tuple[str, str, str]]:
     return found
 
 
-def test_the_table_and_the_recipe_name_the_same(nvidia_gpu: Any) -> None:
-    table, recipe = set(rows()), rendered(nvidia_gpu)
+def test_every_table_is_looked_at() -> None:
+    assert {
+        file.name.removesuffix("-sources.md") for file in TABLES.glob("*-sources.md")
+    } == VARIANTS.keys()
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_table_and_the_recipe_name_the_same(name: str) -> None:
+    table, recipe = set(rows(name)), rendered(name)
     assert sorted(recipe - table) == [], "the recipe renders what the table does not name"
     assert sorted(table - recipe) == [], "the table names what the recipe does not render"
 
 
-def test_each_row_names_a_repository_file_and_version() -> None:
-    for key, (source, version) in rows().items():
+@pytest.mark.parametrize("name", VARIANTS)
+def test_each_row_names_a_repository_file_and_version(name: str) -> None:
+    for key, (source, version) in rows(name).items():
         repository, _sep, path = source.partition(" ")
         assert path, key
         assert repository == "ours" or repository.count("/") == 1, key

@@ -1,0 +1,149 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recipes of several vendors on one cluster, each with nodes of its own and under the rights that
+are computed for it: enabled all at once, run again, and disabled one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.integration import sight
+from tests.integration.plays import Runner
+
+pytestmark = pytest.mark.recipes
+
+Obj = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Vendor:
+    """A recipe, a machine that it is for, and what becomes of that: allocatable resources, labels."""
+
+    recipe: str
+    profile: str
+    allocatable: dict[str, str]
+    labels: tuple[str, ...] = ()
+    options: Obj = field(default_factory=dict)
+    brings_driver: bool = True
+
+    @property
+    def node(self) -> str:
+        """Its node's name."""
+        return f"{self.profile}-1"
+
+    def has(self, key: str, obj: Obj) -> bool:
+        """Whether an object of a dump belongs to the recipe or to its node."""
+        labels = obj["metadata"].get("labels", {})
+        named = self.recipe in key or self.node in key
+        return named or labels.get("hardware-enablement.io/recipe") == self.recipe
+
+    @property
+    def variables(self) -> Obj:
+        """What a run is given."""
+        return {
+            "hardware_enablement_recipe": self.recipe,
+            "hardware_enablement_options": self.options,
+        }
+
+
+# The pods of simulated nodes answer no requests, so there are no metrics to read.
+NO_METRICS = {"exporter_validation": False}
+VENDORS = (
+    Vendor(
+        "nvidia-gpu",
+        "gpu-h100",
+        {"nvidia.com/gpu": "8"},
+        ("nvidia.com/gpu.product",),
+        NO_METRICS,
+        brings_driver=False,
+    ),
+    Vendor(
+        "amd-gpu",
+        "gpu-mi300x",
+        {"amd.com/gpu": "8"},
+        ("amd.com/gpu.device-id", "amd.com/gpu.vram"),
+        NO_METRICS,
+    ),
+)
+every_vendor = pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.recipe)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """A node of each vendor, and one that nobody is for."""
+    with Cluster.up("test-recipes-at-once") as started:
+        started.add_nodes(1, profile="cpu-only")
+        for vendor in VENDORS:
+            started.add_nodes(1, profile=vendor.profile)
+            if vendor.brings_driver:
+                preinstalled = "sim.hardware-enablement.io/preinstalled=driver"
+                started.kubectl("annotate", "node", vendor.node, preinstalled)
+        yield started
+
+
+@pytest.fixture(scope="module")
+def runners(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Runner]:
+    """For each recipe plays as a user with the rights that the playbook rights writes down for it."""
+    made = {}
+    for vendor in VENDORS:
+        folder = tmp_path_factory.mktemp(vendor.recipe)
+        runner, file = Runner(cluster, vendor.recipe, folder), folder / "rights.yaml"
+        runner.without_kubeconfig().play(
+            "rights",
+            hardware_enablement_recipe=vendor.recipe,
+            hardware_enablement_rights_file=str(file),
+            hardware_enablement_rights_subjects=[{"kind": "User", "name": vendor.recipe}],
+        ).check()
+        cluster.kubectl("apply", "-f", str(file))
+        made[vendor.recipe] = runner
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _enabled(cluster: Cluster, runners: dict[str, Runner]) -> None:
+    """All recipes are ready; those that are not are enabled at the same time."""
+    started = {
+        vendor: runners[vendor.recipe].start("enable", **vendor.variables)
+        for vendor in VENDORS
+        if sight.phase(cluster, vendor.recipe) != "ready"
+    }
+    for vendor, run in started.items():
+        assert run.wait(300) == 0, (runners[vendor.recipe].folder / "enable.log").read_text()
+
+
+@every_vendor
+def test_each_is_ready_and_a_second_run_changes_nothing(
+    cluster: Cluster, runners: dict[str, Runner], vendor: Vendor
+) -> None:
+    node, runner = sight.nodes(cluster)[vendor.node], runners[vendor.recipe]
+    assert sight.marks(cluster)[vendor.node][vendor.recipe] == "ready"
+    assert vendor.allocatable.items() <= node["status"]["allocatable"].items()
+    assert set(vendor.labels) <= node["metadata"]["labels"].keys()
+    mark = cluster.mark()
+    runner.play("enable", **vendor.variables).unchanged()
+    assert runner.writes(mark) == []
+
+
+def test_each_is_disabled_without_touching_the_others(
+    cluster: Cluster, runners: dict[str, Runner]
+) -> None:
+    for vendor in VENDORS:
+        before = cluster.dump()
+        runners[vendor.recipe].play("disable", hardware_enablement_recipe=vendor.recipe).check()
+        after = cluster.dump()
+        touched = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
+        assert {
+            key for key in touched if not vendor.has(key, before.get(key) or after[key])
+        } == set()
+        made = f"hardware-enablement.io/recipe={vendor.recipe}"
+        kinds = "all,configmap,serviceaccount,clusterrole,clusterrolebinding"
+        assert cluster.kubectl("get", kinds, "-A", "-l", made, "-o", "name") == ""
+    assert json.loads(cluster.kubectl("get", "specialresources", "-o", "json"))["items"] == []
+    assert set(map(str, sight.marks(cluster).values())) == {"{}"}
