@@ -14,7 +14,7 @@ from ..module_utils._interface.bundle import find_bundle
 from ..module_utils._recipes.dependencies import graph_of
 from ..module_utils._recipes.load import load
 from ..module_utils._states import dependency_order
-from ..plugin_utils._in_process import InProcessAction, recipe_stores
+from ..plugin_utils._in_process import InProcessAction
 
 
 class ActionModule(InProcessAction):
@@ -26,7 +26,7 @@ class ActionModule(InProcessAction):
 
     def _complete(self, args: dict[str, Any], task_vars: Mapping[str, Any]) -> None:
         super()._complete(args, task_vars)
-        stores = recipe_stores(args)
+        stores = self._stores()
         graph = graph_of(
             str(args["recipe"]), lambda name: load(find_bundle(name, stores), name).depends
         )

@@ -14,13 +14,11 @@ from ..module_utils._interface import arguments
 from ..module_utils._interface.api_types_file import read_api_types
 from ..module_utils._interface.bundle import find_bundle
 from ..module_utils._runs.context import RunContext
-from ..plugin_utils._in_process import ControllerAction, recipe_stores
+from ..plugin_utils._in_process import ControllerAction
 
 
 def _run(params: Mapping[str, Any], _context: RunContext) -> dict[str, Any]:
-    folders = recipe_stores(params)
-    bundles = {name: find_bundle(name, folders) for name in params["recipes"]}
-    return rights_core.run(params, bundles, read_api_types())
+    return rights_core.run(params, params["bundles"], read_api_types())
 
 
 class ActionModule(ControllerAction):
@@ -29,3 +27,12 @@ class ActionModule(ControllerAction):
     MODULE = "hardware.enablement.recipe_rights"
     SPEC = arguments.RECIPE_RIGHTS
     CORE = staticmethod(_run)
+
+    def _complete(self, args: dict[str, Any], task_vars: Mapping[str, Any]) -> None:
+        super()._complete(args, task_vars)
+        named = args.get("recipes") or []
+        stores = self._stores()
+        args["bundles"] = {
+            name: find_bundle(name, stores)
+            for name in (named if isinstance(named, list) else named.split(","))
+        }

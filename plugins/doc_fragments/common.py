@@ -173,7 +173,8 @@ options:
     type: str
   recipe_dir:
     description:
-      - The folder that holds the recipe's folder.
+      - The folder that holds the recipe's folder, or a ConfigMap (V(cm://namespace/name)) or an artifact of a registry
+        (V(oci://registry/repository:tag)) with the same content.
       - A recipe that is not in it, or without it any, is one of this collection.
     type: path
 """
@@ -186,7 +187,8 @@ options:
     type: str
   recipe_dir:
     description:
-      - The folder that holds the recipe's folder.
+      - The folder that holds the recipe's folder, or a ConfigMap (V(cm://namespace/name)) or an artifact of a registry
+        (V(oci://registry/repository:tag)) with the same content.
       - A recipe that is not in it, or without it any, is one of this collection.
     type: path
   bundle:

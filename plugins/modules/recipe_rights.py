@@ -23,8 +23,15 @@ options:
     elements: str
     required: true
   recipe_dir:
-    description: The folder that holds the recipes' folders. Without it, the recipes of this collection are used.
+    description:
+      - The folder that holds the recipes' folders, or a ConfigMap (V(cm://namespace/name)) or an artifact of a registry
+        (V(oci://registry/repository:tag)) with the same content.
+      - A recipe that is not in it, or without it any, is one of this collection.
     type: path
+  bundles:
+    description:
+      - Recipe to its files, path to text. Filled in by the action plugin.
+    type: dict
   options:
     description: Values for the options of the recipe, where one is named.
     type: dict

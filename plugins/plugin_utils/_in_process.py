@@ -15,6 +15,8 @@ import socket
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -26,8 +28,11 @@ from ansible.module_utils.errors import AnsibleValidationErrorMultiple, Unsuppor
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from ..module_utils._builds.registry_policy import given_policy, read_config
+from ..module_utils._cluster.client import Client, connect
 from ..module_utils._errors import InvalidInput
-from ..module_utils._interface.bundle import find_bundle, stores_of
+from ..module_utils._interface import arguments
+from ..module_utils._interface.bundle import find_bundle
 from ..module_utils._interface.outcome import masked, outcome_of
 from ..module_utils._interface.public_variables import (
     CONNECTION,
@@ -36,8 +41,10 @@ from ..module_utils._interface.public_variables import (
     refuse_unknown,
     refuse_wrong,
 )
+from ..module_utils._interface.recipe_source import RecipeStore, open_store
 from ..module_utils._interface.recipe_store import FileStore
 from ..module_utils._interface.run_id import introduction, make_run_id
+from ..module_utils._registry.image_client import Registries
 from ..module_utils._runs.context import RunContext
 from ._orphan import end_with_parent, parent, started
 from ._screen import Screen
@@ -82,8 +89,11 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
         variables = self._variables(task_vars)
         refuse_wrong(variables)
         args = plain(self._task.args)
-        self._complete(args, task_vars)
         self._connect_as_told(args, variables)
+        # The worker process is this task's own, so its environment may be the task's.
+        os.environ.update(self._environment())
+        self._stores = partial(self._open_stores, args, variables, secrets)
+        self._complete(args, task_vars)
         if self._is_local(task_vars):
             return self._run_here(args, task_vars, secrets)
         found: dict[str, Any] = self._execute_module(
@@ -112,9 +122,38 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
                 todo="add -e hardware_enablement_recipe=nvidia-gpu, or the name of another one",
             )
         if "bundle" in self.SPEC and args.get("recipe") and not args.get("bundle"):
-            args["bundle"] = find_bundle(str(args["recipe"]), recipe_stores(args))
+            args["bundle"] = find_bundle(str(args["recipe"]), self._stores())
         if "run_id" in self.SPEC and not args.get("run_id"):
             args["run_id"] = run_id(str(task_vars.get("inventory_hostname", "localhost")))
+
+    def _open_stores(
+        self, args: Mapping[str, Any], variables: Mapping[str, Any], secrets: set[str]
+    ) -> list[RecipeStore]:
+        """Where the task's recipes are: what recipe_dir names, then the collection's own."""
+        shipped = FileStore(COLLECTION_RECIPES)
+        if not args.get("recipe_dir"):
+            return [shipped]
+        given = {name: variables.get(f"{PREFIX}{name}") for name in arguments.REGISTRIES}
+        auth_file = str(variables.get(f"{PREFIX}registry_auth_file") or "")
+
+        def registries() -> Registries:
+            spec = {name: dict(each) for name, each in arguments.REGISTRIES.items()}
+            named = {name: value for name, value in given.items() if value not in (None, "")}
+            checked = ArgumentSpecValidator(spec).validate(named).validated_parameters
+            keyring = read_config(auth_file, secrets)
+            secrets.update(keyring.secrets)
+            return Registries(replace(given_policy(checked), keyring=keyring))
+
+        def client() -> Client:
+            told = {name: args.get(name) for name in arguments.CONNECTION}
+            if not any(told[name] for name in WHERE):
+                # What is about files of the controller has no such options of its own.
+                told |= {
+                    name: variables.get(f"{PREFIX}{name}") or told[name] for name in CONNECTION
+                }
+            return connect(told)
+
+        return [open_store(str(args["recipe_dir"]), client, registries), shipped]
 
     def _variables(self, task_vars: Mapping[str, Any]) -> dict[str, Any]:
         """The collection's public variables, by full name, as far as their values are known by now."""
@@ -151,8 +190,6 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
     def _run_here(
         self, args: dict[str, Any], task_vars: Mapping[str, Any], secrets: set[str]
     ) -> dict[str, Any]:
-        # The worker process is this task's own, so its environment may be the task's.
-        os.environ.update(self._environment())
         validator = ArgumentSpecValidator({name: dict(spec) for name, spec in self.SPEC.items()})
         checked = validator.validate(args)
         secrets.update(checked._no_log_values)
@@ -196,11 +233,6 @@ class ControllerAction(InProcessAction):
 
     def _is_local(self, task_vars: Mapping[str, Any]) -> bool:  # noqa: ARG002 - its base asks
         return True
-
-
-def recipe_stores(args: Mapping[str, Any]) -> list[FileStore]:
-    """Where a task's recipes are."""
-    return stores_of(args.get("recipe_dir") or None, COLLECTION_RECIPES)
 
 
 def plain(value: Any) -> Any:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recipes that extend others, and that depend on others."""
+"""Recipes that extend others, that depend on others, and that lie in the cluster or in a registry."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import yaml
 from tests.cluster import Cluster
 from tests.cluster.errors import ClusterError
 from tests.integration.plays import Runner
+from tests.integration.registry_bed import Bed
 
 pytestmark = pytest.mark.recipes
 
@@ -28,6 +29,7 @@ kind: ConfigMap
 metadata: {name: colour}
 data: {colour: {{ options.colour }}}
 """
+FILES = ("recipe.yml", "all/configmap.yaml.j2", "all/namespace.yaml.j2")
 NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: {{ namespace }}}\n"
 
 
@@ -148,3 +150,47 @@ def test_what_fails_stops_what_depends_on_it(
     assert "needy is not enabled, since broken, which it depends on, is not ready" in played.output
     assert "needy" not in records(cluster)
     runner.play("disable", hardware_enablement_recipe="broken", **variables).check()
+
+
+def test_recipes_in_a_configmap(cluster: Cluster, runner: Runner, folder: Path) -> None:
+    """The files of one recipe, / written as __. What it extends is the collection's."""
+    files = [f"--from-file={name.replace('/', '__')}={folder}/base/{name}" for name in FILES]
+    cluster.kubectl("create", "configmap", "base", "-n", "default", *files)
+    given = {
+        "hardware_enablement_recipe": "base",
+        "hardware_enablement_recipe_dir": "cm://default/base",
+    }
+    runner.play("enable", **given).check()
+    assert records(cluster)["base"]["status"]["phase"] == "ready"
+    runner.play("enable", **given).unchanged()
+    runner.play("disable", **given).check()
+
+    cluster.kubectl("delete", "configmap", "base", "-n", "default")
+    said = runner.play("enable", **given).output
+    assert (
+        "there are no recipes at cm://default/base: ConfigMap default/base does not exist" in said
+    )
+
+
+def test_recipes_in_a_registry(cluster: Cluster, runner: Runner, folder: Path, bed: Bed) -> None:
+    """A folder of recipes as oras pushes it, pinned by digest; the account is that of a file."""
+    content = {f"base/{name}": (folder / "base" / name).read_bytes() for name in FILES}
+    digest = bed.images.push("team/recipes", "1.0", files=content)
+    auth = folder.parent / "auth.json"
+    auth.write_text(bed.registry.dockerconfig())
+    given = {
+        "hardware_enablement_recipe": "base",
+        "hardware_enablement_recipe_dir": f"oci://{bed.registry.address}/team/recipes@{digest}",
+        "hardware_enablement_registry_ca": bed.registry.ca,
+        "hardware_enablement_registry_auth_file": str(auth),
+    }
+
+    runner.play("enable", **given).check()
+    assert records(cluster)["base"]["status"]["phase"] == "ready"
+    runner.play("disable", **given).check()
+
+    given["hardware_enablement_recipe"] = "bsae"
+    assert (
+        f"there is no recipe bsae (oci://{bed.registry.address}"
+        in runner.play("enable", **given).output
+    )

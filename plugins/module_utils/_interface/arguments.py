@@ -328,6 +328,7 @@ RECIPE_NEW: Spec = {
 RECIPE_RIGHTS: Spec = {
     "recipes": {"type": "list", "elements": "str", "required": True},
     "recipe_dir": {"type": "path"},
+    "bundles": {"type": "dict"},
     "options": {"type": "dict", "default": {}},
     "any_options": {"type": "bool", "default": False},
     "namespace": {"type": "str"},

@@ -10,18 +10,10 @@ from pathlib import Path
 
 from .._errors import InvalidInput
 from .._recipes.overlay import RECIPE_FILE, extended_by, with_base
+from .recipe_source import RecipeStore
 from .recipe_store import FileStore
 
-Stores = Sequence[FileStore]
-
-
-def stores_of(recipe_dir: str | None, shipped: Path | None = None) -> list[FileStore]:
-    """Where recipes are looked for, in this order: the folder that was named, and that of the
-    collection. Raises InvalidInput where there is no such folder."""
-    folders = [FileStore(Path(recipe_dir).expanduser())] if recipe_dir else []
-    for folder in folders:
-        folder.refuse_missing()
-    return [*folders, *([FileStore(shipped)] if shipped else [])]
+Stores = Sequence[RecipeStore]
 
 
 def find_bundle(name: str, folders: Stores) -> dict[str, str]:
@@ -36,11 +28,12 @@ def find_bundle(name: str, folders: Stores) -> dict[str, str]:
 
 def read_bundle(folder: Path, shipped: Path | None = None) -> dict[str, str]:
     """The same for a recipe whose folder is known."""
-    return find_bundle(folder.name, stores_of(str(folder.parent), shipped))
+    more = [FileStore(shipped)] if shipped else []
+    return find_bundle(folder.name, [FileStore(folder.parent), *more])
 
 
 def _with_bases(
-    name: str, among: Stores, folders: Stores, above: tuple[tuple[FileStore, str], ...]
+    name: str, among: Stores, folders: Stores, above: tuple[tuple[RecipeStore, str], ...]
 ) -> dict[str, str]:
     """among: where this one is looked for. above: what extends it, each with its folder."""
     found = next((folder for folder in among if folder.holds(name)), None)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -71,6 +72,24 @@ class Registries:
         """
         found = self._first(reference, lambda repository: repository.platform(arch))
         return _image(reference, arch, found[1]) if found else None
+
+    def layers(self, reference: Reference, most: int) -> list[bytes] | None:
+        """The layers of an artifact as they lie there, each compared with its digest; None if there
+        is no such artifact anywhere. Raises InvalidInput where they are more than so many bytes."""
+        found = self._first(reference, lambda place: place.manifest(place.place.version))
+        if found is None:
+            return None
+        repository, manifest = found
+        if sum(int(layer.get("size") or 0) for layer in manifest.layers) > most:
+            raise InvalidInput(
+                f"{reference} is too large", why=f"the limit is {most} bytes", todo="split it"
+            )
+        bodies = []
+        for layer in manifest.layers:
+            sink = io.BytesIO()
+            repository.download(str(layer["digest"]), sink)
+            bodies.append(sink.getvalue())
+        return bodies
 
     def append_layer(
         self, base: Reference, target: Reference, arch: str, layer: bytes, labels: Mapping[str, str]

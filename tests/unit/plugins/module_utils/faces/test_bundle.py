@@ -13,7 +13,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._errors import
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     find_bundle,
     read_bundle,
-    stores_of,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.recipe_store import (
+    FileStore,
 )
 
 
@@ -52,14 +54,14 @@ def test_the_folder_that_is_named_goes_before_the_collections(tmp_path: Path) ->
     write(tmp_path / "own" / "gpu")
     write(tmp_path / "shipped" / "gpu")
     write(tmp_path / "shipped" / "nfd")
-    folders = stores_of(str(tmp_path / "own"), tmp_path / "shipped")
+    folders = [FileStore(tmp_path / "own"), FileStore(tmp_path / "shipped")]
 
     assert find_bundle("gpu", folders)["file"] == "own"
     assert find_bundle("nfd", folders)["file"] == "shipped"
     with pytest.raises(InvalidInput, match=r"there is no recipe gpus .*gpu, nfd"):
         find_bundle("gpus", folders)
     with pytest.raises(InvalidInput, match="there is no such folder"):
-        stores_of(str(tmp_path / "onw"))
+        FileStore(tmp_path / "onw").refuse_missing()
 
 
 @pytest.mark.parametrize(
