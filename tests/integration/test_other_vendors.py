@@ -23,7 +23,9 @@ pytestmark = pytest.mark.recipes
 
 Obj = dict[str, Any]
 
-RECIPES = str(Path(__file__).parents[1] / "recipes")
+TESTS = Path(__file__).parents[1]
+RECIPES, OURS = str(TESTS / "recipes"), str(TESTS.parent / "recipes")
+NETWORKS = TESTS / "cluster" / "crds" / "networks.yaml"
 GENERIC, NEWEST = "6.8.0-60-generic", "6.14.0-24-generic"
 NICS = "/apis/nic.example.org/v1/namespaces/nic-like"
 AMD: Obj = {
@@ -38,6 +40,13 @@ AMD: Obj = {
     ],
 }
 NIC: Obj = {"hardware_enablement_recipe": "nic-like"}
+SRIOV: Obj = {
+    "hardware_enablement_recipe": "sriov-nic",
+    "hardware_enablement_options": {
+        "policies": [{"name": "vf", "virtual_functions": 16}],
+        "networks": [{"name": "storage", "policy": "vf", "config": {"vlan": 100}}],
+    },
+}
 
 
 class NicOperator(Operator):
@@ -96,13 +105,15 @@ def owner(obj: Obj) -> Obj:
     }
 
 
-def limited(cluster: Cluster, recipe: str, folder: Path) -> Runner:
+def limited(
+    cluster: Cluster, recipe: str, folder: Path, recipes: str = RECIPES, **variables: Any
+) -> Runner:
     """Plays as a user who has just the rights that the playbook `rights` writes down for a recipe."""
     runner, file = Runner(cluster, recipe, folder), folder / f"{recipe}.yaml"
     runner.without_kubeconfig().play(
         "rights",
-        hardware_enablement_recipe=recipe,
-        hardware_enablement_recipe_dir=RECIPES,
+        **{"hardware_enablement_recipe": recipe, **variables},
+        hardware_enablement_recipe_dir=recipes,
         hardware_enablement_rights_file=str(file),
         hardware_enablement_rights_subjects=[{"kind": "User", "name": recipe}],
     ).check()
@@ -233,3 +244,23 @@ def test_disabled_leaves_nothing(cluster: Cluster, amd: Runner, nic: Runner) -> 
         assert items(cluster, name, "pod") == {}
     assert set(map(str, sight.marks(cluster).values())) == {"{}"}
     assert json.loads(cluster.kubectl("get", "specialresources", "-o", "json"))["items"] == []
+
+
+def test_adapters_are_divided_and_attached_by_a_recipe_of_ours(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    cluster.kubectl("apply", "-f", str(NETWORKS))
+    runner = limited(cluster, "sriov-nic", tmp_path, OURS, **SRIOV)
+    assert "sriov-nic: ready, 2/2 nodes" in runner.play("enable", **SRIOV).check().output
+    for node in ("nic-1", "nic-crio-1"):
+        offered = sight.nodes(cluster)[node]["status"]["allocatable"]
+        assert offered["sriov.hardware-enablement.io/vf"] == "32"
+    (network,) = items(cluster, "sriov-nic", "network-attachment-definitions").values()
+    assert json.loads(network["spec"]["config"])["vlan"] == 100
+    mark = cluster.mark()
+    runner.play("enable", hardware_enablement_recipe="sriov-nic").unchanged()
+    assert runner.writes(mark) == []
+    runner.play("disable", hardware_enablement_recipe="sriov-nic").check()
+    assert items(cluster, "sriov-nic", "pod") == {}
+    assert items(cluster, "sriov-nic", "network-attachment-definitions") == {}
+    assert sight.marks(cluster)["nic-1"].keys() <= {"nic-like"}

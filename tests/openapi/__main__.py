@@ -22,7 +22,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.check
 from tests.cluster import Cluster
 
 REPO = Path(__file__).resolve().parents[2]
-CRDS = REPO / "tests" / "cluster" / "openshift" / "crds.yaml"
+CRDS = (
+    REPO / "tests" / "cluster" / "openshift" / "crds.yaml",
+    REPO / "tests" / "cluster" / "crds" / "networks.yaml",
+)
 
 
 def documents(cluster: Cluster) -> dict[str, dict[str, object]]:
@@ -59,10 +62,11 @@ def _json(value: object) -> str:
 def main() -> None:
     """Write the file."""
     with Cluster.up("openapi") as cluster:
-        cluster.kubectl("apply", "-f", str(CRDS))
+        for file in CRDS:
+            cluster.kubectl("apply", "-f", str(file))
         while not all(
             name in cluster.kubectl("get", "--raw", "/openapi/v3")
-            for name in ("security.openshift.io/v1",)
+            for name in ("security.openshift.io/v1", "k8s.cni.cncf.io/v1")
         ):
             time.sleep(0.5)
         version = json.loads(cluster.kubectl("get", "--raw", "/version"))[
