@@ -164,6 +164,10 @@ states:
       description: Objects that nothing wants and that stay all the same, and why.
       type: list
       elements: dict
+notes:
+  description: What a chart's NOTES.txt says.
+  type: str
+  returned: when something of the last state of a recipe with notes has changed
 release_role:
   description: The role that the recipe names, which gives back what is not in its objects, before these go.
   type: str

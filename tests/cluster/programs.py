@@ -146,6 +146,16 @@ REGISTRY_MODULES = (
     ),
 )
 
+# Only for tests of recipes that are Helm charts, or directories of Go templates.
+HELM_MODULES = (
+    Module(
+        "helm",
+        "helm.sh/helm/v4",
+        {"helm": "helm.sh/helm/v4/cmd/helm"},
+        {},
+    ),
+)
+
 # Only for tests of alert rules.
 PROMTOOL_MODULES = (
     Module(
@@ -266,6 +276,10 @@ def _flags(module: Module, tools: Path) -> list[str]:
     elif module.folder == "containerd":
         # The kubelet shows it as the node's container runtime.
         stamps.append(f"-X {module.module}/version.Version={module_version(module, tools)}")
+    elif module.folder == "helm":
+        stamps.append(
+            f"-X {module.module}/internal/version.version={module_version(module, tools)}"
+        )
     elif module.folder == "promtool":
         # Without the clients of two dozen clouds, which rules have nothing to do with.
         tags = ["-tags", "remove_all_sd"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._charts.recipe_reading import read_recipe
 from .._errors import InvalidInput
 from .._json import Obj
 from .._recipes.checking.api_types import ApiTypes
@@ -25,7 +26,13 @@ def run(params: Mapping[str, Any], context: RunContext, types: ApiTypes) -> Obj:
         raise InvalidInput(
             f"the recipe {params['recipe']!r} has no files here", todo="name a recipe's folder"
         )
-    checked = check(params["bundle"], str(params["recipe"]), params.get("options") or {}, types)
+    checked = check(
+        params["bundle"],
+        str(params["recipe"]),
+        params.get("options") or {},
+        types,
+        read=read_recipe,
+    )
     for finding in (*checked.errors, *checked.warnings):
         context.progress(f"{finding.severity}: {params['recipe']}/{finding}")
     rights = _rights(checked, types)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from .._charts.recipe_reading import CHART_FILE
 from .._errors import InvalidInput
 from .._recipes.overlay import RECIPE_FILE, extended_by, with_base
 from .recipe_source import RecipeStore
@@ -67,7 +68,7 @@ def _missing(name: str, folders: Stores, above: Sequence[str]) -> InvalidInput:
     return InvalidInput(
         f"there is no recipe {name}",
         where=places,
-        why=f"no folder of that name holds a {RECIPE_FILE}",
+        why=f"no folder of that name holds a {RECIPE_FILE}, a {CHART_FILE}, or manifests such as 0000-driver.yaml",
         todo=f"name one of the recipes that exist ({', '.join(names) or 'none'}), or set recipe_dir to the folder that"
         " holds your recipes",
     )

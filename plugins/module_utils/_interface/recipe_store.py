@@ -1,17 +1,23 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A folder of recipes on disk."""
+"""A folder of recipes on disk, in whatever format, and of packed charts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .._charts.chart_archive import unpack
+from .._charts.numbered_manifests import is_numbered
+from .._charts.recipe_reading import CHART_FILE
 from .._errors import InvalidInput
 from .._recipes.overlay import RECIPE_FILE
 
 MAX_BYTES = 1_000_000
+# The one hidden file that counts: it says which files are no part of a chart.
+HELM_IGNORES = ".helmignore"
 # What a recipe cannot be without being able to read it. Other files may be text (sources of a
 # build) or not (pictures).
 TEXT_SUFFIXES = (".yml", ".yaml", ".j2", ".json")
@@ -37,24 +43,42 @@ class FileStore:
 
     def names(self) -> list[str]:
         """The recipes that it holds."""
-        return sorted(entry.parent.name for entry in self.path.glob(f"*/{RECIPE_FILE}"))
+        return sorted(
+            entry.parent.name
+            for name in (RECIPE_FILE, CHART_FILE)
+            for entry in self.path.glob(f"*/{name}")
+        )
 
     def holds(self, name: str) -> bool:
         """Whether there is such a recipe."""
-        return (self.path / name / RECIPE_FILE).is_file()
+        folder = self.path / name
+        if any((folder / file).is_file() for file in (RECIPE_FILE, CHART_FILE)):
+            return True
+        manifests = folder.rglob("*.yaml") if folder.is_dir() else ()
+        return is_numbered(path.relative_to(folder) for path in manifests) or bool(
+            self._archives(name)
+        )
 
     def read(self, name: str) -> dict[str, str]:
         """The texts of a recipe by their path inside its folder; hidden files do not count. Raises
         InvalidInput."""
         folder, bundle = self.path / name, {}
+        if archives := self._archives(name):
+            return self._unpacked(name, archives)
         for path in sorted(folder.rglob("*")):
             inside = path.relative_to(folder).as_posix()
-            if not path.is_file() or any(part.startswith(".") for part in inside.split("/")):
+            hidden = any(part.startswith(".") for part in inside.split("/"))
+            if not path.is_file() or (hidden and inside != HELM_IGNORES):
                 continue
             if path.stat().st_size > MAX_BYTES:
                 raise InvalidInput(
                     f"{path} is too large", why=f"the limit is {MAX_BYTES} bytes", todo="split it"
                 )
+            if path.suffix == ".tgz" and path.parent.name == "charts":
+                packed = unpack(path.read_bytes(), str(path))
+                place = inside.removesuffix(".tgz")
+                bundle.update({f"{place}/{each}": text for each, text in packed.items()})
+                continue
             try:
                 bundle[inside] = path.read_text(encoding="utf-8")
             except OSError as error:
@@ -68,3 +92,19 @@ class FileStore:
                     f"{path} is no UTF-8 text", why=str(error), todo="save it as UTF-8"
                 ) from error
         return bundle
+
+    def _archives(self, name: str) -> list[Path]:
+        """The packed charts that are there instead of a folder: NAME.tgz, else NAME-VERSION.tgz."""
+        if (self.path / name).exists():
+            return []
+        exact = self.path / f"{name}.tgz"
+        return [exact] if exact.is_file() else sorted(self.path.glob(f"{name}-[0-9]*.tgz"))
+
+    def _unpacked(self, name: str, archives: Sequence[Path]) -> dict[str, str]:
+        if len(archives) > 1:
+            raise InvalidInput(
+                f"there are several archives of {name} in {self.path}",
+                why=", ".join(path.name for path in archives),
+                todo="name one of them, without .tgz",
+            )
+        return unpack(archives[0].read_bytes(), str(archives[0]))

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from .._errors import InvalidInput
+from .._json import Obj
+from .manifests import title
 from .recipe import Recipe, State
-from .render_facts import RenderFacts
+from .render_facts import Group, RenderFacts
 
 # What is put into pods without the templates' help; of resources and env, the part of one state.
 _INJECTED = ("image_pull_secrets", "tolerations", "priority_class", "proxy")
@@ -62,4 +64,14 @@ def refuse_names(
         why=f"state {state.name} makes one object of it for all nodes",
         todo=f"give all nodes the same, or let the recipe make state {state.name} per pool, with {_SUFFIX} in the names"
         " of what differs",
+    )
+
+
+def not_alike(manifest: Obj, one: Group, other: Group, where: str) -> InvalidInput:
+    """The error for an object of one name that comes out differently for two groups of nodes."""
+    return InvalidInput(
+        f"{title(manifest)} is not the same for {one.kernel or one.id} and {other.kernel or other.id}",
+        where=where,
+        why="there can be only one object of that name",
+        todo='annotate it with specialresource.openshift.io/kernel-affine: "true"',
     )

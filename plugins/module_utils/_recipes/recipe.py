@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._proofs.proof import Proof
+from .foreign_format import ForeignFormat
 
 CLUSTER = "cluster"
 FIRST_NODE, ALL_NODES = "first_node", "all_nodes"
@@ -230,7 +231,7 @@ class Recipe:
     options are the only variables.
     options: those of the recipe and the standard ones. states: in dependency order. files: every
     file of the recipe, path relative to its folder -> text. source: where it came from, for
-    messages.
+    messages. format: who renders the files where they are in another format than ours.
     """
 
     name: str
@@ -252,3 +253,4 @@ class Recipe:
     files: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
     recipe: str = ""
+    format: ForeignFormat | None = field(default=None, compare=False, repr=False)

@@ -20,6 +20,7 @@ from .recipe import Recipe
 from .render_facts import Group, RenderedObject, RenderedState, RenderFacts, Skipped, itself
 from .renderer import StateRenderer, remedy_proof
 from .sample import SAMPLE_GROUPS
+from .variables import cluster_variables
 
 __all__ = [
     "Group",
@@ -29,6 +30,7 @@ __all__ = [
     "Skipped",
     "check_recipe",
     "render_images",
+    "render_notes",
     "render_pod",
     "render_remedy",
     "render_state",
@@ -63,6 +65,15 @@ def render_remedy(
 def render_images(recipe: Recipe, state_name: str, facts: RenderFacts) -> dict[str, str]:
     """The image reference per id of the groups of a state with an image template, else empty."""
     return _renderer(recipe, state_name, facts).images()
+
+
+def render_notes(recipe: Recipe, facts: RenderFacts) -> str:
+    """What the author tells whoever has enabled the recipe, where its format has that; "" for
+    nothing."""
+    if recipe.format is None:
+        return ""
+    last = list(recipe.states.values())[-1]
+    return recipe.format.notes(cluster_variables(recipe, last, facts), facts)
 
 
 def check_recipe(recipe: Recipe, facts: RenderFacts) -> Mapping[str, RenderedState]:

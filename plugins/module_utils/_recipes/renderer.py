@@ -21,7 +21,7 @@ from .._proofs.proof import Proof
 from .._schema.problems import Problems
 from .._schema.shapes import is_template
 from . import inject
-from .differences import differing, differing_in_pods, refuse_names
+from .differences import differing, differing_in_pods, not_alike, refuse_names
 from .manifests import ObjectId, identity, manifests_in, pod_template, title
 from .readiness.agent_objects import agent_configuration, agent_objects
 from .readiness.node_agent.configuration import AgentConfiguration
@@ -99,6 +99,7 @@ class StateRenderer:
         self._finest = sorted(facts.groups, key=lambda group: group.id)
         self._own = facts.groups_of(state.per) if state.per else {}
         self._templates = templates or Templates(recipe.files, recipe.source)
+        self._format = recipe.format
         self._enabled = enabled_states(recipe, facts)
         self._label_sets = node_label_sets(recipe, facts.options)
         self._gates = [
@@ -175,7 +176,32 @@ class StateRenderer:
                 ]
                 continue
             for path in asset.files:
-                yield from self._items_of(path)
+                yield from self._items_of(path) if self._format is None else self._foreign(path)
+
+    def _foreign(self, path: str) -> Iterator[_RenderedItem]:
+        """What a file in another format gives. Objects that no group's name is in are for all groups."""
+        if self._format is None:
+            return
+        if not self._format.is_per_group(path, self._facts.options):
+            names = differing(self._facts, self._format.options)
+            refuse_names(self._recipe, self._state, self._facts, names, path)
+            for manifest, _named in self._format.manifests(path, self._shared, self._facts):
+                yield _RenderedItem(manifest, None, path)
+            return
+        shared: dict[ObjectId, tuple[Group, Obj]] = {}
+        for own, finest in self._own.values():
+            if not self._is_on(finest):
+                continue
+            variables = self._variables(own, finest, frozenset())
+            for manifest, named in self._format.manifests(path, variables, self._facts):
+                if named:
+                    yield _RenderedItem(manifest, own, path)
+                    continue
+                other, known = shared.setdefault(identity(manifest), (own, manifest))
+                if known != manifest:
+                    raise not_alike(manifest, other, own, self._path(path))
+        for _own, manifest in shared.values():
+            yield _RenderedItem(manifest, None, path)
 
     def _items_of(self, path: str) -> Iterator[_RenderedItem]:
         names = self._templates.names_in(path)
@@ -357,14 +383,17 @@ class StateRenderer:
             yield _RenderedItem(validator(pod, name, image, context), group, "recipe.yml")
 
     def _own_proofs(self, placed: Sequence[RenderedObject]) -> list[Proof]:
-        """What the recipe does not say: where nodes tell, that they do."""
-        if not self._by_nodes:
-            return []
-        if self._state.name == NODE_AGENT:
+        """What the recipe does not say: what another format has for it, and where nodes tell, that
+        they do."""
+        manifests = [item.manifest for item in placed]
+        found = self._format.proofs(manifests) if self._format else []
+        if self._by_nodes and self._state.name == NODE_AGENT:
             label = fact_label(self._recipe.name, AGENT_CONFIGURATION)
-            return [Proof("node_labels", {"equal": {label: self._agent_configuration.hash}})]
-        on_nodes = any(item.manifest["kind"] == "DaemonSet" for item in placed)
-        return [gate_proof(self._recipe.name, self._state.name)] if on_nodes else []
+            equal = {label: self._agent_configuration.hash}
+            found.append(Proof("node_labels", {"equal": equal}))
+        elif self._by_nodes and any(manifest["kind"] == "DaemonSet" for manifest in manifests):
+            found.append(gate_proof(self._recipe.name, self._state.name))
+        return found
 
     def _all_proofs(
         self, more: Sequence[Proof]

@@ -23,7 +23,7 @@ from .._cluster.planning import plan
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._recipes.recipe import State
-from .._recipes.render import RenderedState, check_recipe, render_images
+from .._recipes.render import RenderedState, check_recipe, render_images, render_notes
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from . import remove, validate
@@ -326,9 +326,18 @@ class _Application:
                 result.setdefault("images", {}).update(
                     render_images(self.recipe, name, self.desired.facts)
                 )
+        if differing and self.names[-1:] == list(self.recipe.states)[-1:]:
+            result.update(self._notes())
         if self.context.diff:
             result["diff"] = self.context.diff_of(differing)
         return result
+
+    def _notes(self) -> Obj:
+        """What the recipe's author says to it, shown once something of its last state has changed."""
+        notes = render_notes(self.recipe, self.desired.facts)
+        for line in notes.splitlines():
+            self.context.notice(line)
+        return {"notes": notes} if notes else {}
 
     @staticmethod
     def _with_report(result: Obj, report: Obj) -> Obj:

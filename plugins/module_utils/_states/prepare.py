@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
+from .._charts.recipe_reading import read_recipe
 from .._cluster.api_errors import UnknownKind
 from .._cluster.applyset import applyset_id
 from .._cluster.client import Client
@@ -22,7 +23,6 @@ from .._nodes.pools import NodePool, parse_pools
 from .._nodes.taints import Taint
 from .._recipes.device_access import device_access
 from .._recipes.instances import as_instance
-from .._recipes.load import load
 from .._recipes.lookups import settled_for_all
 from .._recipes.options import resolve, secret_texts
 from .._recipes.readiness.node_readiness import is_by_nodes, with_node_agent
@@ -118,7 +118,7 @@ def prepare(params: Mapping[str, Any], context: RunContext, client: Client) -> P
             why="this module runs on another machine than the recipes, or without its action plugin",
             todo="set recipe_dir to a folder on that machine",
         )
-    recipe = as_instance(load(bundle, str(params["recipe"])), params.get("instance"))
+    recipe = as_instance(read_recipe(bundle, str(params["recipe"])), params.get("instance"))
     # What is removed is found by its labels: nobody need know any more how it was enabled.
     complete = params.get("state") != "absent"
     given = None

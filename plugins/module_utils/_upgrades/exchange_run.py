@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .._charts.recipe_reading import read_recipe
 from .._cluster.authorization import access
 from .._cluster.change_report import name_some
 from .._cluster.client import Client
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._recipes.instances import as_instance
-from .._recipes.load import load
 from .._recipes.options import resolve
 from .._recipes.recipe import Recipe
 from .._runs.context import RunContext
@@ -75,7 +75,7 @@ def _as_recorded(client: Client, params: Mapping[str, Any]) -> Obj | None:
 
 def _given(params: Mapping[str, Any]) -> tuple[Recipe, Obj]:
     """The recipe, and the options that are given, each of its type."""
-    recipe = as_instance(load(params["bundle"], str(params["recipe"])), params["instance"])
+    recipe = as_instance(read_recipe(params["bundle"], str(params["recipe"])), params["instance"])
     options = params["options"] or {}
     values = resolve(recipe, options, complete=False)
     return recipe, {name: values[name] for name in options}

@@ -15,6 +15,7 @@ import pytest
 from tests.cluster import programs
 from tests.cluster.errors import ClusterError
 from tests.cluster.programs import (
+    HELM_MODULES,
     KUBELET_MODULES,
     KUBERNETES,
     KWOK_MODULES,
@@ -38,7 +39,14 @@ def tools(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "module",
-    [*MODULES, *KWOK_MODULES, *KUBELET_MODULES, *REGISTRY_MODULES, *PROMTOOL_MODULES],
+    [
+        *MODULES,
+        *KWOK_MODULES,
+        *KUBELET_MODULES,
+        *REGISTRY_MODULES,
+        *PROMTOOL_MODULES,
+        *HELM_MODULES,
+    ],
     ids=lambda module: module.folder,
 )
 def test_every_module_pins_its_version_and_names_its_programs_as_tools(module: Module) -> None:

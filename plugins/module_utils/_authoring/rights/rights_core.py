@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..._charts.recipe_reading import read_recipe
 from ..._cluster.labels import OWNERSHIP
 from ..._cluster.rights import Right
 from ..._errors import InvalidInput
@@ -76,6 +77,7 @@ def _rights_of(
         namespace=params.get("namespace") or "",
         instance=params.get("instance"),
         combine=everything,
+        read=read_recipe,
     )
     if checked.recipe is None or checked.errors:
         raise InvalidInput(

@@ -9,7 +9,7 @@ Goes on after each mistake, so that a person sees all of them at once. Pure."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 from ..._errors import InvalidInput
 from ..._schema.problems import InputProblems
 from ..device_access import device_access
-from ..documents import lines_of
+from ..documents import Lines, lines_of
 from ..instances import as_instance, default_namespace
 from ..load import load
 from ..options import resolve
@@ -29,9 +29,12 @@ from .findings import ERROR, WARNING, Finding, Findings
 from .locating import line_of_key, rendered_line
 from .mending import without_problems
 from .sample_clusters import SAMPLE_CLUSTERS
-from .template_use import check_uses, find_uses, unread_options, unused_files
+from .template_use import Uses, check_uses, find_uses, unread_options, unused_files
 from .trial import Made, Trials
 from .variants import Variant, variants
+
+# Makes the recipe of a bundle; the text says where that comes from.
+Read = Callable[[Mapping[str, str], str], Recipe]
 
 
 @dataclass(frozen=True)
@@ -64,22 +67,26 @@ def check(
     namespace: str = "",
     instance: str | None = None,
     combine: bool = True,
+    read: Read = load,
 ) -> Checked:
     """Everything that can be said of a recipe's files (path -> text) without a cluster.
 
     source: where they come from, for messages. given: options that hold in all combinations.
     namespace: for the objects, "" for the recipe's own. instance: the name that it is enabled by,
-    if it is not its own. combine: try other options than those given. Raises InvalidInput where
+    if it is not its own. combine: try other options than those given. read: makes the
+    recipe of its files. Raises InvalidInput where
     there is no recipe, or the given options do not fit it.
     """
     findings = Findings()
-    recipe = _load(bundle, source, findings)
+    recipe = _load(bundle, source, findings, read)
     if recipe is None:
         return Checked(None, findings.sorted(ERROR), findings.sorted(WARNING))
     recipe = as_instance(recipe, instance)
     resolve(recipe, given, complete=False)
-    lines = lines_of(bundle[RECIPE_FILE], RECIPE_FILE)[0][1]
-    uses = find_uses(recipe, findings)
+    lines: Lines = {(): 0}
+    if recipe.format is None:
+        lines = lines_of(bundle[RECIPE_FILE], RECIPE_FILE)[0][1]
+    uses = find_uses(recipe, findings) if recipe.format is None else Uses()
     found = variants(recipe, given, uses.readers)
     trials = Trials(recipe, types, lines, findings, namespace or default_namespace(recipe))
     _try_device_access(recipe, found.tried, lines, findings)
@@ -88,19 +95,14 @@ def check(
         base = trials.first(cluster, defaults)
         for variant in others if combine else ():
             trials.again(cluster, variant, _states_changed(recipe, variant, uses.readers), base)
-    check_uses(recipe, uses, trials.variables, findings)
+    if recipe.format is None:
+        check_uses(recipe, uses, trials.variables, findings)
     trials.report_template_errors()
-    for path in own_files(bundle).keys() & set(unused_files(recipe, uses)):
-        findings.add(
-            path, 0, "no asset names this file, and no other file includes it", severity=WARNING
-        )
-    for name in unread_options(recipe, uses):
-        findings.add(
-            RECIPE_FILE,
-            lines.get(("options", name), 0),
-            f"nothing reads option {name}",
-            severity=WARNING,
-        )
+    if recipe.format is None:
+        _add_unused(recipe, own_files(bundle), uses, lines, findings)
+    else:
+        for path, line, text in recipe.format.warnings:
+            findings.add(path, line, text, severity=WARNING)
     return Checked(
         recipe=recipe,
         errors=findings.sorted(ERROR),
@@ -112,6 +114,23 @@ def check(
         left_out=found.left_out,
         unsampled=list(found.unsampled),
     )
+
+
+def _add_unused(
+    recipe: Recipe, own: Mapping[str, str], uses: Uses, lines: Lines, findings: Findings
+) -> None:
+    """Files of its own, and options, that nothing reads."""
+    for path in own.keys() & set(unused_files(recipe, uses)):
+        findings.add(
+            path, 0, "no asset names this file, and no other file includes it", severity=WARNING
+        )
+    for name in unread_options(recipe, uses):
+        findings.add(
+            RECIPE_FILE,
+            lines.get(("options", name), 0),
+            f"nothing reads option {name}",
+            severity=WARNING,
+        )
 
 
 def _try_device_access(
@@ -143,10 +162,10 @@ def _states_changed(
     ]
 
 
-def _load(bundle: Mapping[str, str], source: str, findings: Findings) -> Recipe | None:
+def _load(bundle: Mapping[str, str], source: str, findings: Findings, read: Read) -> Recipe | None:
     """The recipe; where something is wrong with recipe.yml, without that, if it is a recipe then."""
     try:
-        return load(bundle, source)
+        return read(bundle, source)
     except InputProblems as error:
         if error.problems[0].file != f"{source.rstrip('/')}/{RECIPE_FILE}":
             # Of what it extends, which has to be mended first.
@@ -161,10 +180,19 @@ def _load(bundle: Mapping[str, str], source: str, findings: Findings) -> Recipe 
             return load({**bundle, RECIPE_FILE: json.dumps(without)}, source)
         return None
     except InvalidInput as error:
-        if RECIPE_FILE not in error.where:
+        if RECIPE_FILE not in bundle:
+            findings.add(*_place(error, bundle), _sentence(error))
+        elif RECIPE_FILE in error.where:
+            findings.add(RECIPE_FILE, rendered_line(error.where), _sentence(error))
+        else:
             raise
-        findings.add(RECIPE_FILE, rendered_line(error.where), _sentence(error))
         return None
+
+
+def _place(error: InvalidInput, bundle: Mapping[str, str]) -> tuple[str, int]:
+    """The file and the line that an error names."""
+    named = [path for path in bundle if path in error.where]
+    return max(named, key=len, default=""), rendered_line(error.where)
 
 
 def _sentence(error: InvalidInput) -> str:

@@ -133,7 +133,7 @@ class Trials:
         facts = RenderFacts(
             namespace=self._namespace,
             options=options,
-            groups=cluster.groups,
+            groups=[group for group in cluster.groups if self._fits(group.kernel)],
             applyset_id="applyset-sample",
             namespaced=self._namespaced,
             cluster={"platform": cluster.platform, **cluster.facts},
@@ -148,6 +148,11 @@ class Trials:
         templates = RecordingTemplates(self._recipe.files, self._recipe.source)
         recipe = with_node_agent(settled(self._recipe, options), options, {})
         return _Case(recipe, facts, templates, " on ".join(filter(None, parts)))
+
+    def _fits(self, kernel: str) -> bool:
+        """Charts write kernels into tags of images, which hold no +: nothing that their authors
+        could mend."""
+        return self._recipe.format is None or "+" not in kernel
 
     def _namespaced(self, api_version: str, kind: str) -> bool | None:
         """Asked anew each time: a recipe may bring CRDs."""
@@ -267,7 +272,8 @@ class Trials:
             place = self._locator.line_of_title(
                 renderings, error.what
             ) or self._locator.line_of_document(renderings[-1], error.where)
-        self._findings.add(*(place or (file, 0)), _text(error), seen_with=case.title)
+        line = 0 if "(as rendered)" in error.where else rendered_line(error.where)
+        self._findings.add(*(place or (file, line)), _text(error), seen_with=case.title)
 
     def _check_rendering(
         self,
@@ -303,14 +309,18 @@ class Trials:
         ]
         renderings = case.templates.renderings.get(file, [])
         for problem in problems:
-            place = self._locator.line_of_field(renderings, manifest, problem.path) or (file, 0)
+            place = self._locator.line_of_field(
+                renderings, manifest, problem.path
+            ) or self._likely_place(file, manifest, problem.path)
             text = f"{title(manifest)}: {problem.text}"
             # What is wrong for one kernel group is mostly wrong for all of them.
             same_as = re.sub(r"\d+", "", _without(problem.text, case.group_ids))
             self._findings.add(*place, text, seen_with=case.title, same_as=same_as)
         api_version, kind = str(manifest["apiVersion"]), str(manifest["kind"])
         if self._types.kind(api_version, kind) is None:
-            place = self._locator.line_of_field(renderings, manifest, ("kind",)) or (file, 0)
+            place = self._locator.line_of_field(
+                renderings, manifest, ("kind",)
+            ) or self._likely_place(file, manifest, ("kind",))
             meant = self._types.suggested(api_version, kind)
             if meant:
                 self._findings.add(
@@ -319,6 +329,13 @@ class Trials:
                 return
             text = f"{api_version} {kind} is not known here: its fields were not checked, and its plural is a guess"
             self._findings.add(*place, text, severity=WARNING)
+
+    def _likely_place(
+        self, file: str, manifest: Obj, field: Sequence[str | int]
+    ) -> tuple[str, int]:
+        """Where no rendering of ours tells: what the recipe's own format makes of it."""
+        found = self._recipe.format
+        return file, found.line_of(file, manifest, field) if found else 0
 
     def _check_doubles(self, case: _Case, states: Mapping[str, RenderedState]) -> None:
         """An object belongs to one state."""

@@ -1,0 +1,82 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the operator's annotations make proofs of objects. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from .._json import Obj
+from .._proofs.proof import Proof
+from .._recipes.manifests import pod_template
+from .sro_annotations import WAIT, WAIT_FOR_LOGS, annotations_of, is_on
+
+_ROLLED_OUT = ("DaemonSet", "Deployment", "StatefulSet", "Job", "CronJob")
+# What says of itself by a condition that it is ready.
+_CONDITIONS = {
+    "CustomResourceDefinition": "Established",
+    "Certificate": "Ready",
+    "Issuer": "Ready",
+    "ClusterIssuer": "Ready",
+    "BuildRun": "Succeeded",
+}
+_FIELDS = {"Pod": ("status.phase", "Succeeded"), "Namespace": ("status.phase", "Active")}
+# Whether they are waited for is not up to an annotation.
+_ALWAYS = ("CustomResourceDefinition",)
+HOOK = "helm.sh/hook"
+# Much more than the hundred bytes that the operator looks at.
+_LINES = 100
+
+
+def proofs_of(manifests: Sequence[Obj]) -> list[Proof]:
+    """What has to hold before the next state: for all that runs a rollout, for the rest what `wait`
+    and `wait-for-logs` ask for."""
+    found: list[Proof] = []
+    if any(manifest["kind"] in _ROLLED_OUT for manifest in manifests):
+        found.append(Proof("rollout"))
+    for manifest in manifests:
+        annotations = annotations_of(manifest)
+        hook = HOOK in (manifest["metadata"].get("annotations") or {})
+        if is_on(annotations, WAIT) or hook or manifest["kind"] in _ALWAYS:
+            found += _awaited(manifest)
+        if WAIT_FOR_LOGS in annotations:
+            found.append(_logs(manifest, annotations[WAIT_FOR_LOGS], manifests))
+    return [proof for index, proof in enumerate(found) if proof not in found[:index]]
+
+
+def _awaited(manifest: Obj) -> Iterator[Proof]:
+    kind = manifest["kind"]
+    if kind in _ROLLED_OUT:
+        return
+    spec: dict[str, Any] = dict(_named(manifest))
+    if kind in _CONDITIONS:
+        spec["condition"] = {"type": _CONDITIONS[kind]}
+    elif kind in _FIELDS:
+        path, value = _FIELDS[kind]
+        spec["field"] = {"path": path, "equals": value}
+    yield Proof("resource", spec)
+
+
+def _logs(manifest: Obj, match: str, all_of_state: Sequence[Obj]) -> Proof:
+    """On each node where a DaemonSet is all that the state runs; else of all pods of the object."""
+    spec: dict[str, Any] = {"match": match, "tail": _LINES}
+    template = pod_template(manifest) or {}
+    containers = (template.get("spec") or {}).get("containers") or []
+    if len(containers) > 1:
+        spec["container"] = containers[0]["name"]
+    running = {each["kind"] for each in all_of_state if pod_template(each) is not None}
+    if running != {"DaemonSet"}:
+        spec |= _named(manifest)
+    return Proof("logs", spec)
+
+
+def _named(manifest: Obj) -> Mapping[str, Any]:
+    metadata = manifest["metadata"]
+    named = {
+        "api_version": manifest["apiVersion"],
+        "kind": manifest["kind"],
+        "name": metadata["name"],
+    }
+    return {**named, "namespace": metadata["namespace"]} if metadata.get("namespace") else named

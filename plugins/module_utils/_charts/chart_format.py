@@ -1,0 +1,288 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A chart as a recipe's files: what it renders to for a group of nodes, with what the annotations of
+the Special Resource Operator do to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any, ClassVar
+
+from .._errors import InvalidInput
+from .._json import Obj
+from .._proofs.proof import Proof
+from .._recipes import pod_options
+from .._recipes.manifests import copy_of, group_of, manifests_in, pod_template
+from .._recipes.render_facts import RenderFacts
+from .._recipes.sample import SAMPLE_GROUPS
+from .._recipes.variables import group_variables
+from . import sro_annotations
+from .annotation_proofs import HOOK, proofs_of
+from .chart_rendering import ChartRendering, HelmRelease
+from .chart_states import HOOKS, NAMESPACE_ASSET, HookAsset, asset_at, crds_in
+from .kernel_affine import kernel_suffix, made_affine, without_state_labels
+from .runtime_values import OF_KERNEL, proxy_of_nodes, runtime_values, system_version
+
+_WEIGHT = "helm.sh/hook-weight"
+_INCLUDES = re.compile(r"\{\{-?[^}]*\b(?:include|template|tpl)\b")
+_WHOLE = re.compile(r"\.Values(?![\w.])")
+_APIS = re.compile(r"""APIVersions\.Has\s+["`](?P<api>[^"`]+)""")
+# A kind of an API that charts ask for as a whole.
+_SAMPLES = {
+    "monitoring.coreos.com/v1": "ServiceMonitor",
+    "cert-manager.io/v1": "Certificate",
+    "security.openshift.io/v1": "SecurityContextConstraints",
+    "build.openshift.io/v1": "BuildConfig",
+    "image.openshift.io/v1": "ImageStream",
+    "route.openshift.io/v1": "Route",
+    "config.openshift.io/v1": "ClusterVersion",
+}
+# They are there, and nobody's own.
+_CLUSTERS_OWN = re.compile(r"default|kube-.*|openshift(-.*)?")
+_PRIVILEGED = {
+    f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "audit", "warn")
+}
+
+
+@dataclass
+class ChartFormat:
+    """One chart. files: as its author wrote them. assets: all that its states name. warnings: see
+    ForeignFormat."""
+
+    chart: ChartRendering
+    files: Mapping[str, str]
+    assets: Set[str]
+    warnings: Sequence[tuple[str, int, str]] = ()
+    options: Set[str] = frozenset(("set", "push_secret", "os_image_url", "proxy", "node_selector"))
+
+    # What tells that a file differs between kernels.
+    PER_GROUP: ClassVar[re.Pattern[str]] = re.compile(
+        rf"{sro_annotations.KERNEL_AFFINE}|\b(?:{'|'.join(OF_KERNEL)})\b"
+    )
+
+    def is_per_group(self, path: str, options: Mapping[str, Any]) -> bool:
+        """Whether the file, or one of those that it may include, asks for what differs between
+        kernels, or a value that is given may."""
+        if path != NAMESPACE_ASSET and "{{" in str(options["set"]):
+            return True
+        text = self.files.get(asset_at(path).file, "")
+        return bool(
+            self.PER_GROUP.search(text) or (_INCLUDES.search(text) and self._partials_are_per_group)
+        )
+
+    def manifests(
+        self, path: str, variables: Mapping[str, Any], facts: RenderFacts
+    ) -> list[tuple[Obj, bool]]:
+        """See ForeignFormat."""
+        if path == NAMESPACE_ASSET:
+            namespace = self._namespace(variables, facts)
+            return [(namespace, False)] if namespace else []
+        asset = asset_at(path)
+        is_crd = asset.file in self._crds
+        text = self.files[asset.file] if is_crd else self.text_of(asset.file, variables, facts)
+        where = self._place(asset.file)
+        found = manifests_in(text, where) if text.strip() else []
+        own = self._own_kinds(self._texts(variables, facts))
+        for manifest in found:
+            if (group_of(manifest), manifest["kind"]) in own:
+                manifest["metadata"].setdefault("namespace", str(variables["namespace"]))
+        return [
+            self._finished(manifest, asset.file, variables)
+            for manifest in found
+            if self._hook(manifest, asset.file) == asset
+        ]
+
+    def text_of(self, file: str, variables: Mapping[str, Any], facts: RenderFacts) -> str:
+        """What a file renders to."""
+        return self._texts(variables, facts).get(file, "")
+
+    def values(self, variables: Mapping[str, Any], facts: RenderFacts) -> Mapping[str, Any]:
+        """What the files find in .Values, over what the user gives."""
+        values = runtime_values(variables, facts)
+        given = str(variables["options"]["set"])
+        return {name: value for name, value in values.items() if self._reads(name) or name in given}
+
+    def is_affine(
+        self,
+        manifest: Obj,  # noqa: ARG002 - numbered manifests are told by it
+        annotations: Mapping[str, str],
+        variables: Mapping[str, Any],  # noqa: ARG002
+    ) -> bool:
+        """Whether there is one of an object for each kernel, which its author need not have named
+        so."""
+        return sro_annotations.is_on(annotations, sro_annotations.KERNEL_AFFINE)
+
+    def proofs(self, manifests: Sequence[Obj]) -> list[Proof]:
+        """See ForeignFormat."""
+        return proofs_of(manifests)
+
+    def line_of(self, path: str, manifest: Obj, field: Sequence[str | int]) -> int:
+        """The line with the field's key, after the one with the object's kind."""
+        lines = self.files.get(asset_at(path).file, "").splitlines()
+        keys = [str(step) for step in field if isinstance(step, str)]
+        kind = re.compile(rf"""\s*(- )?kind:\s*["']?{re.escape(manifest["kind"])}\b""")
+        start = next((number for number, line in enumerate(lines) if kind.match(line)), 0)
+        if keys and keys[-1] != "kind":
+            key = re.compile(rf"""\s*(- )?["']?{re.escape(keys[-1])}["']?\s*:""")
+            for number, line in enumerate(lines[start:], start=start + 1):
+                if key.match(line):
+                    return number
+        return start + 1 if lines else 0
+
+    def notes(self, variables: Mapping[str, Any], facts: RenderFacts) -> str:
+        """What the chart's NOTES.txt says."""
+        return self.chart.notes(
+            self._release(variables, facts),
+            variables["options"]["set"],
+            self._runtime(variables, facts),
+        )
+
+    @cached_property
+    def _crds(self) -> Set[str]:
+        return set(crds_in(self.files))
+
+    @cached_property
+    def _partials_are_per_group(self) -> bool:
+        names = {path: PurePosixPath(path) for path in self.files}
+        return any(
+            self.PER_GROUP.search(self.files[path])
+            for path, name in names.items()
+            if "templates" in name.parts and (name.name.startswith("_") or name.suffix == ".tpl")
+        )
+
+    @cached_property
+    def _asked_apis(self) -> list[str]:
+        found = {match["api"] for text in self.files.values() for match in _APIS.finditer(text)}
+        return sorted(found)
+
+    def _own_kinds(self, texts: Mapping[str, str]) -> set[tuple[str, str]]:
+        """(group, kind) of what lives in namespaces and whose definition the chart brings: the
+        cluster does not know it yet."""
+        definitions = {**texts, **{path: self.files[path] for path in self._crds}}
+        found = set()
+        for path, text in definitions.items():
+            if "CustomResourceDefinition" in text:
+                for manifest in manifests_in(text, self._place(path)):
+                    spec = manifest.get("spec") or {}
+                    if spec.get("scope") == "Namespaced":
+                        found.add(
+                            (str(spec.get("group")), str((spec.get("names") or {}).get("kind")))
+                        )
+        return found
+
+    def _texts(self, variables: Mapping[str, Any], facts: RenderFacts) -> Mapping[str, str]:
+        return self.chart.texts(
+            self._release(variables, facts),
+            variables["options"]["set"],
+            self._runtime(variables, facts),
+        )
+
+    def _runtime(self, variables: Mapping[str, Any], facts: RenderFacts) -> Mapping[str, Any]:
+        """The values of some kernel where the variables are of none: helm renders all files at once,
+        and those of a kernel need one. What is made for all nodes reads nothing of it."""
+        if not isinstance(variables.get("kernel"), dict):
+            groups = sorted(facts.groups, key=lambda group: group.id) or SAMPLE_GROUPS
+            variables = {**variables, **group_variables(groups[0], facts)}
+        return self.values(variables, facts)
+
+    def _reads(self, name: str) -> bool:
+        return self._reads_all or name in self._text
+
+    @cached_property
+    def _text(self) -> str:
+        return "\n".join(text for path, text in self.files.items() if "templates/" in path)
+
+    @cached_property
+    def _reads_all(self) -> bool:
+        return _WHOLE.search(self._text) is not None
+
+    def _release(self, variables: Mapping[str, Any], facts: RenderFacts) -> HelmRelease:
+        return HelmRelease(
+            name=str(variables["instance"]),
+            namespace=str(variables["namespace"]),
+            kubernetes=str(variables["cluster"]["kubernetes_version"]),
+            apis=tuple(api for api in self._asked_apis if _is_served(api, facts)),
+        )
+
+    def _namespace(self, variables: Mapping[str, Any], facts: RenderFacts) -> Obj | None:
+        """The namespace as the operator makes it, unless it is the cluster's own, or the chart
+        makes it."""
+        name = str(variables["namespace"])
+        if _CLUSTERS_OWN.fullmatch(name):
+            return None
+        for path, text in self._texts(variables, facts).items():
+            if "kind: Namespace" in text:
+                for manifest in manifests_in(text, self._place(path)):
+                    if (manifest["kind"], manifest["metadata"]["name"]) == ("Namespace", name):
+                        return None
+        labels = dict(_PRIVILEGED)
+        if str(variables["cluster"]["platform"]) == "openshift":
+            labels["security.openshift.io/scc.podSecurityLabelSync"] = "false"
+            labels["openshift.io/cluster-monitoring"] = "true"
+        return {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": name, "labels": labels},
+        }
+
+    def _hook(self, manifest: Obj, file: str) -> HookAsset | None:
+        """Of which asset of its file an object is; None for a hook of an event that does not happen
+        here."""
+        annotations = manifest["metadata"].get("annotations") or {}
+        if HOOK not in annotations:
+            return HookAsset(file)
+        events = {event.strip() for event in annotations[HOOK].split(",")}
+        event = next((each for each in HOOKS if each in events), "")
+        if not event:
+            return None
+        weight = annotations.get(_WEIGHT, "0")
+        asset = HookAsset(file, event, int(weight) if re.fullmatch(r"-?\d+", weight) else 0)
+        if asset.path not in self.assets:
+            raise InvalidInput(
+                f"the hook {event} of {manifest['kind']} {manifest['metadata']['name']} is not run",
+                where=self._place(file),
+                why="its event and its weight are known only when it is rendered",
+                todo=f"write {HOOK} and {_WEIGHT} as plain text",
+            )
+        return asset
+
+    def _finished(self, manifest: Obj, file: str, variables: Mapping[str, Any]) -> tuple[Obj, bool]:
+        """An object with what its annotations ask for, and whether that makes it one of a kernel."""
+        try:
+            annotations = sro_annotations.annotations_of(manifest)
+        except InvalidInput as error:
+            raise self._at(error, file) from None
+        made = without_state_labels(manifest)
+        template = pod_template(made)
+        if sro_annotations.is_on(annotations, sro_annotations.PROXY) and template is not None:
+            made = copy_of(made)
+            pod_options.add_proxy((pod_template(made) or made)["spec"], proxy_of_nodes(variables))
+        if not self.is_affine(made, annotations, variables):
+            return made, False
+        system = variables["os"]
+        decimal = system_version(system["id"], system["version"], system["build"])
+        suffix = kernel_suffix(variables, decimal)
+        return made_affine(made, suffix, str(variables["kernel"]["label"])), True
+
+    def _at(self, error: InvalidInput, file: str) -> InvalidInput:
+        """The error with file and line: it ends with the key that it is about."""
+        key = error.what.rpartition(" ")[2]
+        lines = self.files[file].splitlines()
+        line = next((number for number, text in enumerate(lines, start=1) if key in text), 0)
+        where = f"{self._place(file)}, line {line}" if line else self._place(file)
+        return InvalidInput(error.what, where=where, why=error.why, todo=error.todo)
+
+    def _place(self, file: str) -> str:
+        return f"{self.chart.source}/{file}" if self.chart.source else file
+
+
+def _is_served(api: str, facts: RenderFacts) -> bool:
+    """Whether a cluster serves "group/version" or "group/version/Kind", as a chart asks for it."""
+    name = f"{api}/{_SAMPLES[api]}" if api in _SAMPLES else api
+    apis = facts.apis
+    return name in apis if isinstance(apis, frozenset) else apis(name)

@@ -1,0 +1,149 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a chart renders to, file by file, for one set of values: helm is asked once for each."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._recipes.templating import TemplateError
+
+Helm = Callable[[list[str], Mapping[str, str]], tuple[str, str]]
+
+NOTES = "templates/NOTES.txt"
+_NOTES_FILE = "templates/hardware-enablement-notes.yaml"
+_NOTES_TEMPLATE = (
+    'notes: {{ include (print $.Template.BasePath "/NOTES.txt") . | toJson }}\n'  # a document
+)
+_SET_FILE = "templates/hardware-enablement-set.yaml"
+_SET_TEMPLATE = (
+    '{{ tpl (toJson .Values.set) (dict "Values" .Values.runtime "Template" .Template) }}\n'
+)
+_SOURCE = re.compile(r"^---\n# Source: [^/\n]+/(?P<path>.+)\n", re.MULTILINE)
+# "template: chart/templates/a.yaml:3:7: executing ...", and what helm says of YAML.
+_PLACE = re.compile(r"[\w.-]+/(?P<file>(?:charts/|templates/)[^\s:()]+):(?P<line>\d+)")
+_FILE = re.compile(r"[\w.-]+/(?P<file>(?:charts/|templates/)[^\s:()]+)")
+_YAML_LINE = re.compile(r"\bline (?P<line>\d+)")
+_HINT = "Use --debug flag to render out invalid YAML"
+
+
+@dataclass(frozen=True)
+class HelmRelease:
+    """What a rendering is for, besides values. apis: those that the cluster serves."""
+
+    name: str
+    namespace: str
+    kubernetes: str = ""
+    apis: tuple[str, ...] = ()
+
+
+@dataclass
+class ChartRendering:
+    """One chart; what it has rendered, or why it cannot be, is kept. source names it in errors.
+
+    prefix: what the paths of its files begin with that its author does not know of.
+    """
+
+    chart: str
+    files: Mapping[str, str]
+    source: str
+    helm: Helm
+    prefix: str = ""
+    _known: dict[str, Mapping[str, str] | TemplateError] = field(default_factory=dict)
+
+    def texts(
+        self, release: HelmRelease, given: Mapping[str, Any], runtime: Mapping[str, Any]
+    ) -> Mapping[str, str]:
+        """File -> what it has rendered to; given are the user's values, over which runtime goes.
+
+        Raises TemplateError with file and line.
+        """
+        key = json.dumps([release.__dict__, given, runtime], sort_keys=True, default=str)
+        if key not in self._known:
+            try:
+                self._known[key] = self._rendered(release, given, runtime)
+            except TemplateError as error:
+                self._known[key] = error
+        known = self._known[key]
+        if isinstance(known, TemplateError):
+            raise known
+        return known
+
+    def notes(
+        self, release: HelmRelease, given: Mapping[str, Any], runtime: Mapping[str, Any]
+    ) -> str:
+        """What NOTES.txt says, "" where there is none."""
+        text = self.texts(release, given, runtime).get(_NOTES_FILE, "")
+        return str(json.loads(text.partition("notes:")[2] or '""')).strip()
+
+    def _rendered(
+        self, release: HelmRelease, given: Mapping[str, Any], runtime: Mapping[str, Any]
+    ) -> Mapping[str, str]:
+        values = self._filled_in(release, given, runtime) if "{{" in str(given) else given
+        notes = {_NOTES_FILE: _NOTES_TEMPLATE} if NOTES in self.files else {}
+        return self._run(release, [values, runtime], notes)
+
+    def _filled_in(
+        self, release: HelmRelease, given: Mapping[str, Any], runtime: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """The user's values, whose texts may be templates of runtime values."""
+        chart = {
+            "Chart.yaml": f"apiVersion: v2\nname: {self.chart}\nversion: 0.0.0\n",
+            _SET_FILE: _SET_TEMPLATE,
+        }
+        own = ChartRendering(self.chart, chart, self.source, self.helm)
+        found = own._run(release, [{"set": given, "runtime": runtime}], {})
+        values: Mapping[str, Any] = json.loads(found[_SET_FILE])
+        return values
+
+    def _run(
+        self, release: HelmRelease, values: list[Mapping[str, Any]], more: Mapping[str, str]
+    ) -> dict[str, str]:
+        files = {f"chart/{path}": text for path, text in {**self.files, **more}.items()}
+        arguments = ["template", release.name, "./chart", "--namespace", release.namespace]
+        for number, each in enumerate(values):
+            files[f"values-{number}.json"] = json.dumps(each)
+            arguments += ["--values", f"values-{number}.json"]
+        if release.kubernetes:
+            arguments += ["--kube-version", release.kubernetes]
+        for api in release.apis:
+            arguments += ["--api-versions", api]
+        text, error = self.helm(arguments, files)
+        if error:
+            raise self._explained(error)
+        return {
+            path.removeprefix(self.prefix): rendered for path, rendered in _by_file(text).items()
+        }
+
+    def _explained(self, error: str) -> TemplateError:
+        """What helm says, as one sentence with the innermost file and line that it names."""
+        places = list(_PLACE.finditer(error))
+        file, line = "Chart.yaml", 0
+        if places:
+            file, line = places[-1]["file"], int(places[-1]["line"])
+        elif found := _FILE.search(error):
+            file = found["file"]
+            at = _YAML_LINE.search(error)
+            error = f"{error} (of what it renders to)" if at else error
+        why = (error[places[-1].end() :] if places else error).replace(_HINT, "")
+        why = re.sub(r"^(:\d+)?\)?:?\s*", "", " ".join(why.split()))
+        file = file.removeprefix(self.prefix)
+        where = f"{self.source}/{file}" if self.source else file
+        return TemplateError(file, line, where=f"{where}, line {line}" if line else where, why=why)
+
+
+def _by_file(text: str) -> dict[str, str]:
+    """What helm writes, taken apart by the file that each document comes from."""
+    found: dict[str, str] = {}
+    starts = list(_SOURCE.finditer(text))
+    ends = [*(start.start() for start in starts[1:]), len(text)]
+    for start, end in zip(starts, ends, strict=False):
+        body = text[start.end() : end]
+        known = found.get(start["path"])
+        found[start["path"]] = body if known is None else f"{known}---\n{body}"
+    return found

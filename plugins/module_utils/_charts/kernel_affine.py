@@ -1,0 +1,104 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One set of objects for each kernel, named as the Special Resource Operator names it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._json import Obj
+from .._recipes.manifests import copy_of, pod_template
+
+_NFD_KERNEL = "feature.node.kubernetes.io/kernel-version.full"
+# Their pods are found by the label app, which therefore differs, too.
+_WITH_APP = ("DaemonSet", "Deployment", "StatefulSet")
+# The operator's own selection of nodes goes by names of labels that only the operator sets.
+_OPERATORS_LABELS = "specialresource.openshift.io/"
+_ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
+
+_FNV_OFFSET, _FNV_PRIME, _FNV_SIZE = 0xCBF29CE484222325, 0x100000001B3, 1 << 64
+
+
+def fnv64a(text: str) -> int:
+    """The 64-bit FNV-1a hash of a text."""
+    value = _FNV_OFFSET
+    for byte in text.encode():
+        value = (value ^ byte) * _FNV_PRIME % _FNV_SIZE
+    return value
+
+
+def kernel_suffix(variables: Mapping[str, Any], decimal: str) -> str:
+    """What the names of a kernel's objects end with: the operator's, which is made of the system's
+    version and the kernel.
+
+    Where nodes of one kernel are told apart by more (an architecture that the kernel's name does not
+    show, a pool), that counts as well.
+    """
+    kernel = str(variables["kernel"]["raw"])
+    arch = str(variables.get("arch") or "")
+    parts = [decimal, kernel.replace("_", "-")]
+    if _ARCHITECTURES.get(arch, arch) not in kernel:
+        parts.append(arch)
+    parts.append(str(variables.get("pool") or ""))
+    return f"-{fnv64a('-'.join([*parts[:2], *filter(None, parts[2:])])):x}"
+
+
+def made_affine(manifest: Obj, suffix: str, kernel_label: str) -> Obj:
+    """The object for one kernel: its name, the label app by which its pods are found, and where its
+    pods run."""
+    made: Obj = copy_of(manifest)
+    name = made["metadata"]["name"] = f"{made['metadata']['name']}{suffix}"
+    kind = made["kind"]
+    if kind in _WITH_APP:
+        spec = made.setdefault("spec", {})
+        selector = spec.setdefault("selector", {}).setdefault("matchLabels", {})
+        template = spec.setdefault("template", {}).setdefault("metadata", {})
+        selector["app"] = name
+        for metadata in (made["metadata"], template):
+            metadata["labels"] = {**(metadata.get("labels") or {}), "app": name}
+    if kind == "BuildRun":
+        made.setdefault("spec", {}).setdefault("buildRef", {})["name"] = name
+    if kind == "BuildConfig":
+        selector = made.setdefault("spec", {}).setdefault("nodeSelector", {})
+        selector[_NFD_KERNEL] = kernel_label
+    template = pod_template(made) if kind != "DaemonSet" else None
+    if template is not None:
+        # DaemonSets are kept to the kernel's nodes anyway, also while NFD's labels are gone.
+        selector = template["spec"].setdefault("nodeSelector", {})
+        selector[_NFD_KERNEL] = kernel_label
+    return made
+
+
+def without_state_labels(manifest: Obj) -> Obj:
+    """The object without what waits for node labels that only the operator sets: the order of states
+    is kept by ours."""
+    template = pod_template(manifest)
+    if template is None or _OPERATORS_LABELS not in str(template["spec"]):
+        return manifest
+    made: Obj = copy_of(manifest)
+    spec = (pod_template(made) or made)["spec"]
+    spec["nodeSelector"] = _kept(spec.get("nodeSelector") or {})
+    if not spec["nodeSelector"]:
+        del spec["nodeSelector"]
+    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ) or {}
+    for term in required.get("nodeSelectorTerms") or ():
+        term["matchExpressions"] = [
+            each
+            for each in term.get("matchExpressions") or ()
+            if not str(each.get("key")).startswith(_OPERATORS_LABELS)
+        ]
+    if required and not any(
+        term.get("matchExpressions") or term.get("matchFields")
+        for term in required.get("nodeSelectorTerms") or ()
+    ):
+        # A term without expressions selects nothing, and nothing else was asked for.
+        del spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    return made
+
+
+def _kept(selector: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in selector.items() if not key.startswith(_OPERATORS_LABELS)}

@@ -1,0 +1,121 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A directory of numbered manifests, made a chart of, so that one program renders all Go templates."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath, PurePosixPath
+from typing import Any, ClassVar
+
+from .._json import Obj
+from .._recipes.render_facts import RenderFacts
+from .._recipes.templating import TemplateError
+from .chart_format import ChartFormat
+from .chart_states import NUMBERED, ChartStep, step_name
+from .recipe_dictionary import has_placeholders, recipe_dictionary, unknown_fields
+from .runtime_values import runtime_values
+
+# The operator's own layout of a recipe.
+_FOLDER = "manifests/"
+KERNEL_TOKEN = "KERNEL_FULL_VERSION"
+# The directories of the very first generation, in the order in which it went through them.
+_FIRST = (
+    "driver",
+    "driver-validation",
+    "device-plugin",
+    "device-plugin-validation",
+    "prometheus",
+    "monitoring",
+    "feature-discovery",
+    "grafana",
+)
+
+
+def is_numbered(paths: Iterable[PurePath]) -> bool:
+    """Whether some of the files are manifests in an order."""
+    return any(NUMBERED.match(path.name) and len(path.parts) <= 2 for path in paths)
+
+
+def manifests_at(files: Mapping[str, str]) -> dict[str, str]:
+    """The numbered manifests, by their path; of other files nothing is known."""
+    return {path: text for path, text in files.items() if NUMBERED.match(PurePosixPath(path).name)}
+
+
+def numbered_steps(files: Mapping[str, str]) -> list[ChartStep]:
+    """Each file is a state; where they lie in directories, each directory is one."""
+    steps: dict[str, list[str]] = {}
+    for path in sorted(files, key=_order):
+        folder = path.rpartition("/")[0]
+        alone = not folder or f"{folder}/" == _FOLDER
+        steps.setdefault(path if alone else folder, []).append(path)
+    return [
+        ChartStep(step_name(key) if paths == [key] else _folder_name(key), tuple(paths))
+        for key, paths in steps.items()
+    ]
+
+
+def as_chart(name: str, files: Mapping[str, str]) -> dict[str, str]:
+    """The chart that renders those files that are templates: each of them gets the dictionary as
+    its dot, and keeps its lines."""
+    chart = {"Chart.yaml": f"apiVersion: v2\nname: {name}\nversion: 0.0.0\n"}
+    for path, text in files.items():
+        if has_placeholders(text):
+            own = json.dumps(f"file {path}")
+            call = f"{{{{ end }}}}{{{{ template {own} .Values.recipe }}}}"
+            chart[f"templates/{path}"] = f"{{{{ define {own} }}}}{text}{call}"
+    return chart
+
+
+class NumberedFormat(ChartFormat):
+    """A directory of numbered manifests. Nothing in it says what there is one of for each kernel: an
+    object that a kernel is named in, but not in its name."""
+
+    PER_GROUP: ClassVar[re.Pattern[str]] = re.compile(
+        rf"{KERNEL_TOKEN}|kernel-affine|\.Kernel(?:Full|Patch)?Version\b"
+        r"|\.OperatingSystem(?:Major|MajorMinor|Decimal)\b|\.DriverToolkitImage\b"
+    )
+
+    def text_of(self, file: str, variables: Mapping[str, Any], facts: RenderFacts) -> str:
+        """What a file renders to; one without placeholders is as it is."""
+        text = self.files[file]
+        if has_placeholders(text):
+            text = super().text_of(file, variables, facts)
+        kernel = variables.get("kernel")
+        return text.replace(KERNEL_TOKEN, str(kernel["raw"])) if isinstance(kernel, dict) else text
+
+    def values(self, variables: Mapping[str, Any], facts: RenderFacts) -> Mapping[str, Any]:
+        """The dictionary. Raises TemplateError where a file asks for a field that it does not have."""
+        runtime = runtime_values(variables, facts)
+        dot = recipe_dictionary(runtime, variables["options"]["set"])
+        for path, text in self.files.items():
+            for field, line in unknown_fields(text, dot) if has_placeholders(text) else ():
+                place = f"{self.chart.source}/{path}, line {line}"
+                raise TemplateError(path, line, where=place, why=f"there is no field {field}")
+        return {"recipe": dot}
+
+    def is_affine(
+        self, manifest: Obj, annotations: Mapping[str, str], variables: Mapping[str, Any]
+    ) -> bool:
+        """Whether the object is annotated so, or is about a kernel without its name telling which."""
+        kernel = variables.get("kernel")
+        if super().is_affine(manifest, annotations, variables):
+            return True
+        if not isinstance(kernel, dict) or kernel["raw"] in manifest["metadata"]["name"]:
+            return False
+        return str(kernel["raw"]) in json.dumps(manifest)
+
+
+def _order(path: str) -> tuple[int, str]:
+    """By name, but for the first generation's directories."""
+    name = path.partition("/")[0].removeprefix("state-")
+    return (_FIRST.index(name), path) if name in _FIRST and "/" in path else (len(_FIRST), path)
+
+
+def _folder_name(folder: str) -> str:
+    """driver for state-driver; the name of a state begins with a letter."""
+    name = folder.removeprefix("state-").removeprefix("state_")
+    return f"s{name}" if name[:1].isdigit() else name

@@ -1,0 +1,131 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The runtime values of the Special Resource Operator under their documented names. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from .._recipes.render_facts import RenderFacts
+
+GROUP_NAMES = {
+    "driverBuild": "driver-build",
+    "driverContainer": "driver-container",
+    "runtimeEnablement": "runtime-enablement",
+    "devicePlugin": "device-plugin",
+    "deviceMonitoring": "device-monitoring",
+    "deviceDashboard": "device-dashboard",
+    "deviceGrafana": "device-grafana",
+    "deviceFeatureDiscovery": "device-feature-discovery",
+    "csiDriver": "csi-driver",
+}
+PLATFORMS = {"openshift": "OCP", "kubernetes": "K8S"}
+# What differs between kernels; a file that asks for one of these is made for each.
+OF_KERNEL = (
+    "kernelFullVersion",
+    "kernelPatchVersion",
+    "driverToolkitImage",
+    "operatingSystemMajor",
+    "operatingSystemMajorMinor",
+    "operatingSystemDecimal",
+)
+
+# 410.84.202203290245-0, as RHCOS was numbered: OpenShift 4.10, RHEL 8.4; now RHEL's comes first.
+_OLD_BUILD = re.compile(r"\d+\.(\d)(\d+)\.\d{12}-\d+")
+_NEW_BUILD = re.compile(r"(\d+)\.(\d+)\.\d{8}-\d+")
+
+
+def runtime_values(variables: Mapping[str, Any], facts: RenderFacts) -> dict[str, Any]:
+    """What a chart finds in .Values before anything else, for one group of nodes. variables: those
+    of our own templates."""
+    cluster = variables["cluster"]
+    version = str(cluster["openshift_version"])
+    proxy = proxy_of_nodes(variables)
+    values: dict[str, Any] = {
+        "platform": PLATFORMS.get(str(cluster["platform"]), "K8S"),
+        "clusterVersion": version,
+        "clusterVersionMajorMinor": ".".join(version.split(".")[:2]),
+        "clusterUpgradeInfo": _upgrades(facts, version),
+        "updateVendor": "",
+        "pushSecretName": str(variables["options"].get("push_secret") or ""),
+        "osImageURL": str(variables["options"].get("os_image_url") or ""),
+        "proxy": {
+            "httpProxy": proxy["http"],
+            "httpsProxy": proxy["https"],
+            "noProxy": proxy["no"],
+            "trustedCA": str(cluster["trusted_ca"]),
+        },
+        "groupName": dict(GROUP_NAMES),
+        "specialresource": _special_resource(variables),
+        "driverToolkitImage": str(variables["driver_toolkit"]["image"]),
+    }
+    system = variables["os"]
+    decimal = system_version(system["id"], system["version"], system["build"])
+    return values | _of_kernel(str(variables["kernel"]["raw"]), str(system["id"]), decimal)
+
+
+def system_version(os_id: str, version: str, build: str) -> str:
+    """The version of the system as numbers: of RHCOS, that of the RHEL it is made of."""
+    found = _OLD_BUILD.fullmatch(build) or _NEW_BUILD.fullmatch(build)
+    return f"{found[1]}.{found[2]}" if found else ("" if os_id == "rhcos" else version)
+
+
+def _of_kernel(kernel: str, os_id: str, decimal: str) -> dict[str, str]:
+    # The operator calls RHCOS by the RHEL that it is made of.
+    name = "rhel" if os_id in ("rhcos", "rhel") else os_id
+    patch = re.match(r"\d+\.\d+\.\d+-\d+", kernel)
+    return {
+        "kernelFullVersion": kernel,
+        "kernelPatchVersion": patch[0] if patch else kernel,
+        "operatingSystemMajor": f"{name}{decimal.split('.', maxsplit=1)[0]}",
+        "operatingSystemMajorMinor": f"{name}{decimal}",
+        "operatingSystemDecimal": decimal,
+    }
+
+
+def _upgrades(facts: RenderFacts, version: str) -> dict[str, Any]:
+    """kernel -> what is known of the release it belongs to, in the spellings of both generations."""
+    found = {}
+    for group in sorted(facts.groups, key=lambda each: each.id):
+        if "kernel" not in group.per or not group.kernel:
+            continue
+        decimal = system_version(group.os_id, group.os_version, group.os_build)
+        own = _of_kernel(group.kernel, group.os_id, decimal)
+        found[group.kernel] = {
+            "clusterVersion": version,
+            **dict.fromkeys(("OSVersion", "oSVersion"), decimal),
+            **dict.fromkeys(("OSMajor", "oSMajor"), own["operatingSystemMajor"]),
+            **dict.fromkeys(("OSMajorMinor", "oSMajorMinor"), own["operatingSystemMajorMinor"]),
+            "driverToolkit": {
+                "imageURL": facts.driver_toolkits.get(group.os_build, ""),
+                "kernelFullVersion": group.kernel,
+                **dict.fromkeys(("RTKernelFullVersion", "rTKernelFullVersion"), ""),
+                **dict.fromkeys(("OSVersion", "oSVersion"), decimal),
+            },
+        }
+    return found
+
+
+def proxy_of_nodes(variables: Mapping[str, Any]) -> dict[str, str]:
+    """The user's proxy, else the cluster's."""
+    given = variables["options"].get("proxy") or variables["cluster"]["proxy"]
+    return {key: str(given.get(key) or "") for key in ("http", "https", "no")}
+
+
+def _special_resource(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """The custom resource, as the operator would have it for these options."""
+    options = variables["options"]
+    return {
+        "apiVersion": "sro.openshift.io/v1beta1",
+        "kind": "SpecialResource",
+        "metadata": {"name": variables["instance"]},
+        "spec": {
+            "namespace": variables["namespace"],
+            "nodeSelector": dict(options.get("node_selector") or {}),
+            "set": dict(options.get("set") or {}),
+            "chart": {"name": variables["recipe"]},
+        },
+    }

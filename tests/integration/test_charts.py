@@ -1,0 +1,240 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recipes in the formats of the Special Resource Operator, as they are, rendered by the real helm: on
+plain Kubernetes and with OpenShift's kinds, on two kernels each."""
+
+from __future__ import annotations
+
+import json
+import os
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring import check_core
+from ansible_collections.hardware.enablement.plugins.module_utils._charts.kernel_affine import (
+    fnv64a,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._interface import arguments
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (
+    read_api_types,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
+    read_bundle,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._states import apply
+from tests.cluster import Cluster
+from tests.cluster.programs import HELM_MODULES, ensure_programs
+from tests.integration import sight
+from tests.integration.in_process import Module
+from tests.integration.plays import Runner
+
+pytestmark = pytest.mark.recipes
+
+Obj = dict[str, Any]
+
+RECIPES = Path(__file__).parents[1] / "recipes" / "sro"
+BROKEN = RECIPES / "broken"
+NAMES = sorted(path.name for path in RECIPES.iterdir() if path != BROKEN)
+ON_OPENSHIFT = ("gpu-stack", "kmod-numbered", "simple-kmod", "upgrade-aware", "vran")
+# The GPU nodes of the demo, which have two kernels.
+GPUS = {"feature.node.kubernetes.io/pci-0302_10de.present": "true"}
+SET: dict[str, Obj] = {
+    "behind-a-proxy": {"url": "https://example.org/{{ .Values.kernelFullVersion }}.tar"},
+    "kmod-numbered": {"driverContainer": {"buildArgs": [{"name": "KMODVER", "value": "SRO"}]}},
+}
+KERNELS = ("5.14.0-427.50.1.el9_4.x86_64", "5.14.0-570.23.1.el9_6.x86_64")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def helm() -> Iterator[None]:
+    """The real program, first on the PATH."""
+    folder = Path(ensure_programs(modules=HELM_MODULES)["helm"]).parent
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+        yield
+
+
+@pytest.fixture(scope="module")
+def openshift() -> Iterator[Cluster]:
+    """A cluster that serves what OpenShift serves, with RHCOS of two builds."""
+    with Cluster.up("test-charts-openshift", openshift=True) as started:
+        for kernel, build in zip(KERNELS, ("418.94.202411201839-0", "9.6.20250805-0"), strict=True):
+            started.add_nodes(
+                1,
+                profile="gpu-t4",
+                kernel=kernel,
+                os=f"rhcos:{build}",
+                runtime="cri-o",
+                prefix=f"gpu-{build[:3].strip('.')}".replace(".", "-"),
+            )
+        yield started
+
+
+def state_apply(cluster: Cluster) -> Module:
+    """The module, as an admin of the cluster: the rights that a chart needs are its own."""
+    return Module(apply.run, arguments.STATE_APPLY, cluster.kubeconfig)
+
+
+def parameters(name: str, folder: Path = RECIPES, **options: Any) -> Obj:
+    """What the action plugin gives to the module."""
+    given = {"node_selector": GPUS, **options}
+    if name in SET:
+        given.setdefault("set", SET[name])
+    return {"recipe": name, "bundle": read_bundle(folder / name), "options": given}
+
+
+def items(cluster: Cluster, namespace: str, kind: str) -> dict[str, Obj]:
+    """The objects of a kind by name."""
+    listed = json.loads(cluster.kubectl("get", kind, "-n", namespace, "-o", "json"))["items"]
+    return {item["metadata"]["name"]: item for item in listed}
+
+
+def check(name: str, folder: Path = RECIPES) -> tuple[Obj, list[str]]:
+    """What recipe_check says of a recipe, without a cluster."""
+    shown: list[str] = []
+    context = RunContext(progress=shown.append)
+    given = {"recipe": name, "bundle": read_bundle(folder / name)}
+    return check_core.run(given, context, read_api_types()), shown
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recipe_runs_to_ready_and_a_second_run_changes_nothing(
+    cluster: Cluster, name: str
+) -> None:
+    module = state_apply(cluster)
+    found = module.done(**parameters(name), wait=True)
+    assert found["changed"]
+    assert found["report"]["phase"] == "ready", found["report"].keys()
+    module.unchanged(**parameters(name), wait=True)
+    module.done(**parameters(name), state="absent")
+
+
+@pytest.mark.parametrize("name", ON_OPENSHIFT)
+def test_a_recipe_runs_to_ready_on_openshift(openshift: Cluster, name: str) -> None:
+    module = state_apply(openshift)
+    found = module.done(**parameters(name), wait=True)
+    assert found["report"]["phase"] == "ready", found["report"].keys()
+    if name == "upgrade-aware":
+        data = items(openshift, name, "configmap")["kernels"]["data"]
+        versions = dict(zip(KERNELS, ("9.4", "9.6"), strict=True))
+        assert {kernel: data[kernel].split()[0] for kernel in KERNELS} == versions
+        assert (data["platform"], data["version"]) == ("OCP", "4.19")
+    if name == "simple-kmod":
+        # As the operator would call them.
+        hashes = [
+            f"{fnv64a(f'{version}-{kernel.replace(chr(95), chr(45))}'):x}"
+            for kernel, version in zip(KERNELS, ("9.4", "9.6"), strict=True)
+        ]
+        daemonsets = items(openshift, name, "daemonset")
+        assert set(daemonsets) == {f"simple-kmod-driver-container-{each}" for each in hashes}
+    module.unchanged(**parameters(name), wait=True)
+    module.done(**parameters(name), state="absent")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recipe_is_found_to_be_sound_without_a_cluster(name: str) -> None:
+    result, shown = check(name)
+    assert result["errors"] == [], shown
+    misspelt = [text for text in shown if "is taken for" in text]
+    assert bool(misspelt) == (name in ("nic", "vran"))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("template-error", 'templates/0000-a.yaml:7: function "nosuchfunction" not defined'),
+        ("missing-value", "templates/0000-a.yaml:7: the image has to be given"),
+        ("nil-value", "templates/0000-a.yaml:7: executing"),
+        ("unknown-kind", "templates/0000-a.yaml:3: there is no apps/v1 Daemonset, did you mean"),
+        ("wrong-annotation", "templates/0000-a.yaml:7: ConfigMap a has a wrong annotation"),
+        ("wrong-flag", "templates/0000-a.yaml:7: ConfigMap a has a wrong annotation"),
+        ("no-version", "Chart.yaml:1: this is no chart that can be used: version"),
+        ("cycle", "templates/_a.tpl:2: executing"),
+        ("no-yaml", "templates/0000-a.yaml: YAML parse error"),
+        ("missing-subchart", "Chart.yaml: an error occurred while checking"),
+        ("changes-each-time", "templates/0000-a.yaml:7: the function randAlphaNum"),
+        ("one-name-for-all-kernels", "templates/0000-a.yaml: ConfigMap a is not the same for"),
+        ("templated-hook", "templates/0000-a.yaml: the hook pre-install of ConfigMap a"),
+        ("unknown-field", "0000-a.yaml:7: there is no field .KernelFulVersion"),
+    ],
+)
+def test_a_broken_one_is_refused_with_file_and_line(name: str, message: str) -> None:
+    result, shown = check(name, BROKEN)
+    assert result["failed"]
+    assert any(text.startswith(f"error: {name}/{message}") for text in shown), shown
+    assert all("\n" not in text for text in shown)
+
+
+def test_every_broken_one_is_tried() -> None:
+    (mark,) = (
+        each
+        for each in test_a_broken_one_is_refused_with_file_and_line.pytestmark  # type: ignore[attr-defined]
+    )
+    assert sorted(name for name, _message in mark.args[1]) == sorted(
+        path.name for path in BROKEN.iterdir()
+    )
+
+
+def test_a_broken_one_writes_nothing(cluster: Cluster) -> None:
+    text = state_apply(cluster).failed(**parameters("missing-value", BROKEN), wait=True)
+    assert "templates/0000-a.yaml, line 7" in text
+    assert "missing-value" not in cluster.kubectl("get", "namespaces")
+
+
+def test_what_a_person_gives_goes_over_the_charts_values_and_under_the_runtimes(
+    cluster: Cluster,
+) -> None:
+    given = {"image": "registry.example.org/mine/kmod", "kernelFullVersion": "none"}
+    module = state_apply(cluster)
+    module.done(**parameters("simple-kmod", set=given), wait=True)
+    found = items(cluster, "simple-kmod", "daemonset").values()
+    kernels = {
+        node["status"]["nodeInfo"]["kernelVersion"]
+        for name, node in sight.nodes(cluster).items()
+        if name.startswith("gpu-")
+    }
+    images = {item["spec"]["template"]["spec"]["containers"][0]["image"] for item in found}
+    assert images == {f"registry.example.org/mine/kmod:v{kernel}" for kernel in kernels}
+    module.done(**parameters("simple-kmod"), state="absent")
+
+
+def test_the_proxy_and_templates_in_what_is_given(cluster: Cluster) -> None:
+    module = state_apply(cluster)
+    proxy = {"https": "http://proxy.example.org:3128"}
+    module.done(**parameters("behind-a-proxy", proxy=proxy), wait=True)
+    for item in items(cluster, "behind-a-proxy", "daemonset").values():
+        (container,) = item["spec"]["template"]["spec"]["containers"]
+        assert {"name": "HTTPS_PROXY", "value": proxy["https"]} in container["env"]
+        assert container["command"][1].startswith("https://example.org/6.8.0-")
+    module.done(**parameters("behind-a-proxy"), state="absent")
+
+
+def test_playbooks_take_a_packed_chart(cluster: Cluster, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "plain-chart-0.1.0.tgz", "w:gz") as archive:
+        archive.add(RECIPES / "plain-chart", "plain-chart")
+    given: Obj = {
+        "hardware_enablement_recipe": "plain-chart",
+        "hardware_enablement_recipe_dir": str(tmp_path),
+        "hardware_enablement_instance": "packed",
+    }
+    admin = Runner(cluster, "admin", tmp_path).without_kubeconfig()
+    rights = tmp_path / "rights.yaml"
+    admin.play(
+        "rights",
+        **given,
+        hardware_enablement_rights_file=str(rights),
+        hardware_enablement_rights_subjects=[{"kind": "User", "name": "runner"}],
+    ).check()
+    cluster.kubectl("apply", "-f", str(rights))
+    runner = Runner(cluster, "runner", tmp_path)
+    played = runner.play("enable", **given).check()
+    assert "Plain, in packed, with 2 replicas." in played.output
+    assert set(items(cluster, "packed", "job")) == {"before", "after"}
+    runner.play("status", **given).unchanged()
+    runner.play("disable", **given).check()

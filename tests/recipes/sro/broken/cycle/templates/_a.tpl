@@ -1,0 +1,2 @@
+{{- define "one" }}{{ include "two" . }}{{ end }}
+{{- define "two" }}{{ include "one" . }}{{ end }}

@@ -1,0 +1,3 @@
+{{- define "gpu.name" -}}
+{{ printf "%s-%s" .root.Release.Name .part | trunc 40 | trimSuffix "-" }}
+{{- end -}}

@@ -1,0 +1,3 @@
+{{- define "simple-kmod.image" -}}
+{{ .Values.image }}:v{{ .Values.kernelFullVersion }}
+{{- end -}}

@@ -1,0 +1,3 @@
+{{- define "common.owner" -}}
+owner-of-{{ .Release.Name }}
+{{- end -}}

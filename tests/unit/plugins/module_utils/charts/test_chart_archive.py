@@ -1,0 +1,95 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import io
+import tarfile
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils._charts import chart_archive
+from ansible_collections.hardware.enablement.plugins.module_utils._charts.chart_archive import (
+    unpack,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+
+HEAD = b"apiVersion: v2\nname: a\nversion: 0.1.0\n"
+
+
+def packed(*members: tuple[str, bytes | tarfile.TarInfo]) -> bytes:
+    """A gzipped tar of files and of whatever else."""
+    whole = io.BytesIO()
+    with tarfile.open(fileobj=whole, mode="w:gz") as archive:
+        for name, content in members:
+            if isinstance(content, bytes):
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+            else:
+                archive.addfile(content)
+    return whole.getvalue()
+
+
+def link(name: str, kind: bytes, target: str = "/etc/passwd") -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info
+
+
+def test_texts_come_by_their_path_inside_the_chart() -> None:
+    data = packed(
+        ("a/Chart.yaml", HEAD), ("a/templates/x.yaml", b"x: 1\n"), ("a/icon", b"\xff\xfe")
+    )
+    assert unpack(data, "a.tgz") == {"Chart.yaml": HEAD.decode(), "templates/x.yaml": "x: 1\n"}
+
+
+def test_charts_inside_it_are_unpacked() -> None:
+    inner = packed(("b/Chart.yaml", HEAD), ("b/templates/y.yaml", b"y: 1\n"))
+    found = unpack(packed(("a/Chart.yaml", HEAD), ("a/charts/b-1.0.0.tgz", inner)), "a.tgz")
+    assert found["charts/b-1.0.0/templates/y.yaml"] == "y: 1\n"
+
+
+def test_charts_inside_of_each_other_have_an_end() -> None:
+    data = packed(("a/Chart.yaml", HEAD))
+    for _depth in range(chart_archive.DEEPEST + 1):
+        data = packed(("a/Chart.yaml", HEAD), ("a/charts/a.tgz", data))
+    with pytest.raises(InvalidInput, match="inside of each other"):
+        unpack(data, "a.tgz")
+
+
+@pytest.mark.parametrize(
+    ("member", "why"),
+    [
+        (("a/../../etc/cron.d/x", b"x"), "leads out"),
+        (("/etc/cron.d/x", b"x"), "leads out"),
+        (("a\\..\\x", b"x"), "leads out"),
+        (("a/x", link("a/x", tarfile.SYMTYPE)), "a link"),
+        (("a/x", link("a/x", tarfile.LNKTYPE, "a/Chart.yaml")), "a link"),
+        (("a/x", link("a/x", tarfile.FIFOTYPE)), "a link or a device"),
+        (("b/x", b"x"), "no chart"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0].replace("/", "_"),
+)
+def test_what_is_more_than_one_folder_of_files_is_refused(
+    member: tuple[str, bytes | tarfile.TarInfo], why: str
+) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        unpack(packed(("a/Chart.yaml", HEAD), member), "a.tgz")
+
+
+def test_a_small_archive_of_a_large_file_is_refused() -> None:
+    data = packed(("a/Chart.yaml", HEAD), ("a/big", bytes(chart_archive.MOST_BYTES + 1)))
+    assert len(data) < chart_archive.MOST_BYTES / 100
+    with pytest.raises(InvalidInput, match="holds more than"):
+        unpack(data, "a.tgz")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"no archive", packed(("a/Chart.yaml", HEAD))[:60]],
+    ids=["empty", "text", "cut off"],
+)
+def test_what_is_no_archive_is_refused(data: bytes) -> None:
+    with pytest.raises(InvalidInput, match=r"a\.tgz"):
+        unpack(data, "a.tgz")
