@@ -32,6 +32,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.clien
     Client,
     connect,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.definitions import (
+    ensure,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.executing import execute
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import (
     Kind,
@@ -268,6 +271,17 @@ def test_an_unknown_kind_is_named(client: Client, namespace: str) -> None:
         UnknownKind, match=r"Cannot apply Thing \S+/t: .*does not serve Thing of no\.such\.io/v1"
     ):
         planned(client, [ours("no.such.io/v1", "Thing", "t", namespace)])
+
+
+def test_a_kind_that_another_run_has_just_brought_is_known(
+    cluster: Cluster, client: Client
+) -> None:
+    crd = definition("twice.example.com")
+    kind = ("twice.example.com/v1", "Foo")
+    assert not client.serves(*kind)
+    assert ensure(connect({"kubeconfig": str(cluster.kubeconfig)}), [crd])
+    assert not ensure(client, [crd])
+    assert client.serves(*kind)
 
 
 def test_a_reader_gets_a_prediction(cluster: Cluster, client: Client, namespace: str) -> None:

@@ -71,6 +71,21 @@ VENDORS = (
         ("amd.com/gpu.device-id", "amd.com/gpu.vram"),
         NO_METRICS,
     ),
+    Vendor(
+        "intel-gpu",
+        "gpu-b580",
+        {"gpu.intel.com/xe": "2", "gpu.intel.com/monitoring": "1"},
+        ("gpu.intel.com/device.count", "gpu.intel.com/device-id.0300-e20b.present"),
+        NO_METRICS,
+    ),
+    Vendor("intel-gaudi", "gaudi3", {"habana.ai/gaudi": "8"}, (), NO_METRICS),
+    Vendor(
+        "xilinx-fpga",
+        "fpga",
+        {"amd.com/xilinx_u250": "2"},
+        (),
+        {"validation_resource": "amd.com/xilinx_u250"},
+    ),
 )
 every_vendor = pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.recipe)
 
@@ -134,8 +149,9 @@ def test_each_is_ready_and_a_second_run_changes_nothing(
 def test_each_is_disabled_without_touching_the_others(
     cluster: Cluster, runners: dict[str, Runner]
 ) -> None:
+    after = cluster.dump()
     for vendor in VENDORS:
-        before = cluster.dump()
+        before = after
         runners[vendor.recipe].play("disable", hardware_enablement_recipe=vendor.recipe).check()
         after = cluster.dump()
         touched = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}

@@ -11,6 +11,7 @@ from typing import Any
 
 from .._json import Obj
 from .client import Client
+from .crd_discovery import wait_until_served
 from .executing import execute
 from .kinds import Kind
 from .objects import key_of
@@ -138,5 +139,13 @@ def ensure(client: Client, wanted: Sequence[Obj]) -> bool:
     changes = plan(client, wanted, live=live, adopt=True, owner="", recreate=False)
     changes = [change for change in changes if change.action != "unchanged"]
     if changes:
-        execute(client, changes, guard=lambda: None)
+        execute(client, changes, guard=_no_guard)
+    # Another run may have made the others a moment ago.
+    changed = {change.key for change in changes}
+    others = [crd for key, crd in live.items() if key not in changed]
+    wait_until_served(client, others, guard=_no_guard)
     return bool(changes)
+
+
+def _no_guard() -> None:
+    """A CRD is the same whoever applies it, so no lock is asked for."""

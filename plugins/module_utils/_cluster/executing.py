@@ -7,7 +7,6 @@ something fails."""
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,19 +14,15 @@ from functools import partial
 from typing import Any
 
 from .._errors import EnablementError
-from .._json import Obj
-from .api_errors import ApiError, LockHeld, NotFound, UnknownKind
+from .api_errors import ApiError, LockHeld, NotFound
 from .changes import Change
 from .client import Client
+from .crd_discovery import wait_until_served
 from .objects import ObjectKey
 from .ranks import DEFINITIONS, by_rank
 from .removal import delete_and_wait
-from .watch import WatchHub
 
-ESTABLISHED_S = 60.0
 GONE_S = 300.0
-_TICK_S = 1.0
-_SERVED_PAUSE_S = 0.1
 _SHOWN = 5
 
 
@@ -63,7 +58,8 @@ class _Execution:
             for rank, batch in by_rank(kept, _kind_of):
                 self._run_batch(batch, self._apply)
                 if rank == DEFINITIONS:
-                    self._wait_established(batch)
+                    made = [self._done[change.key].after or {} for change in batch]
+                    wait_until_served(self._client, made, guard=self._guard)
             for _rank, batch in by_rank(removed, _kind_of, reverse=True):
                 self._run_batch(batch, self._delete)
         except EnablementError as error:
@@ -118,45 +114,6 @@ class _Execution:
         there = self._client.delete(kind, change.key.name, change.key.namespace, uid=uid)
         return change if there else replace(change, action="unchanged", note="it was gone already")
 
-    def _wait_established(self, batch: Sequence[Change]) -> None:
-        """Wait until the API server serves what these CRDs bring."""
-        deadline = time.monotonic() + ESTABLISHED_S
-        waiting = {
-            change.key.name for change in batch if not _is_established(self._done[change.key].after)
-        }
-        hub = WatchHub(self._client)
-        try:
-            kind = self._client.kind(batch[0].key.api_version, batch[0].key.kind)
-            for name in sorted(waiting):
-                hub.subscribe(kind, fields=f"metadata.name={name}")
-            while waiting and time.monotonic() < deadline:
-                self._guard()
-                for event in hub.next(_TICK_S):
-                    if _is_established(event.object):
-                        waiting.discard(event.object["metadata"]["name"])
-        finally:
-            hub.close()
-        brought = [pair for change in batch for pair in _brought(self._done[change.key].after)]
-        while not waiting and not all(self._is_served(*pair) for pair in brought):
-            # Discovery follows the condition with a short delay, and cannot be watched.
-            if time.monotonic() > deadline:
-                waiting.update(f"{kind} of {api_version}" for api_version, kind in brought)
-            time.sleep(_SERVED_PAUSE_S)
-        if waiting:
-            raise EnablementError(
-                f"The API server does not serve {', '.join(sorted(waiting))} yet",
-                where=self._client.host,
-                why=f"{ESTABLISHED_S:.0f} s after the CRD was applied it is not established",
-                todo="look at the CRD's conditions",
-            )
-
-    def _is_served(self, api_version: str, kind: str) -> bool:
-        try:
-            self._client.kind(api_version, kind, refresh=True)
-        except UnknownKind:
-            return False
-        return True
-
     def _failure(self) -> EnablementError:
         parts = [_reason(error) for error in self._failed.values()]
         more = f" and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
@@ -196,17 +153,3 @@ def _kind_of(change: Change) -> str:
 def _reason(error: EnablementError) -> str:
     text = f"{error.what[0].lower()}{error.what[1:]}: {error.why}"
     return f"{text} ({error.todo})" if error.todo else text
-
-
-def _is_established(crd: Obj | None) -> bool:
-    conditions = ((crd or {}).get("status") or {}).get("conditions") or []
-    return any(
-        entry.get("type") == "Established" and entry.get("status") == "True" for entry in conditions
-    )
-
-
-def _brought(crd: Obj | None) -> list[tuple[str, str]]:
-    """(api version, kind) that a CRD brings."""
-    spec = (crd or {}).get("spec") or {}
-    served = [version["name"] for version in spec.get("versions") or [] if version.get("served")]
-    return [(f"{spec['group']}/{name}", spec["names"]["kind"]) for name in served]

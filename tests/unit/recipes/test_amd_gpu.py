@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -130,3 +131,16 @@ def test_labels_log_level_and_thresholds() -> None:
     assert "> 61" in alerts
     assert "> 72" in alerts
     assert "[3h]" in alerts
+
+
+def test_dashboard_and_alerts_ask_for_series_of_the_exporters_list() -> None:
+    rendering = RENDER()
+    board, rules = (
+        rendering.one("ConfigMap", "amd-gpu-dashboard"),
+        rendering.one("PrometheusRule", "amd-gpu"),
+    )
+    asked = set(re.findall(r"\bamd_([a-z0-9]+_[a-z0-9_]*[a-z0-9])\b", json.dumps([board, rules])))
+    config = json.loads(rendering.one("ConfigMap", "amd-gpu-exporter")["data"]["config.json"])
+    offered = {field.lower() for field in config["GPUConfig"]["Fields"]}
+    assert len(asked) > 6
+    assert asked <= offered

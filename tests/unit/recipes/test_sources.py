@@ -34,6 +34,9 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
         {},
         {"driver_enabled": True, "driver_repository": "registry.example.com/amdgpu-driver"},
     ),
+    "intel-gaudi": ({},),
+    "intel-gpu": ({},),
+    "xilinx-fpga": ({"validation_resource": "amd.com/xilinx_u250"},),
 }
 
 
