@@ -25,6 +25,7 @@ def main() -> int:
     drawings |= {
         f"states-{path.parent.name}": states.draw(path)
         for path in sorted(RECIPES.glob("*/recipe.yml"))
+        if "\nextends:" not in path.read_text(encoding="utf-8")
     }
     code = 0
     for name, drawing in drawings.items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .effects import MANAGED_BY
-from .model import Node, Obj, Pod
+from .model import Node, Obj, Operand, Pod
 from .operands import Operands
 
 ROLE = "dra-driver"
@@ -30,24 +30,25 @@ def wanted_slices(
         if not pod.serves:
             result |= {name: known[name]} if name in known else {}
         elif node.behaviour_for(pod).name != "mute":
-            count = node.devices.get(operands.stacks[pod.operand.stack].devices, 0)
-            result[name] = _slice(name, node, pod.operand.dra_driver, count)
+            result[name] = _slice(name, node, pod.operand, operands)
     return result
 
 
-def _slice(name: str, node: Node, driver: str, count: int) -> Obj:
+def _slice(name: str, node: Node, operand: Operand, operands: Operands) -> Obj:
+    resource = operands.stacks[operand.stack].devices
+    type_ = {"type": {"string": resource.rpartition("/")[2]}}
     owner = {"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.uid}
     return {
         "apiVersion": "resource.k8s.io/v1",
         "kind": "ResourceSlice",
         "metadata": {"name": name, "labels": dict(MANAGED_BY), "ownerReferences": [owner]},
         "spec": {
-            "driver": driver,
+            "driver": operand.dra_driver,
             "nodeName": node.name,
             "pool": {"name": node.name, "generation": 1, "resourceSliceCount": 1},
             "devices": [
-                {"name": f"device-{index}", "attributes": {"index": {"int": index}}}
-                for index in range(count)
+                {"name": f"device-{index}", "attributes": type_}
+                for index in range(node.devices.get(resource, 0))
             ],
         },
     }
