@@ -23,6 +23,10 @@ VALIDATION_LABEL = f"{DOMAIN}/validation"
 # The same on DaemonSets whose pods prove a state where nodes say themselves what is proven.
 VALIDATOR_LABEL = f"{DOMAIN}/validator"
 
+# On what another operator was asked for, once its nodes are being taken over, and on those of its pods
+# that go when it is their node's turn; its value is the recipe.
+TAKEN_OVER_LABEL = f"{DOMAIN}/taken-over"
+
 # ApplySet names:
 # https://github.com/kubernetes/enhancements/tree/master/keps/sig-cli/3659-kubectl-apply-prune
 PART_OF_LABEL = "applyset.kubernetes.io/part-of"

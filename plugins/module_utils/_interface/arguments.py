@@ -53,6 +53,19 @@ KUBELET_CONFIG_INFO: Spec = {
     "at_a_time": {"type": "int", "default": 16},
 }
 
+OPERATOR_INFO: Spec = {**CONNECTION, "file": {"type": "path"}}
+
+OPERATOR_TAKEOVER: Spec = {
+    **CONNECTION,
+    **RUN,
+    **RECIPE,
+    "stop_operator": {"type": "bool", "default": False},
+    "at_a_time": {"type": "int", "default": 1},
+    "failure_grace": {"type": "float", "default": 30},
+    "timeout": {"type": "float"},
+    "show": {"type": "bool", "default": False},
+}
+
 NUMA_CONFIG: Spec = {
     **CONNECTION,
     **RECIPE,

@@ -31,6 +31,7 @@ WORKER = "worker"
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,18}[a-z0-9])?")
 _SOURCES = ("selector", "machine_config_pool", "node_pool")
 _SHOWN = 3
+_LENGTH = 20
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,12 @@ def _parse(given: Any, where: str) -> NodePool:
     if not terms:
         raise _wrong(where, "its selector contradicts itself")
     return NodePool(str(name), terms, options=dict(options))
+
+
+def pool_name(name: str) -> str:
+    """A pool's name of ours, for one of somebody else's: a DNS label of at most 20 characters."""
+    plain = re.sub(r"[^a-z0-9-]", "-", name.lower())
+    return re.sub(r"^[^a-z]+", "", plain)[:_LENGTH].rstrip("-") or "pool"
 
 
 def machine_config_terms(name: str, selectors: Mapping[str, Any]) -> Terms:

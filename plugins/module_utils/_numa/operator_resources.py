@@ -8,7 +8,6 @@ Fields and defaults: nodetopology.openshift.io v1 and v1alpha1 of openshift-kni/
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from .._errors import InvalidInput
 from .._json import Obj
 from .._nodes.expressions import any_holds, parse_selector
+from .._nodes.pools import pool_name
 from .kubelet_settings import duration_s
 
 GROUP = "nodetopology.openshift.io"
@@ -33,7 +33,6 @@ _LEVELS = {"Normal": "info", "Debug": "debug", "Trace": "debug", "TraceAll": "de
 _DUMPS = {"Disabled": False, "DumpJSONFile": True}
 _INFORMERS = {"Shared": "shared", "Dedicated": "dedicated"}
 _DETECTIONS = {"Relaxed": "relaxed", "Aggressive": "aggressive"}
-_POOL_LENGTH = 20
 
 
 @dataclass(frozen=True)
@@ -127,12 +126,6 @@ def _selected(selector: Any, machine_config_pools: Sequence[Obj], where: str) ->
     if not names:
         raise _wrong(where, "it selects no MachineConfigPool of this cluster")
     return names
-
-
-def pool_name(name: str) -> str:
-    """A pool's name of ours, for one of the platform: a DNS label of at most 20 characters."""
-    plain = re.sub(r"[^a-z0-9-]", "-", name.lower())
-    return re.sub(r"^[^a-z]+", "", plain)[:_POOL_LENGTH].rstrip("-") or "pool"
 
 
 def _of_group_config(group: Mapping[str, Any], where: str) -> Obj:

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from .._cluster.client import Client
-from .._cluster.labels import PART_OF_LABEL
+from .._cluster.labels import PART_OF_LABEL, TAKEN_OVER_LABEL
 from .._cluster.objects import key_of
 from .._cluster.rights import CLUSTER, Right
 from .._errors import EnablementError
@@ -38,7 +38,7 @@ RIGHTS = (Right("apps", ("daemonsets",), ("list",), CLUSTER, read_only=("list",)
 
 def refuse_rivals(client: Client, recipe: Recipe, options: Mapping[str, Any]) -> None:
     """Raise EnablementError where a rival of the recipe runs that counts with these options; what is
-    scaled to nothing, or has ended, does not."""
+    scaled to nothing, has ended, or is being taken over, does not."""
     found = [
         str(key_of(obj))
         for rival in recipe.rivals
@@ -69,7 +69,8 @@ def _of_rival(client: Client, rival: Rival) -> list[Obj]:
 
 def _runs(obj: Obj) -> bool:
     ended = (obj.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-    return not ended and (obj.get("spec") or {}).get("replicas") != 0
+    taken_over = TAKEN_OVER_LABEL in (obj["metadata"].get("labels") or {})
+    return not (ended or taken_over) and (obj.get("spec") or {}).get("replicas") != 0
 
 
 def refuse_foreign_plugin(

@@ -113,7 +113,6 @@ def prove(
 def _settle(loop: Loop, nodes: Sequence[Obj], later: LaterChanges | None, wait: bool) -> None:
     """Walk until all that can be told is; where nothing waits to be made, a quick check may do."""
     if later and later.left:
-        later.announce(loop.walker)
         loop.hook = later
     elif not loop.hook and loop.check_quickly(nodes):
         return
@@ -234,7 +233,6 @@ def make_due(desired: Desired, context: RunContext, guard: Guard, later: LaterCh
     writer = LabelWriter(desired.client, plans, desired.recipe.name, guard.before_write, dry=True)
     params = {"failure_grace": 0, "on_regress": "keep", "show": False}
     loop = _loop(desired, plans, params, context, guard, writer, write=False)
-    later.announce(loop.walker)
     loop.hook = later
     loop.mirror.take_nodes(desired.members)
     loop.run(wait=False)

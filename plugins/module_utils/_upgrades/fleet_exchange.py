@@ -83,6 +83,9 @@ class FleetExchange:
         self.plan: UpgradePlan | None = None
         self.outcome = ExchangeOutcome()
 
+    def announce(self, _walker: Walker) -> None:
+        """A node is held from when it is begun."""
+
     def act(self, walker: Walker) -> Set[str]:
         """Lead the nodes that are on their way, and begin others."""
         survey = self._survey = self._survey or UpgradeSurvey(

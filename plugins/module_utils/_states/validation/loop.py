@@ -81,6 +81,9 @@ class WriteAccess:
 class ChangeHook(Protocol):
     """What changes the cluster while its nodes are walked, by what was found so far."""
 
+    def announce(self, walker: Walker) -> None:
+        """Before the first look: tell the walker what it cannot see."""
+
     def act(self, walker: Walker) -> Set[str]:
         """Do what is due; returns the nodes that have to be looked at again for it."""
 
@@ -169,6 +172,8 @@ class Loop:
         hub = WatchHub(self.client)
         try:
             self.mirror.watch(hub)
+            if self.hook:
+                self.hook.announce(self.walker)
             dirty = {CLUSTER, *self.snapshot.nodes}
             settled = 0
             while True:

@@ -1,0 +1,18 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""operator_info inside the controller, where that is possible; documented with the module."""
+
+from __future__ import annotations
+
+from ..module_utils._interface import arguments
+from ..module_utils._operators import operator_info
+from ..plugin_utils._in_process import InProcessAction
+
+
+class ActionModule(InProcessAction):
+    """operator_info in the process of ansible-playbook."""
+
+    MODULE = "hardware.enablement.operator_info"
+    SPEC = arguments.OPERATOR_INFO
+    CORE = staticmethod(operator_info.run)

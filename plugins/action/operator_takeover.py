@@ -1,0 +1,18 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""operator_takeover inside the controller, where that is possible; documented with the module."""
+
+from __future__ import annotations
+
+from ..module_utils._interface import arguments
+from ..module_utils._operators import operator_takeover
+from ..plugin_utils._in_process import InProcessAction
+
+
+class ActionModule(InProcessAction):
+    """operator_takeover in the process of ansible-playbook."""
+
+    MODULE = "hardware.enablement.operator_takeover"
+    SPEC = arguments.OPERATOR_TAKEOVER
+    CORE = staticmethod(operator_takeover.run)

@@ -1,0 +1,121 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Take a driver over without a restart: its pods get the labels by which our DaemonSet finds its own,
+lose the DaemonSet that they had, and become ours when we make ours.
+
+A DaemonSet's controller adopts what its selector matches and nobody owns. A pod that it has not made
+counts as of its newest version where pod-template-generation says so; both begin with 1, so that label
+is changed, too: the pods wait for a restart, which is upgrade's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from .._cluster.api_errors import ApiError
+from .._cluster.client import Client
+from .._cluster.labels import TAKEN_OVER_LABEL
+from .._cluster.objects import key_of, updates_on_delete
+from .._errors import EnablementError
+from .._json import Obj
+from .._states.desired import Desired
+from .operator_survey import owner_of
+
+_GENERATION = "pod-template-generation"
+_OF_NOBODY = "0"
+_PATIENCE_S = 120.0
+_LOOK_S = 0.2
+_WORKERS = 8
+
+
+def labels_on(desired: Desired) -> dict[str, dict[str, str]]:
+    """Node -> the labels of the pod that our driver's DaemonSet has there; nodes without one are left
+    out."""
+    templates = {
+        key_of(item.manifest): item.manifest["spec"]["template"]["metadata"]["labels"]
+        for state in desired.rendered.values()
+        for item in state.objects
+        if item.manifest["kind"] == "DaemonSet" and updates_on_delete(item.manifest)
+    }
+    return {
+        node: dict(templates[key])
+        for node, group in desired.discovery.group_of.items()
+        for plan in desired.plans
+        for key in plan.daemonsets_for(group)
+        if key in templates
+    }
+
+
+def adopt_pods(
+    client: Client, pods: Mapping[str, Obj], labels: Mapping[str, Mapping[str, str]]
+) -> None:
+    """Give drivers' pods (by node) the labels of ours. Raises EnablementError."""
+    changed = [
+        (pod, {**labels[node], _GENERATION: _OF_NOBODY})
+        for node, pod in pods.items()
+        if node in labels
+    ]
+    _label(client, changed)
+
+
+def mark_operands(client: Client, pods: Sequence[Obj], recipe: str) -> None:
+    """Mark pods that go when it is their node's turn, and whose DaemonSet goes before."""
+    _label(client, [(pod, {TAKEN_OVER_LABEL: recipe}) for pod in pods])
+
+
+def orphan(client: Client, daemonset: Obj) -> None:
+    """Delete a DaemonSet and leave its pods; the versions that it kept go with it."""
+    key = key_of({**daemonset, "apiVersion": "apps/v1", "kind": "DaemonSet"})
+    kind = client.kind("apps/v1", "DaemonSet")
+    revisions = client.kind("apps/v1", "ControllerRevision")
+    uid = str(daemonset["metadata"]["uid"])
+    kept = [
+        each
+        for each in client.list(revisions, namespace=key.namespace).items
+        if owner_of(each).get("uid") == uid
+    ]
+    client.delete(kind, key.name, key.namespace, uid=uid, propagation="Orphan")
+    wait_for(lambda: _is_gone(client, kind, key.name, key.namespace, uid), f"{key} is still there")
+    for each in kept:
+        client.delete(
+            revisions, each["metadata"]["name"], key.namespace, uid=each["metadata"]["uid"]
+        )
+
+
+def wait_for(is_so: Callable[[], bool], otherwise: str) -> None:
+    """Look until it is so. Raises EnablementError after two minutes, with what is otherwise."""
+    end = time.monotonic() + _PATIENCE_S
+    while not is_so():
+        if time.monotonic() > end:
+            raise EnablementError(
+                f"{otherwise} after {_PATIENCE_S:.0f} s",
+                why="a controller or a finalizer holds it up",
+                todo="look what it waits for (kubectl describe), and run again",
+            )
+        time.sleep(_LOOK_S)
+
+
+def _is_gone(client: Client, kind: object, name: str, namespace: str, uid: str) -> bool:
+    live = client.get(kind, name, namespace)  # type: ignore[arg-type]
+    return live is None or live["metadata"]["uid"] != uid
+
+
+def _label(client: Client, pods: Sequence[tuple[Obj, Mapping[str, str]]]) -> None:
+    kind = client.kind("v1", "Pod")
+    calls = [
+        partial(
+            client.patch,
+            kind,
+            pod["metadata"]["name"],
+            pod["metadata"]["namespace"],
+            {"metadata": {"uid": pod["metadata"]["uid"], "labels": dict(wanted)}},
+        )
+        for pod, wanted in pods
+        if not dict(wanted).items() <= (pod["metadata"].get("labels") or {}).items()
+    ]
+    for answer in client.parallel(calls, workers=_WORKERS):
+        if isinstance(answer, ApiError):
+            raise answer

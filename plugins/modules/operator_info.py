@@ -1,0 +1,99 @@
+#!/usr/bin/python
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: operator_info
+short_description: What another operator was asked for, as options of a recipe
+version_added: 0.1.0
+author: hardware.enablement contributors (@hardware-enablement)
+description:
+  - Reads the custom resources of NVIDIA's GPU Operator, C(ClusterPolicy) and C(NVIDIADriver), from the cluster or from
+    a file, and says of each field that is set which option it is here, that something is done otherwise, or that it has
+    no counterpart, and why.
+  - Secrets and ConfigMaps that they name are not read.
+options:
+  file:
+    description:
+      - A file with the custom resources, on the machine where the module runs, as C(kubectl get -o yaml) writes them.
+        Without it they are read from the cluster.
+    type: path
+extends_documentation_fragment:
+  - hardware.enablement.common
+  - hardware.enablement.common.connection
+  - hardware.enablement.common.reads
+"""
+
+EXAMPLES = r"""
+- name: What would this operator's settings be here?
+  hardware.enablement.operator_info:
+  register: operator
+
+- name: Stop where something has no counterpart
+  ansible.builtin.assert:
+    that: operator.dropped | length == 0
+    fail_msg: "{{ operator.table | join('\n') }}"
+"""
+
+RETURN = r"""
+found:
+  description: Whether there are any custom resources of the operator.
+  type: bool
+  returned: always
+recipe:
+  description: The recipe that does what the operator does.
+  type: str
+  returned: when there are some
+  sample: nvidia-gpu
+options:
+  description: Options of that recipe.
+  type: dict
+  returned: when there are some
+  sample: {driver_version: 580.105.08, mig_strategy: single}
+pools:
+  description: Pools, one for each C(NVIDIADriver) that chooses nodes.
+  type: list
+  elements: dict
+  returned: when there are some
+taken:
+  description: Field to option, of what is taken.
+  type: dict
+  returned: when there are some
+  sample: {mig.strategy: mig_strategy}
+dropped:
+  description: Field to reason, of what has no counterpart.
+  type: dict
+  returned: when there are some
+  sample: {gds: its kernel modules stay with the driver's pod until that is exchanged; then they go}
+differs:
+  description: Field to what is done otherwise.
+  type: dict
+  returned: when there are some
+  sample: {driver.manager: upgrade frees a node itself before its driver is exchanged}
+table:
+  description: The same as lines of text.
+  type: list
+  elements: str
+  returned: always
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..module_utils._interface import arguments
+from ..module_utils._interface.module import run_module
+from ..module_utils._operators import operator_info
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(
+        AnsibleModule(argument_spec=arguments.OPERATOR_INFO, supports_check_mode=True),
+        operator_info.run,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster of NVIDIA's GPU Operator taken over: a plan first, no driver restarts, node by node, and what
+is interrupted is taken up again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.cluster.simulation.faults import clear_faults, set_fault
+from tests.integration import sight
+from tests.integration.conftest import documented, grant
+from tests.integration.operators import Operator
+from tests.integration.plays import REPO, Runner
+from tests.integration.test_killed_runs import kill
+from tests.scenes.gpu_operator import DEPLOY, NAMESPACE, OPERANDS, GpuOperator
+
+pytestmark = pytest.mark.recipes
+
+Obj = dict[str, Any]
+NODES = ["gpu-new-1", "gpu-old-1", "gpu-old-2"]
+OPTIONS = {"hardware_enablement_options": {"exporter_validation": False}}
+STOP = {"operator_import_stop": True, "hardware_enablement_failure_grace": 2, **OPTIONS}
+
+
+class Reconciler(Operator):
+    """The operator's program, which makes anew what somebody removes."""
+
+    def __init__(self, site: GpuOperator) -> None:
+        super().__init__()
+        self.site = site
+
+    def reconcile(self) -> None:
+        self.site.reconcile()
+
+
+@pytest.fixture(scope="module")
+def runner(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    """Plays as a user with the documented rights, and those for this."""
+    made = documented(cluster, tmp_path_factory.mktemp("runner"))
+    cluster.kubectl("apply", "-f", str(REPO / "manifests" / "operator-import-rbac.yaml"))
+    grant(cluster, "runner", "hardware-enablement-operator-import")
+    return made
+
+
+@pytest.fixture
+def site(cluster: Cluster) -> Iterator[GpuOperator]:
+    """The operator, converged, with an NVIDIADriver for all nodes."""
+    made = GpuOperator(cluster, NODES, {"all": {}})
+    made.install()
+    with Reconciler(made).running():
+        sight.eventually(lambda: len(_ready(cluster)) == len(NODES) * (len(OPERANDS) + 1) + 1)
+        sight.eventually(lambda: _gpus(cluster, "gpu-old-1") > 0)
+        yield made
+
+
+def _pods(cluster: Cluster) -> list[Obj]:
+    return list(cluster.api.get(f"/api/v1/namespaces/{NAMESPACE}/pods")["items"])
+
+
+def _ready(cluster: Cluster) -> list[Obj]:
+    return [pod for pod in _pods(cluster) if sight.is_ready(pod)]
+
+
+def _gpus(cluster: Cluster, node: str) -> int:
+    return int(sight.nodes(cluster)[node]["status"]["allocatable"].get("nvidia.com/gpu", 0))
+
+
+def _drivers(cluster: Cluster) -> dict[str, tuple[str, int]]:
+    """Node -> UID of its driver's pod, and how often that has restarted."""
+    return {
+        pod["spec"]["nodeName"]: (
+            pod["metadata"]["uid"],
+            sum(each["restartCount"] for each in pod["status"]["containerStatuses"]),
+        )
+        for pod in _pods(cluster)
+        if "/driver:" in pod["spec"]["containers"][0]["image"]
+        and not pod["metadata"].get("deletionTimestamp")
+    }
+
+
+def _served_by(cluster: Cluster, node: str) -> set[str]:
+    """Whose device plugins run on a node: the operator's, or ours."""
+    return {
+        "ours" if sight.STATE_LABEL in pod["metadata"]["labels"] else "theirs"
+        for pod in _ready(cluster)
+        if pod["spec"]["nodeName"] == node and "device-plugin" in pod["metadata"]["name"]
+    }
+
+
+def _summaries(cluster: Cluster) -> dict[str, str | None]:
+    marks = sight.marks(cluster)
+    return {node: marks[node].get("nvidia-gpu") for node in NODES}
+
+
+@pytest.mark.usefixtures("site")
+def test_an_operator_is_taken_over_and_no_driver_restarts(cluster: Cluster, runner: Runner) -> None:
+    before = _drivers(cluster)
+    assert len(before) == len(NODES)
+
+    # A plan says what becomes of everything, and changes nothing, with or without --check.
+    for arguments in (("--check", "--diff"), ()):
+        since = cluster.mark()
+        played = runner.play("import_operator", *arguments, **OPTIONS).check()
+        assert runner.writes(since) == []
+        assert "devicePlugin.config has no counterpart: its ConfigMap is not read" in played.output
+        assert "3 drivers' pods stay in namespace gpu-operator, none restarts" in played.output
+        assert "gpu-old-1: driver nvidia-gpu-driver-ubuntu24.04-all-" in played.output
+        assert "NVIDIADriver all, ClusterPolicy cluster-policy is deleted" in played.output
+    assert "operator_import_stop=true" in played.output
+
+    # Killed when the drivers' pods are nobody's.
+    run = runner.start("import_operator", **STOP)
+    path = f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets"
+    sight.eventually(
+        lambda: (
+            not any("driver" in each["metadata"]["name"] for each in cluster.api.get(path)["items"])
+        )
+    )
+    kill(cluster, run, lock="nvidia-gpu")
+    assert _drivers(cluster) == before
+
+    # A node that fails ends it: what was not begun is served as before.
+    set_fault(cluster.kubeconfig, "gpu-old-1", "runtime-hook", "crash", message="no socket")
+    played = runner.play("import_operator", **STOP, hardware_enablement_timeout=20)
+    assert played.code != 0
+    assert "gpu-old-1: runtime_hook" in played.output
+    assert _summaries(cluster)["gpu-new-1"] == "ready"
+    assert _summaries(cluster)["gpu-old-2"] is None
+    assert [_served_by(cluster, node) for node in ("gpu-new-1", "gpu-old-2")] == [
+        {"ours"},
+        {"theirs"},
+    ]
+    labels = sight.nodes(cluster)["gpu-old-2"]["metadata"]["labels"]
+    assert labels[f"{DEPLOY}device-plugin"] == "true"
+    assert _drivers(cluster) == before
+    clear_faults(cluster.kubeconfig)
+
+    runner.play("import_operator", **STOP).check()
+    assert _summaries(cluster) == dict.fromkeys(NODES, "ready")
+    assert _drivers(cluster) == before
+    for pod in _pods(cluster):
+        assert sight.STATE_LABEL in pod["metadata"]["labels"], pod["metadata"]["name"]
+    kept = cluster.api.get(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/nvidia-driver")
+    assert "ownerReferences" not in kept["metadata"]
+    assert cluster.api.get("/apis/nvidia.com/v1/clusterpolicies")["items"] == []
+    assert cluster.api.get("/apis/nvidia.com/v1alpha1/nvidiadrivers")["items"] == []
+    pending = [sight.marks(cluster)[node]["nvidia-gpu.restart-pending"] for node in NODES]
+    assert pending == ["driver"] * len(NODES)
+
+    # Again there is nothing to do, for this and for who enables.
+    since = cluster.mark()
+    runner.play("import_operator", **STOP).unchanged()
+    record = cluster.api.get("/apis/hardware-enablement.io/v1/specialresources/nvidia-gpu")
+    options = {"hardware_enablement_options": record["spec"]["options"]}
+    runner.play("enable_gpu", **options).unchanged()
+    assert runner.writes(since) == []
+
+    # The drivers' pods are exchanged when somebody wants it.
+    every = {"upgrade_waves": ["100%"], "upgrade_max_unavailable": "100%"}
+    runner.play("upgrade", hardware_enablement_recipe="nvidia-gpu", **every).check()
+    after = _drivers(cluster)
+    assert after.keys() == before.keys()
+    assert not {uid for uid, _restarts in after.values()} & {
+        uid for uid, _restarts in before.values()
+    }
