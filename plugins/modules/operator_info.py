@@ -11,11 +11,17 @@ short_description: What another operator was asked for, as options of a recipe
 version_added: 0.1.0
 author: hardware.enablement contributors (@hardware-enablement)
 description:
-  - Reads the custom resources of NVIDIA's GPU Operator, C(ClusterPolicy) and C(NVIDIADriver), from the cluster or from
-    a file, and says of each field that is set which option it is here, that something is done otherwise, or that it has
-    no counterpart, and why.
+  - Reads the custom resources of NVIDIA's or AMD's GPU operator, from the cluster or from a file, and says of each
+    field that is set which option it is here, that something is done otherwise, or that it has no counterpart, and why.
   - Secrets and ConfigMaps that they name are not read.
 options:
+  operator:
+    description:
+      - Whose they are, V(gpu-operator) for NVIDIA's C(ClusterPolicy) and C(NVIDIADriver), V(amd-gpu-operator) for AMD's
+        C(DeviceConfig).
+    type: str
+    choices: [gpu-operator, amd-gpu-operator]
+    default: gpu-operator
   file:
     description:
       - A file with the custom resources, on the machine where the module runs, as C(kubectl get -o yaml) writes them.
@@ -54,7 +60,7 @@ options:
   returned: when there are some
   sample: {driver_version: 580.105.08, mig_strategy: single}
 pools:
-  description: Pools, one for each C(NVIDIADriver) that chooses nodes.
+  description: Pools, one for each C(NVIDIADriver) that chooses nodes, or each of several C(DeviceConfig).
   type: list
   elements: dict
   returned: when there are some

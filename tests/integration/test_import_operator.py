@@ -2,23 +2,26 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A cluster of NVIDIA's GPU Operator taken over: a plan first, no driver restarts, node by node, and what
-is interrupted is taken up again."""
+is interrupted is taken up again; a Module of Kernel Module Management as a recipe."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cluster import Cluster
+from tests.cluster.cluster import DEFAULT_KERNEL
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.conftest import documented, grant
 from tests.integration.operators import Operator
 from tests.integration.plays import REPO, Runner
 from tests.integration.test_killed_runs import kill
-from tests.scenes.gpu_operator import DEPLOY, NAMESPACE, OPERANDS, GpuOperator
+from tests.scenes.gpu_operator import DEPLOY, MODULES, NAMESPACE, OPERANDS, GpuOperator
 
 pytestmark = pytest.mark.recipes
 
@@ -169,3 +172,61 @@ def test_an_operator_is_taken_over_and_no_driver_restarts(cluster: Cluster, runn
     assert not {uid for uid, _restarts in after.values()} & {
         uid for uid, _restarts in before.values()
     }
+
+
+def test_a_module_of_kmm_becomes_a_recipe_and_goes_without_unloading(
+    cluster: Cluster, runner: Runner, tmp_path: Path
+) -> None:
+    dockerfile = "ARG DTK_AUTO\nFROM ${DTK_AUTO} AS builder\nFROM registry.example.com/ubi:9\n"
+    build = {"dockerfileConfigMap": {"name": "card-build"}}
+    module = {
+        "apiVersion": "kmm.sigs.x-k8s.io/v1beta1",
+        "kind": "Module",
+        "metadata": {"name": "card", "namespace": "cards", "finalizers": ["kmm.node.k8s.io/x"]},
+        "spec": {
+            "selector": {"feature.node.kubernetes.io/pci-0302_10de.present": "true"},
+            "moduleLoader": {
+                "container": {
+                    "containerImage": "registry.example.com/card:${KERNEL_FULL_VERSION}",
+                    "modprobe": {"moduleName": "card"},
+                    "version": "1",
+                    "kernelMappings": [
+                        {"literal": DEFAULT_KERNEL},
+                        {"regexp": "^6", "build": build},
+                    ],
+                }
+            },
+            "devicePlugin": {"container": {"image": "registry.example.com/card-plugin:1"}},
+        },
+    }
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(MODULES))
+    cluster.kubectl("wait", "--for=condition=Established", "crd/modules.kmm.sigs.x-k8s.io")
+    cluster.kubectl("create", "namespace", "cards")
+    config_map = ["create", "configmap", "card-build", "-n", "cards"]
+    cluster.kubectl(*config_map, f"--from-literal=dockerfile={dockerfile}")
+    cluster.kubectl("create", "-f", "-", stdin=json.dumps(module))
+
+    folder = {"hardware_enablement_recipe_dir": str(tmp_path)}
+    since = cluster.mark()
+    named = {"import_kmm_module": "card", "import_kmm_namespace": "cards"}
+    played = runner.play("import_kmm", **named, **folder).check()
+    assert "~ moduleLoader.container.version: upgrade exchanges" in played.output
+    assert runner.writes(since) == []
+    assert runner.play("import_kmm", **named, **folder).code != 0  # nothing is overwritten
+
+    recipe = {"hardware_enablement_recipe": "card", **folder, "hardware_enablement_adopt": True}
+    recipe["hardware_enablement_options"] = {"build": False}
+    refused = runner.play("enable", **recipe)
+    assert refused.code != 0
+    assert "does what card is to do (Module cards/card)" in refused.output
+
+    # As the guide has it, with the operator stopped.
+    cluster.kubectl(
+        *("patch", "module", "card", "-n", "cards", "--type=merge"),
+        '--patch={"metadata":{"finalizers":null}}',
+    )
+    cluster.kubectl("delete", "module", "card", "-n", "cards")
+    runner.play("enable", **recipe).check()
+    marks = sight.marks(cluster)
+    assert {marks[node]["card"] for node in NODES} == {"ready"}
+    runner.play("enable", **recipe).unchanged()

@@ -88,8 +88,8 @@ class GpuOperator:
                     "kind": "Namespace",
                     "metadata": {"name": NAMESPACE},
                 },
-                _definition("ClusterPolicy", "clusterpolicies", "v1"),
-                _definition("NVIDIADriver", "nvidiadrivers", "v1alpha1"),
+                definition("ClusterPolicy", "clusterpolicies", "nvidia.com", "v1"),
+                definition("NVIDIADriver", "nvidiadrivers", "nvidia.com", "v1alpha1"),
                 self._program(),
             ]
         )
@@ -176,15 +176,16 @@ def _list(objects: Sequence[Obj]) -> str:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
 
 
-def _definition(kind: str, plural: str, version: str) -> Obj:
+def definition(kind: str, plural: str, group: str, version: str, scope: str = "Cluster") -> Obj:
+    """A CRD that takes any fields."""
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.nvidia.com"},
+        "metadata": {"name": f"{plural}.{group}"},
         "spec": {
-            "group": "nvidia.com",
-            "scope": "Cluster",
+            "group": group,
+            "scope": scope,
             "names": {"kind": kind, "plural": plural},
             "versions": [
                 {
@@ -258,3 +259,6 @@ def _workload(kind: str, name: str, labels: Mapping[str, str], image: str) -> Ob
             },
         },
     }
+
+
+MODULES = definition("Module", "modules", "kmm.sigs.x-k8s.io", "v1beta1", "Namespaced")

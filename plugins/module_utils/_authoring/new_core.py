@@ -19,9 +19,15 @@ from .scaffold import scaffold
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """Write a recipe's folder, and nothing where it exists, or where the names do not fit."""
-    folder = Path(params["recipe_dir"]) / params["name"]
     files = scaffold(params["name"], params["label"], params["resource"])
-    load(files, params["name"])  # refuses names that no recipe can have
+    return make_recipe(params["recipe_dir"], params["name"], files, context)
+
+
+def make_recipe(recipe_dir: str, name: str, files: Mapping[str, str], context: RunContext) -> Obj:
+    """Write a recipe's files into a folder of its own. Raises InvalidInput for what is no recipe, or
+    where the folder exists."""
+    folder = Path(recipe_dir) / name
+    load(files, name)  # refuses names that no recipe can have
     if folder.exists():
         raise InvalidInput(
             f"{folder} is not made",

@@ -53,7 +53,15 @@ KUBELET_CONFIG_INFO: Spec = {
     "at_a_time": {"type": "int", "default": 16},
 }
 
-OPERATOR_INFO: Spec = {**CONNECTION, "file": {"type": "path"}}
+OPERATOR_INFO: Spec = {
+    **CONNECTION,
+    "operator": {
+        "type": "str",
+        "choices": ["gpu-operator", "amd-gpu-operator"],
+        "default": "gpu-operator",
+    },
+    "file": {"type": "path"},
+}
 
 OPERATOR_TAKEOVER: Spec = {
     **CONNECTION,
@@ -336,6 +344,16 @@ RECIPE_NEW: Spec = {
     "recipe_dir": {"type": "path", "required": True},
     "label": {"type": "str", "required": True},
     "resource": {"type": "str", "required": True},
+}
+
+KMM_IMPORT: Spec = {
+    **CONNECTION,
+    "name": {"type": "str"},
+    "recipe_dir": {"type": "path", "required": True},
+    "file": {"type": "path"},
+    "module": {"type": "str"},
+    "namespace": {"type": "str", "default": "default"},
+    "resource": {"type": "str", "default": ""},
 }
 
 RECIPE_RIGHTS: Spec = {

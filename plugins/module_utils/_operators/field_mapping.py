@@ -6,7 +6,7 @@ not. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
 
@@ -66,6 +66,29 @@ class MappedOptions:
         if _is_off(value) or value in mapping.harmless:
             return
         (self.differs if mapping.differs else self.dropped)[path] = mapping.why
+
+
+@dataclass(frozen=True)
+class ImportedOptions:
+    """What a recipe is to be enabled with: options, pools as parse_pools() takes them, and of each field
+    what became of it."""
+
+    recipe: str
+    options: Obj = field(default_factory=dict)
+    pools: Sequence[Obj] = ()
+    taken: Mapping[str, str] = field(default_factory=dict)
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    differs: Mapping[str, str] = field(default_factory=dict)
+
+    def table(self) -> list[str]:
+        """The lines that a person reads: what is lost first."""
+        counts = f"{len(self.taken)} fields are taken, {len(self.dropped)} have no counterpart"
+        lines = [f"{self.recipe}: {counts}, {len(self.differs)} are done otherwise"]
+        lines += [
+            f"- {path} has no counterpart: {why}" for path, why in sorted(self.dropped.items())
+        ]
+        lines += [f"~ {path}: {why}" for path, why in sorted(self.differs.items())]
+        return lines + [f"  {path} -> {option}" for path, option in sorted(self.taken.items())]
 
 
 def map_fields(spec: Mapping[str, Any], fields: Fields, prefix: str = "") -> MappedOptions:
@@ -139,3 +162,17 @@ def _join(before: Any, wanted: Any) -> Any:
     if isinstance(before, list) and isinstance(wanted, list):
         return [*before, *(each for each in wanted if each not in before)]
     return wanted
+
+
+def joined_rows(
+    parts: Sequence[MappedOptions],
+) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """The fields of several parts: taken, dropped, differing."""
+    taken: dict[str, str] = {}
+    dropped: dict[str, str] = {}
+    differs: dict[str, str] = {}
+    for part in parts:
+        taken |= part.taken
+        dropped |= part.dropped
+        differs |= part.differs
+    return taken, dropped, differs

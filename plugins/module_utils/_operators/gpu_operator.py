@@ -7,13 +7,12 @@ enabled with. Pure."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from .._errors import InvalidInput
 from .._json import Obj
 from .cluster_policy import policy_options
-from .field_mapping import MappedOptions
+from .field_mapping import ImportedOptions, joined_rows
 from .nvidia_driver import driver_pool
 
 GROUP = "nvidia.com"
@@ -22,35 +21,14 @@ POLICY, DRIVER = "ClusterPolicy", "NVIDIADriver"
 KINDS: Mapping[str, str] = {DRIVER: f"{GROUP}/v1alpha1", POLICY: f"{GROUP}/v1"}
 
 
-@dataclass(frozen=True)
-class ImportedOptions:
-    """What a recipe is to be enabled with: options, pools as parse_pools() takes them, and of each field
-    what became of it."""
-
-    recipe: str
-    options: Obj = field(default_factory=dict)
-    pools: Sequence[Obj] = ()
-    taken: Mapping[str, str] = field(default_factory=dict)
-    dropped: Mapping[str, str] = field(default_factory=dict)
-    differs: Mapping[str, str] = field(default_factory=dict)
-
-    def table(self) -> list[str]:
-        """The lines that a person reads: what is lost first."""
-        counts = f"{len(self.taken)} fields are taken, {len(self.dropped)} have no counterpart"
-        lines = [f"{self.recipe}: {counts}, {len(self.differs)} are done otherwise"]
-        lines += [
-            f"- {path} has no counterpart: {why}" for path, why in sorted(self.dropped.items())
-        ]
-        lines += [f"~ {path}: {why}" for path, why in sorted(self.differs.items())]
-        return lines + [f"  {path} -> {option}" for path, option in sorted(self.taken.items())]
-
-
 def gpu_settings(resources: Sequence[Any], where: str) -> ImportedOptions:
     """Of one ClusterPolicy and any number of NVIDIADrivers; lists (kind List) are opened. Raises
     InvalidInput for what is not the operator's."""
-    found = _by_kind(resources, where)
+    found = open_lists(resources, KINDS, where)
     if len(found[POLICY]) != 1:
-        raise _wrong(where, f"it has {len(found[POLICY])} objects of kind {POLICY}, and not one")
+        raise _wrong(
+            where, f"it has {len(found[POLICY])} objects of kind {POLICY}, and not one", KINDS
+        )
     policy = policy_options(found[POLICY][0].get("spec") or {})
     parts, pools = [policy], []
     for resource in sorted(found[DRIVER], key=lambda each: str(each["metadata"]["name"])):
@@ -60,40 +38,35 @@ def gpu_settings(resources: Sequence[Any], where: str) -> ImportedOptions:
             pools.append(pool)
         else:
             policy.options.update(part.options)
-    return ImportedOptions("nvidia-gpu", policy.options, pools, *_rows(parts))
+    return ImportedOptions("nvidia-gpu", policy.options, pools, *joined_rows(parts))
 
 
-def _rows(parts: Sequence[MappedOptions]) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    taken: dict[str, str] = {}
-    dropped: dict[str, str] = {}
-    differs: dict[str, str] = {}
-    for part in parts:
-        taken |= part.taken
-        dropped |= part.dropped
-        differs |= part.differs
-    return taken, dropped, differs
-
-
-def _by_kind(resources: Sequence[Any], where: str) -> dict[str, list[Obj]]:
-    found: dict[str, list[Obj]] = {kind: [] for kind in KINDS}
+def open_lists(
+    resources: Sequence[Any], kinds: Mapping[str, str], where: str
+) -> dict[str, list[Obj]]:
+    """Objects by their kinds, of which kinds has the API versions; lists (kind List) are opened. Raises
+    InvalidInput for what is of none of them."""
+    found: dict[str, list[Obj]] = {kind: [] for kind in kinds}
     for resource in resources:
         if not isinstance(resource, Mapping):
-            raise _wrong(where, "one of its documents is no object")
+            raise _wrong(where, "one of its documents is no object", kinds)
         kind = str(resource.get("kind"))
         if kind.endswith("List"):
-            for name, items in _by_kind(resource.get("items") or [], where).items():
+            for name, items in open_lists(resource.get("items") or [], kinds, where).items():
                 found[name] += items
-        elif resource.get("apiVersion") != KINDS.get(kind):
-            raise _wrong(where, f"{kind[:60]} is no {POLICY} and no {DRIVER} that is known")
+        elif resource.get("apiVersion") != kinds.get(kind):
+            known = " and no ".join(sorted(kinds))
+            raise _wrong(where, f"{kind[:60]} is no {known} that is known", kinds)
         else:
             found[kind].append(dict(resource))
     return found
 
 
-def _wrong(where: str, why: str) -> InvalidInput:
+def _wrong(where: str, why: str, kinds: Mapping[str, str]) -> InvalidInput:
+    plurals = ",".join(sorted(f"{kind.lower()}s" for kind in kinds)).replace("policys", "policies")
     return InvalidInput(
         "the operator's custom resources cannot be taken over",
         where=where,
         why=why,
-        todo="give what kubectl get clusterpolicies,nvidiadrivers -o yaml writes",
+        todo=f"give what kubectl get {plurals} -o yaml writes",
     )

@@ -13,7 +13,10 @@ from .._cluster.client import Client, connect
 from .._errors import InvalidInput
 from .._json import Obj
 from .._runs.context import RunContext
-from .gpu_operator import KINDS, gpu_settings
+from . import device_config, gpu_operator
+from .device_config import device_settings
+from .field_mapping import ImportedOptions
+from .gpu_operator import gpu_settings, open_lists
 
 try:
     import yaml
@@ -21,13 +24,18 @@ except ImportError:
     yaml = None  # type: ignore[assignment]
 
 
+AMD = "amd-gpu-operator"
+_KINDS = {"gpu-operator": gpu_operator.KINDS, AMD: device_config.KINDS}
+
+
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """operator_info: reads only."""
     source = params["file"]
-    resources = _documents(str(source)) if source else custom_resources(connect(params))
+    kinds = _KINDS[params["operator"]]
+    resources = read_documents(str(source)) if source else custom_resources(connect(params), kinds)
     if not resources:
         return {"changed": False, "found": False, "table": []}
-    settings = gpu_settings(resources, str(source or "the cluster"))
+    settings = _settings(params["operator"], resources, str(source or "the cluster"))
     table = settings.table()
     for line in table:
         context.notice(line)
@@ -44,17 +52,25 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     }
 
 
-def custom_resources(client: Client) -> list[Obj]:
-    """The operator's objects in a cluster, none where it does not serve their kinds."""
+def _settings(operator: str, resources: list[Any], where: str) -> ImportedOptions:
+    if operator == AMD:
+        return device_settings(open_lists(resources, device_config.KINDS, where)["DeviceConfig"])
+    return gpu_settings(resources, where)
+
+
+def custom_resources(client: Client, kinds: Mapping[str, str]) -> list[Obj]:
+    """The objects of these kinds (with their API versions) in a cluster, none of those that it does
+    not serve."""
     return [
         {**item, "apiVersion": api_version, "kind": kind}
-        for kind, api_version in KINDS.items()
+        for kind, api_version in kinds.items()
         if client.serves(api_version, kind)
         for item in client.list(client.kind(api_version, kind)).items
     ]
 
 
-def _documents(source: str) -> list[Any]:
+def read_documents(source: str) -> list[Any]:
+    """The objects of a YAML file. Raises InvalidInput where it cannot be read."""
     try:
         text = Path(source).read_text(encoding="utf-8")
         return [found for found in yaml.safe_load_all(text) if found]

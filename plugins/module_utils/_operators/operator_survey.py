@@ -14,7 +14,7 @@ from .._cluster.client import Client
 from .._cluster.labels import TAKEN_OVER_LABEL
 from .._errors import EnablementError
 from .._json import Obj
-from .gpu_operator import DRIVER, GROUP
+from .gpu_operator import DRIVER, GROUP, KINDS
 from .operator_info import custom_resources
 
 # Which operands run on a node, by the operator's labels.
@@ -64,7 +64,7 @@ class OperatorSurvey:
 
 def survey_operator(client: Client, namespace: str | None) -> OperatorSurvey:
     """Look. namespace: where its operands are; by these where it is not given."""
-    resources = custom_resources(client)
+    resources = custom_resources(client, KINDS)
     kind = client.kind("apps/v1", "DaemonSet")
     owned = [each for each in client.list(kind).items if is_operators(each)]
     found = namespace or next((each["metadata"]["namespace"] for each in owned), "gpu-operator")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring import kmm_core
 from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rights.roles import (
     rules,
 )
@@ -21,4 +22,4 @@ MANIFEST = Path(__file__).parents[5] / "manifests" / "operator-import-rbac.yaml"
 
 def test_the_manifest_grants_what_is_needed_and_no_more() -> None:
     role = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
-    assert role["rules"] == rules(RIGHTS)
+    assert role["rules"] == rules([*RIGHTS, *kmm_core.RIGHTS])

@@ -1,0 +1,18 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kmm_import inside the controller, where that is possible; documented with the module."""
+
+from __future__ import annotations
+
+from ..module_utils._authoring import kmm_core
+from ..module_utils._interface import arguments
+from ..plugin_utils._in_process import InProcessAction
+
+
+class ActionModule(InProcessAction):
+    """kmm_import in the process of ansible-playbook."""
+
+    MODULE = "hardware.enablement.kmm_import"
+    SPEC = arguments.KMM_IMPORT
+    CORE = staticmethod(kmm_core.run)
