@@ -8,7 +8,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: kmm_import
 short_description: A recipe from a Module of Kernel Module Management
-version_added: 0.1.0
+version_added: 0.2.0
 author: hardware.enablement contributors (@hardware-enablement)
 description:
   - Writes a folder with a recipe that does what a C(Module) (kmm.sigs.x-k8s.io/v1beta1) is for. It has an image for
@@ -43,13 +43,18 @@ options:
 extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
-  - hardware.enablement.common.writes
 attributes:
+  check_mode:
+    description: Can run in C(check_mode) and predict the changes without making them.
+    support: full
   diff_mode:
+    description: Returns what changed in diff mode.
     support: none
   idempotent:
+    description: A second run is refused, since the folder exists.
     support: none
-    details: It fails where the folder exists.
+seealso:
+  - module: hardware.enablement.recipe_check
 """
 
 EXAMPLES = r"""

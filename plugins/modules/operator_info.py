@@ -8,7 +8,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: operator_info
 short_description: What another operator was asked for, as options of a recipe
-version_added: 0.1.0
+version_added: 0.2.0
 author: hardware.enablement contributors (@hardware-enablement)
 description:
   - Reads the custom resources of NVIDIA's or AMD's GPU operator, from the cluster or from a file, and says of each

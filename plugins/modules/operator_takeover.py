@@ -8,7 +8,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: operator_takeover
 short_description: Take the nodes of NVIDIA's GPU Operator over, without a restart of a driver
-version_added: 0.1.0
+version_added: 0.2.0
 author: hardware.enablement contributors (@hardware-enablement)
 description:
   - Enables a recipe in the namespace of the operator's operands, on nodes that these serve. The pods of drivers stay as
@@ -83,7 +83,7 @@ plan:
       description: Names of the pods that make room.
       type: list
       elements: str
-    off:
+    new:
       description: Operands that the operator was told to leave out on this node, and that it gets now.
       type: list
       elements: str

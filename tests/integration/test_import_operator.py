@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.cluster import Cluster
 from tests.cluster.cluster import DEFAULT_KERNEL
@@ -21,7 +22,15 @@ from tests.integration.conftest import documented, grant
 from tests.integration.operators import Operator
 from tests.integration.plays import REPO, Runner
 from tests.integration.test_killed_runs import kill
-from tests.scenes.gpu_operator import DEPLOY, MODULES, NAMESPACE, OPERANDS, GpuOperator
+from tests.scenes.gpu_operator import (
+    DEPLOY,
+    DEVICE_CONFIGS,
+    MODULES,
+    NAMESPACE,
+    OPERANDS,
+    GpuOperator,
+    resource,
+)
 
 pytestmark = pytest.mark.recipes
 
@@ -230,3 +239,48 @@ def test_a_module_of_kmm_becomes_a_recipe_and_goes_without_unloading(
     marks = sight.marks(cluster)
     assert {marks[node]["card"] for node in NODES} == {"ready"}
     runner.play("enable", **recipe).unchanged()
+
+
+def test_settings_of_amd_s_operator_are_enabled(
+    cluster: Cluster, runner: Runner, tmp_path: Path
+) -> None:
+    (node,) = cluster.add_nodes(1, profile="gpu-mi300x")
+    cluster.kubectl("annotate", "node", node, "sim.hardware-enablement.io/preinstalled=driver")
+    spec = {
+        "driver": {"enable": False, "blacklist": True},
+        "devicePlugin": {"enableNodeLabeller": True},
+        "metricsExporter": {"enable": True, "prometheus": {"serviceMonitor": {"interval": "15s"}}},
+        "selector": {"feature.node.kubernetes.io/amd-gpu": "true"},
+    }
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(DEVICE_CONFIGS))
+    cluster.kubectl("wait", "--for=condition=Established", "crd/deviceconfigs.amd.com")
+    made = resource("amd.com/v1alpha1", "DeviceConfig", "gpus", spec)
+    cluster.kubectl("create", "-n", "default", "-f", "-", stdin=json.dumps(made))
+
+    saved = tmp_path / "amd.yml"
+    since = cluster.mark()
+    played = runner.play(
+        "import_operator",
+        operator_import_operator="amd-gpu-operator",
+        operator_import_save=str(saved),
+    ).check()
+    assert runner.writes(since) == []
+    assert "- driver.blacklist has no counterpart: the nodes' own amdgpu is theirs" in played.output
+    variables = yaml.safe_load(saved.read_text())
+    assert variables["hardware_enablement_options"] == {
+        "driver_enabled": False,
+        "exporter_enabled": True,
+        "monitoring_interval": "15s",
+    }
+    variables["hardware_enablement_options"]["exporter_validation"] = False
+
+    grant(
+        cluster, "amd", "cluster-admin"
+    )  # its own rights are looked at in test_recipes_at_once.py
+    admin = Runner(cluster, "amd", tmp_path)
+    refused = admin.play("enable", **variables)
+    assert "does what amd-gpu is to do (DeviceConfig default/gpus)" in refused.output
+    cluster.kubectl("delete", "deviceconfig", "gpus", "-n", "default")
+    admin.play("enable", **variables).check()
+    assert sight.marks(cluster)[node]["amd-gpu"] == "ready"
+    admin.play("enable", **variables).unchanged()

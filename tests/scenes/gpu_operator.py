@@ -99,9 +99,9 @@ class GpuOperator:
             )
         self._apply(
             [
-                _resource("nvidia.com/v1", "ClusterPolicy", "cluster-policy", POLICY),
+                resource("nvidia.com/v1", "ClusterPolicy", "cluster-policy", POLICY),
                 *(
-                    _resource("nvidia.com/v1alpha1", "NVIDIADriver", name, driver_spec(labels))
+                    resource("nvidia.com/v1alpha1", "NVIDIADriver", name, driver_spec(labels))
                     for name, labels in self.pools.items()
                 ),
             ]
@@ -199,7 +199,8 @@ def definition(kind: str, plural: str, group: str, version: str, scope: str = "C
     }
 
 
-def _resource(api_version: str, kind: str, name: str, spec: Obj) -> Obj:
+def resource(api_version: str, kind: str, name: str, spec: Obj) -> Obj:
+    """A custom resource."""
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
@@ -262,3 +263,4 @@ def _workload(kind: str, name: str, labels: Mapping[str, str], image: str) -> Ob
 
 
 MODULES = definition("Module", "modules", "kmm.sigs.x-k8s.io", "v1beta1", "Namespaced")
+DEVICE_CONFIGS = definition("DeviceConfig", "deviceconfigs", "amd.com", "v1alpha1", "Namespaced")

@@ -153,7 +153,7 @@ def environment(entries: Any) -> dict[str, str] | None:
 
 def _is_off(value: Any) -> bool:
     """Whether a part of the spec is turned off, so that the rest of it says nothing."""
-    return isinstance(value, Mapping) and value.get("enabled") is False
+    return isinstance(value, Mapping) and False in (value.get("enabled"), value.get("enable"))
 
 
 def _join(before: Any, wanted: Any) -> Any:

@@ -55,7 +55,7 @@ spec:
             - |
               exec 2>&1
               set -f
-              files=/run/hardware-enablement/@NAME@
+              files=@FILES@/@NAME@
               mark=/run/module/loaded
               nap() { sleep "$1" & wait $!; }
               on_node() { chroot /host "$@"; }
@@ -126,6 +126,7 @@ _FROM = re.compile(r"^FROM\s+(?:--\S+\s+)?\S+(\s+AS\s+\S+)?[ \t]*$", re.MULTILIN
 _ARGUMENTS = ("KERNEL_VERSION", "KERNEL_FULL_VERSION", "MOD_NAME", "MOD_NAMESPACE")
 _SECRETS = "/run/secrets/"
 _STAGE = "module-image"
+_FILES = "/run/hardware-enablement"
 
 
 def recipe_files(
@@ -141,9 +142,9 @@ def recipe_files(
     recipe = _recipe(module, name, resource, cases)
     files = {
         "driver/namespace.yaml.j2": _NAMESPACE,
-        "driver/daemonset.yaml.j2": _DRIVER.replace("@NAME@", name).replace(
-            "@REMOVE@", _chosen(cases, lambda case: " ".join(case.remove))
-        ),
+        "driver/daemonset.yaml.j2": _DRIVER.replace("@NAME@", name)
+        .replace("@FILES@", _FILES)
+        .replace("@REMOVE@", _chosen(cases, lambda case: " ".join(case.remove))),
     }
     if builds:
         text = _chosen(cases, lambda case: _containerfile(module, case, dockerfiles))
@@ -166,7 +167,7 @@ def _recipe(
         **({"resources": [resource]} if resource else {}),
         "selector": {"any_of": [dict(spec.get("selector") or {})]},
         "rivals": [{"api_version": API_VERSION, "kind": KIND, "name": str(metadata["name"])}],
-        "options": _options(module, cases),
+        "options": _options(module, name, cases),
         "states": {
             "driver_container": _images(module, cases),
             "driver": {
@@ -191,29 +192,42 @@ def _recipe(
     return found
 
 
-def _options(module: Mapping[str, Any], cases: Sequence[KernelCase]) -> Obj:
+def _options(module: Mapping[str, Any], name: str, cases: Sequence[KernelCase]) -> Obj:
     spec = module.get("spec") or {}
     probe = ((spec.get("moduleLoader") or {}).get("container") or {}).get("modprobe") or {}
-    raw, arguments = probe.get("rawArgs") or {}, probe.get("args") or {}
-    name, folder = str(probe.get("moduleName") or ""), str(probe.get("dirName") or "/opt")
-    files = f"/run/hardware-enablement/{module['metadata']['name']}"
-    order = [str(each) for each in probe.get("modulesLoadingOrder") or ()]
-    load = raw.get("load") or [
-        *(arguments.get("load") or ["-v"]), "-d", files, name, *(probe.get("parameters") or ()),
-    ]  # fmt: skip
-    unload = raw.get("unload") or ["-r", *(arguments.get("unload") or ["-v"]), "-d", files, name]
-    found: Obj = {
-        "module": _text(name, "Name of the kernel module."),
-        "module_directory": _text(folder, "Directory of the image that has lib/modules/<kernel>."),
-        "firmware_path": _text(str(probe.get("firmwarePath") or ""), "Firmware in the image; empty for none."),
-        "load_arguments": _texts([*map(str, load)], "Arguments of modprobe that load the module."),
-        "unload_arguments": _texts([*map(str, unload)], "Arguments of modprobe that unload it."),
-        "load_before": _texts(order[:0:-1], "Modules of the image to load before, in this order."),
-    }  # fmt: skip
+    found = {**_loading(probe, f"{_FILES}/{name}"), **_building(cases)}
     if spec.get("tolerations"):
         found["tolerations"] = {"default": [dict(each) for each in spec["tolerations"]]}
     if secret := (spec.get("imageRepoSecret") or {}).get("name"):
         found["image_pull_secrets"] = {"default": [str(secret)]}
+    return found
+
+
+def _loading(probe: Mapping[str, Any], files: str) -> Obj:
+    """How modprobe is called. files: where the image's modules are on the node."""
+    raw, given = probe.get("rawArgs") or {}, probe.get("args") or {}
+    name, folder = str(probe.get("moduleName") or ""), str(probe.get("dirName") or "/opt")
+    order = [str(each) for each in probe.get("modulesLoadingOrder") or ()]
+    place = ["-d", files, name]
+    load = raw.get("load") or [*given.get("load", ["-v"]), *place, *probe.get("parameters", ())]
+    unload = raw.get("unload") or ["-r", *given.get("unload", ["-v"]), *place]
+
+    def arguments(values: Sequence[Any]) -> list[str]:
+        return [files if str(each) == folder else str(each) for each in values]
+
+    firmware = str(probe.get("firmwarePath") or "")
+    return {
+        "module": _text(name, "Name of the kernel module."),
+        "module_directory": _text(folder, "Directory of the image that has lib/modules/<kernel>."),
+        "firmware_path": _text(firmware, "Firmware in the image; empty for none."),
+        "load_arguments": _texts(arguments(load), "Arguments of modprobe that load the module."),
+        "unload_arguments": _texts(arguments(unload), "Arguments of modprobe that unload it."),
+        "load_before": _texts(order[:0:-1], "Modules of the image to load before, in this order."),
+    }
+
+
+def _building(cases: Sequence[KernelCase]) -> Obj:
+    found: Obj = {}
     if any(case.build or case.sign for case in cases):
         repository = re.sub(r"(:[^/]*|@.*)$", "", cases[0].image)
         plain = "" if "{" in repository else repository

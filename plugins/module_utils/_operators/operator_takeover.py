@@ -47,6 +47,7 @@ from .takeover_plan import TakeoverPlan, plan_of
 RIGHTS = (
     Right(GROUP, ("clusterpolicies", "nvidiadrivers"), ("get", "list", "patch", "delete"), CLUSTER),
     Right(GROUP, ("gpuclusters",), ("list",), CLUSTER),
+    Right("amd.com", ("deviceconfigs",), ("list",), CLUSTER),
     Right("apps", ("daemonsets",), ("get", "list", "delete"), CLUSTER),
     Right("apps", ("controllerrevisions",), ("list", "delete"), CLUSTER),
     Right("apps", ("deployments",), ("list", "patch"), CLUSTER),
@@ -91,15 +92,21 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     desired = Desired(client, prepare(given, context, client), given, context.clock)
     refuse_obstacles(survey, desired.nodes)
     plan = plan_of(survey, desired.nodes, desired.recipe.name)
-    result: Obj = {"changed": True, "plan": plan.rows(), "table": plan.table(), "message": ""}
-    for line in () if context.diff else plan.table():
-        context.notice(line)
+    allowed = bool(params["stop_operator"])
+    message = "" if allowed else plan.consent()
+    result: Obj = {
+        "changed": allowed,
+        "plan": plan.rows(),
+        "table": plan.table(),
+        "message": message,
+    }
     if context.diff:
         result["diff"] = [{"prepared": "".join(f"{line}\n" for line in plan.table())}]
-    if context.check_mode:
+    # Ansible shows no diff of what changes nothing.
+    for line in () if context.diff and allowed else plan.table():
+        context.notice(line)
+    if context.check_mode or not allowed:
         return result
-    if not params["stop_operator"]:
-        return {**result, "changed": False, "message": plan.consent()}
     _refuse_missing_rights(client, survey, desired)
     with given_back(client, desired.recipe.name, context):
         return {**result, **_take_over(desired, survey, plan, given, context)}

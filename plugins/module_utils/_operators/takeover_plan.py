@@ -17,20 +17,20 @@ OPTION = "operator_import_stop"
 
 @dataclass(frozen=True)
 class NodeRow:
-    """One node. driver: its driver's pod, which stays, "" for none; leaving: the pods that leave; off:
+    """One node. driver: its driver's pod, which stays, "" for none; leaving: the pods that leave; new:
     operands that the operator was told to leave out there, and that come now."""
 
     node: str
     driver: str
     leaving: Sequence[str]
-    off: Sequence[str]
+    new: Sequence[str]
 
     def line(self) -> str:
         """As a person reads it."""
         kept = f"driver {self.driver} stays" if self.driver else "no driver's pod"
         gone = f"; {', '.join(self.leaving)} make room" if self.leaving else ""
-        new = f"; it had no {', '.join(self.off)}, and gets them" if self.off else ""
-        return f"  {self.node}: {kept}{gone}{new}"
+        comes = f"; it had no {', '.join(self.new)}, and gets them" if self.new else ""
+        return f"  {self.node}: {kept}{gone}{comes}"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class TakeoverPlan:
                 "node": row.node,
                 "driver": row.driver,
                 "leaving": list(row.leaving),
-                "off": list(row.off),
+                "new": list(row.new),
             }
             for row in self.nodes
         ]
@@ -89,7 +89,7 @@ def plan_of(
                 node=name,
                 driver=str(driver["metadata"]["name"]) if driver else "",
                 leaving=sorted(leaving),
-                off=_left_out(node),
+                new=_left_out(node),
             )
         )
     return TakeoverPlan(

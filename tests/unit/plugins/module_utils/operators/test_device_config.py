@@ -110,7 +110,7 @@ def test_one_is_options_of_all_nodes() -> None:
         "metricsExporter.serviceType",
         "metricsExporter.prometheus.serviceMonitor.honorLabels",
     }
-    assert settings.differs.keys() == {"driver.upgradePolicy.enable"}
+    assert settings.differs.keys() == {"driver.upgradePolicy"}
 
 
 def test_several_are_pools() -> None:

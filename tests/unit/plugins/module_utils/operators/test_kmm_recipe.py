@@ -155,11 +155,19 @@ def test_what_is_signed_need_not_be_built() -> None:
 
 
 def test_raw_arguments_are_taken_as_they_are() -> None:
-    raw = {"moduleName": "card", "rawArgs": {"load": ["-f", "card"], "unload": ["-rf", "card"]}}
+    raw = {
+        "moduleName": "card",
+        "rawArgs": {"load": ["-f", "-d", "/opt", "card"], "unload": ["-rf", "card"]},
+    }
     options = load(
         recipe_files(module(modprobe=raw, containerImage="i"), "card", "", {}), "card"
     ).options
-    assert options["load_arguments"].default == ["-f", "card"]
+    assert options["load_arguments"].default == [
+        "-f",
+        "-d",
+        "/run/hardware-enablement/card",
+        "card",
+    ]
     assert options["unload_arguments"].default == ["-rf", "card"]
 
 

@@ -70,8 +70,8 @@ def test_a_plan_names_what_stays_what_leaves_and_what_comes_anew() -> None:
         survey(), [node(**ON), node("n2"), node("n3", **{f"{DEPLOY}driver": "true"})], "x"
     )
     assert plan.rows() == [
-        {"node": "n1", "driver": "driver-1", "leaving": ["gfd-1", "plugin-1"], "off": ["dcgm"]},
-        {"node": "n3", "driver": "", "leaving": [], "off": []},
+        {"node": "n1", "driver": "driver-1", "leaving": ["gfd-1", "plugin-1"], "new": ["dcgm"]},
+        {"node": "n3", "driver": "", "leaving": [], "new": []},
     ]
     lines = plan.table()
     assert lines[0] == "Deployment gpu/gpu-operator is scaled to 0"
