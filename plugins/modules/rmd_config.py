@@ -13,6 +13,7 @@ author: hardware.enablement contributors (@hardware-enablement)
 description:
   - Intel's RMD operator is configured by one object, RmdConfig C(default/rmdconfig). This module turns it into options
     of the recipe C(intel-rmd), and tells in its status which nodes have RMD. Without such an object it does nothing.
+  - Its C(deployNodeAgent) says nothing any more. The agent is there always, since it tells what is in force.
 options:
   nodes:
     description: Names of the nodes that have RMD, for the status. Without it, the status is left as it is.
@@ -46,7 +47,6 @@ options:
   sample:
     rmd_image: registry.example.org/rmd:0.3.1
     hardware_labels: [{"feature.node.kubernetes.io/cpu-rdt.RDTL3CA": "true"}]
-    agent_enabled: true
 """
 
 from ansible.module_utils.basic import AnsibleModule

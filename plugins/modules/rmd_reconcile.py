@@ -15,14 +15,17 @@ description:
     and makes the Resource Management Daemon (RMD) of each node run what they ask for. It posts, replaces what has
     changed, removes what a node is no longer named for, what belongs to objects that were deleted, and what earlier
     runs have put there for objects that are gone; it posts again what a daemon has lost. Workloads of others stay.
+  - Looks at what the kernel does, by the report of the agent on each node, as it looks at what RMD says. What is not in
+    force is posted again, that workload alone and three times at most; CPUs that are left in groups of workloads are
+    freed. After a node's boot nothing counts as in force. To a node without a report nothing is sent.
   - Applies the CRDs first, where they are missing or differ.
   - A workload's uuid is the name of its object in the namespace C(default), and C(NAMESPACE.NAME) elsewhere. What the
     operator has put on a node under the bare name is adopted.
-  - Writes the operator's C(status.workloadStates) and the conditions Ready, Degraded and Invalid. What RMD would refuse
-    is not sent, and the reason is in the condition Invalid. Keeps an RmdNodeState for each node with RMD.
+  - Writes the operator's C(status.workloadStates) and the conditions Ready, Enforced, Degraded and Invalid. What RMD
+    would refuse is not sent, and the reason is in the condition Invalid. Keeps an RmdNodeState for each node with RMD.
   - An object that was deleted is held by a finalizer until it is gone from all nodes; a node that has left the cluster
     counts as gone.
-  - A run that finds all as it should be sends one GET to each node, and writes nothing.
+  - A run that finds all as it should be sends one GET to each node, reads one report of each, and writes nothing.
 options:
   on_partial_failure:
     description:
@@ -35,15 +38,6 @@ options:
     description: Seconds to wait for another run. The hold of a run that was killed ends after 60.
     type: int
     default: 75
-  verify:
-    description: With V(resctrl) the report of the agent on each node is compared with what RMD says.
-    type: str
-    choices: [none, resctrl]
-    default: none
-  verify_timeout:
-    description: Seconds that the agents may take to see what was written.
-    type: int
-    default: 20
   extended_resource:
     description:
       - Publish C(intel.com/l3_cache_ways) in the status of nodes, the guaranteed ways that pods may ask for. These are
@@ -95,11 +89,10 @@ EXAMPLES = r"""
   hardware.enablement.rmd_reconcile:
     endpoint: port_forward
 
-- name: Only for workloads that people declare, and compared with what the kernel does
+- name: Only for workloads that people declare
   hardware.enablement.rmd_reconcile:
     pods: false
     extended_resource: false
-    verify: resctrl
 """
 
 RETURN = r"""
@@ -119,7 +112,10 @@ workloads:
       description: By which RMD knows it.
       type: str
     ready:
-      description: Whether all its nodes run it as it asks.
+      description: Whether all its nodes run it as it asks, and it is in force there.
+      type: bool
+    enforced:
+      description: Whether the kernels of all its nodes do what it asks.
       type: bool
     deleted:
       description: Whether it is being deleted, and not gone from all nodes yet.
@@ -129,7 +125,8 @@ workloads:
       type: str
     nodes:
       description:
-        - How it stands on each node, V(Posted), V(Kept), V(Invalid), V(Refused), V(Unreachable) or V(NoSuchNode).
+        - How it stands on each node, V(Posted), V(Kept), V(NotEnforced), V(Invalid), V(Refused), V(Unreachable) or
+          V(NoSuchNode).
       type: dict
     failures:
       description: Why, for each node where it is not as it asks.

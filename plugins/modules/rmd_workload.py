@@ -137,25 +137,10 @@ options:
     type: str
     choices: [rollback, keep]
     default: rollback
-  recreate:
-    description: Replace also what runs as it should, by the daemon's word; a reboot of the node may have undone it.
-    type: bool
-    default: false
   lock_wait:
     description: Seconds to wait for another run that writes to a node. The hold of a run that was killed ends after 60.
     type: int
     default: 75
-  verify:
-    description:
-      - With V(resctrl) the report of the agent on each node is compared with what RMD says; for RMD answers that all is
-        well also when it has set nothing, or the ways of another socket. What differs is reported, and stays.
-    type: str
-    choices: [none, resctrl]
-    default: none
-  verify_timeout:
-    description: Seconds that the agents may take to see what was written.
-    type: int
-    default: 20
 extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
@@ -175,7 +160,7 @@ EXAMPLES = r"""
     cache: {max: 2, min: 2}
     nodes: [worker-node-1, worker-node-2]
 
-- name: Cache with P-state, compared with what the kernel does
+- name: Cache with P-state
   hardware.enablement.rmd_workload:
     uuid: rmdworkload-guaranteed-cache-pstate
     core_ids: ["4", "5", "6", "7"]
@@ -183,7 +168,6 @@ EXAMPLES = r"""
     pstate: {ratio: 3.0, monitoring: "on"}
     node_selector:
       feature.node.kubernetes.io/cpu-rdt.RDTL3CA: "true"
-    verify: resctrl
 
 - name: Several at once; what fails on one node does not undo the others
   hardware.enablement.rmd_workload:

@@ -15,6 +15,7 @@ from typing import Any
 
 from tests.rmd.access import Tls
 from tests.rmd.connection import Seen
+from tests.rmd.faults import Dialect
 from tests.rmd.server import RmdServer
 
 # How a simulated node names the address of a pod on it, by the pod's labels; see
@@ -27,8 +28,9 @@ class Fleet:
     """Servers by the names of their nodes. As a context manager it starts them all, and stops them.
 
     tls: a node's TLS by (name, address), None for plain HTTP. port: 0 for one that is free on every
-    address. network: the second and third number of 127.x.y.z of the first server. settings: of
-    each RmdServer; folder: for their trees and databases, which are in memory without it.
+    address. network: the second and third number of 127.x.y.z of the first server. wrong_socket:
+    how often RMD 0.3 divides the wrong one, as it was observed. settings: of each RmdServer;
+    folder: for their trees and databases, which are in memory without it.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Fleet:
         port: int = 0,
         network: tuple[int, int] = (77, 0),
         folder: Path | None = None,
+        wrong_socket: float = 1 / 3,
         **settings: Any,
     ) -> None:
         addresses = {name: _address(network, index) for index, name in enumerate(nodes)}
@@ -54,6 +57,9 @@ class Fleet:
             )
             for name, address in addresses.items()
         }
+        for server in self.servers.values():
+            if server.settings.dialect is Dialect.V03:
+                server.faults.wrong_socket = wrong_socket
 
     def __getitem__(self, node: str) -> RmdServer:
         return self.servers[node]

@@ -12,7 +12,7 @@ rmdir, schemata, cpus_list, tasks. KernelError is what the kernel refuses; then 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -59,6 +59,8 @@ class Resctrl:
         self.folder = folder
         self.groups: dict[str, Group] = {}
         self.last_status = "ok"
+        # Called after each change.
+        self.on_change: Callable[[], None] = lambda: None
         self._writers = {
             "schemata": self._set_schemata,
             "cpus_list": self._set_cpus,
@@ -77,6 +79,7 @@ class Resctrl:
         self.groups = {ROOT: root}
         if self.folder is not None:
             self._write_all(self.folder)
+        self.on_change()
 
     def make(self, name: str) -> Group:
         """The group, made if it is not there; NoSpaceError when the classes of service are used up."""
@@ -85,6 +88,7 @@ class Resctrl:
                 raise NoSpaceError(name)
             self.groups[name] = self._fresh()
             self._write(name)
+            self.on_change()
         return self.groups[name]
 
     def remove(self, name: str) -> None:
@@ -95,6 +99,7 @@ class Resctrl:
         if self.folder is not None:
             shutil.rmtree(self.folder / name)
         self._write(ROOT)
+        self.on_change()
 
     def write(self, name: str, file: str, text: str) -> None:
         """Write into a file of a group, as the kernel takes it: schemata, cpus_list or tasks."""
@@ -104,6 +109,7 @@ class Resctrl:
             self.last_status = error.status
             raise
         self.last_status = "ok"
+        self.on_change()
 
     def assign(self, name: str, cpus: Iterable[int]) -> None:
         """Move CPUs into a group, out of all others."""
@@ -138,6 +144,7 @@ class Resctrl:
         self.groups = deepcopy(groups)
         if self.folder is not None:
             self._write_all(self.folder)
+        self.on_change()
 
     def dump(self) -> dict[str, dict[str, object]]:
         """Group -> cpus_list, L3 (cache id -> hexadecimal mask), MB (cache id -> value), tasks."""

@@ -478,10 +478,7 @@ RMD_WORKLOAD: Spec = {
     },
     "dialect": {"type": "str", "choices": ["auto", "v0.2", "v0.3"], "default": "auto"},
     "on_partial_failure": {"type": "str", "choices": ["rollback", "keep"], "default": "rollback"},
-    "recreate": {"type": "bool", "default": False},
     "lock_wait": {"type": "int", "default": 75},
-    "verify": {"type": "str", "choices": ["none", "resctrl"], "default": "none"},
-    "verify_timeout": {"type": "int", "default": 20},
 }
 
 RMD_INFO: Spec = {**RMD, **RMD_NODES}
@@ -491,8 +488,6 @@ RMD_RECONCILE: Spec = {
     **RUN,
     "on_partial_failure": {"type": "str", "choices": ["rollback", "keep"], "default": "keep"},
     "lock_wait": {"type": "int", "default": 75},
-    "verify": {"type": "str", "choices": ["none", "resctrl"], "default": "none"},
-    "verify_timeout": {"type": "int", "default": 20},
     "extended_resource": {"type": "bool", "default": True},
     "pods": {"type": "bool", "default": True},
     "pod_form": {"type": "str", "choices": ["v0.1", "v0.3"], "default": "v0.3"},

@@ -124,7 +124,6 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
             "endpoint",
             "tls_server_name",
             "on_partial_failure",
-            "verify",
             "extended_resource",
             "pods",
             "pod_form",

@@ -9,12 +9,12 @@ DELETE and a POST."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Optional, Union
 
 from .dialect import has_more
-from .workloads import RunningWorkload, Workload
+from .workloads import Cache, RunningWorkload, Workload
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Post:
 
 @dataclass(frozen=True)
 class Replace:
-    """It runs, but otherwise, or the daemon itself says that it is not in force, or it is there
-    more than once."""
+    """It runs, but otherwise, or is not in force by the daemon's or the kernel's word, or it is
+    there more than once."""
 
     old: RunningWorkload
     workload: Workload
@@ -48,14 +48,29 @@ class Delete:
     old: RunningWorkload
 
 
-Action = Union[Keep, Post, Replace, Delete]
+@dataclass(frozen=True)
+class Release:
+    """CPUs lie in groups of workloads, and are no workload's. A shared workload that takes them and
+    is deleted again gives them back to the default group, in both versions of RMD."""
+
+    cores: tuple[int, ...]
+
+    @property
+    def workload(self) -> Workload:
+        """That workload."""
+        return Workload(RELEASING_UUID, self.cores, cache=Cache(0, 0))
+
+
+Action = Union[Keep, Post, Replace, Delete, Release]
+# Of workloads that a run makes to free CPUs, and of none else.
+RELEASING_UUID = "hardware-enablement.free"
 
 
 @dataclass(frozen=True)
 class Step:
     """One request of an action: its POST, or its DELETE."""
 
-    action: Union[Post, Replace, Delete]
+    action: Union[Post, Replace, Delete, Release]
     is_post: bool
 
 
@@ -65,19 +80,23 @@ def plan(
     running: Sequence[RunningWorkload],
     *,
     adopted: Optional[Mapping[str, Sequence[str]]] = None,
-    recreate: bool = False,
+    broken: Container[str] = (),
+    strays: Iterable[int] = (),
 ) -> tuple[Action, ...]:
     """The actions of a node, in the order of present; deletions first.
 
     absent: uuids that should not run. adopted: other uuids that a wanted one may run under, such as
-    those of Intel's operator; it keeps such a name until it has to change. recreate: replace also
-    what is as it should be.
+    those of Intel's operator; it keeps such a name until it has to change. broken: ids of what is
+    not in force on the node. strays: CPUs in groups of workloads that are no workload's.
     """
     by_uuid: dict[str, list[RunningWorkload]] = {}
     for found in running:
         by_uuid.setdefault(found.uuid, []).append(found)
     deletions = [
-        Delete(found) for uuid in sorted(set(absent)) if uuid for found in by_uuid.get(uuid, ())
+        Delete(found)
+        for uuid in sorted({*absent, RELEASING_UUID})
+        if uuid
+        for found in by_uuid.get(uuid, ())
     ]
     others: list[Action] = []
     for workload in present:
@@ -92,13 +111,15 @@ def plan(
         # Parallel requests of others can make one uuid twice: both share a group, so neither is
         # worth keeping.
         deletions += [Delete(double) for double in doubles]
-        equal = first.workload.is_same_as(workload) and not has_more(first) and first.is_enforced
+        equal = first.workload.is_same_as(workload) and not has_more(first)
+        in_force = first.is_enforced and first.id not in broken
         others.append(
             Keep(first, workload)
-            if equal and not doubles and not recreate
+            if equal and in_force and not doubles
             else Replace(first, workload)
         )
-    return (*deletions, *others)
+    left = set(strays) - {core for workload in present for core in workload.cores}
+    return (*deletions, *([Release(tuple(sorted(left)))] if left else []), *others)
 
 
 def steps(actions: Sequence[Action]) -> tuple[Step, ...]:
@@ -108,6 +129,7 @@ def steps(actions: Sequence[Action]) -> tuple[Step, ...]:
     want each other's cores are all deleted before any of them is posted.
     """
     found = [Step(action, is_post=False) for action in actions if isinstance(action, Delete)]
+    found += [Step(action, is_post=True) for action in actions if isinstance(action, Release)]
     replacements = sorted(
         (action for action in actions if isinstance(action, Replace)), key=_growth
     )

@@ -9,8 +9,8 @@ changes."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, Optional, Union
+from collections.abc import Mapping
+from typing import Any, Optional
 
 from .._cluster.api_errors import ApiError
 from .._cluster.client import Client
@@ -20,10 +20,43 @@ from .rmd_errors import RmdError
 Report = Mapping[str, Any]
 
 CONTAINER = "agent"
-SCHEMA = 1
-_WORKERS = 8
+SCHEMA = 2
 # The last line may be half written.
 _LINES = 2
+
+
+class Agent:
+    """The agent of one node. pod: its name, "" where none runs."""
+
+    def __init__(self, client: Client, namespace: str, node: str, pod: str) -> None:
+        self.node = node
+        self.pod = pod
+        self._client = client
+        self._namespace = namespace
+
+    def report(self) -> Report:
+        """What it sees of its node. One request. Raises RmdError where there is nothing to go
+        by."""
+        if not self.pod:
+            raise self._none(f"no pod of the agent runs there in namespace {self._namespace}")
+        try:
+            text = self._client.logs(self._namespace, self.pod, container=CONTAINER, tail=_LINES)
+        except ApiError as error:
+            raise self._none(str(error.why), error.todo) from error
+        found = parse_report(text)
+        if found is None:
+            why = f"the log of its pod {self.pod} holds none of this version"
+            raise self._none(why, "see that log, or deploy RMD again")
+        return found
+
+    def _none(self, why: str, todo: str = "") -> RmdError:
+        return RmdError(
+            "There is no report of the agent",
+            kind="unverified",
+            where=f"node {self.node}",
+            why=why,
+            todo=todo,
+        )
 
 
 def find_agents(client: Client, namespace: str) -> dict[str, str]:
@@ -32,25 +65,11 @@ def find_agents(client: Client, namespace: str) -> dict[str, str]:
     live = [
         pod
         for pod in pods
-        if (pod.get("status") or {}).get("phase") == "Running" and not _is_going(pod)
+        if (pod.get("status") or {}).get("phase") == "Running"
+        and "deletionTimestamp" not in pod["metadata"]
     ]
     live.sort(key=lambda pod: str(pod["metadata"].get("creationTimestamp") or ""))
     return {str(pod["spec"].get("nodeName") or ""): pod["metadata"]["name"] for pod in live}
-
-
-def read_reports(
-    client: Client, namespace: str, agents: Mapping[str, str], nodes: Collection[str]
-) -> dict[str, Union[Report, RmdError]]:
-    """The report of each node, or why there is none. One request for each agent, several at a time."""
-
-    def call(node: str) -> Callable[[], Union[Report, RmdError]]:
-        return lambda: _read(client, namespace, agents.get(node, ""), node)
-
-    found = client.parallel([call(node) for node in nodes], workers=_WORKERS)
-    return {
-        node: _none(node, str(answer.why), answer.todo) if isinstance(answer, ApiError) else answer
-        for node, answer in zip(nodes, found, strict=True)
-    }
 
 
 def parse_report(text: str) -> Optional[Report]:
@@ -63,28 +82,3 @@ def parse_report(text: str) -> Optional[Report]:
         if isinstance(found, dict) and found.get("schema") == SCHEMA:
             return found
     return None
-
-
-def _read(client: Client, namespace: str, pod: str, node: str) -> Union[Report, RmdError]:
-    if not pod:
-        return _none(node, f"no pod of the agent runs there in namespace {namespace}")
-    report = parse_report(client.logs(namespace, pod, container=CONTAINER, tail=_LINES))
-    return (
-        _none(node, f"the log of its pod {pod} holds none", "see that log")
-        if report is None
-        else report
-    )
-
-
-def _is_going(pod: Mapping[str, Any]) -> bool:
-    return "deletionTimestamp" in pod["metadata"]
-
-
-def _none(node: str, why: str, todo: str = "") -> RmdError:
-    return RmdError(
-        "There is no report of the agent",
-        kind="unverified",
-        where=f"node {node}",
-        why=why,
-        todo=todo,
-    )

@@ -31,6 +31,7 @@ ADVICE: dict[str, str] = {
     "mba_unsupported": "leave mba out, or ask for a guaranteed cache (max and min equal and above 0) with it",
     "mba_range": "give a percentage from 1 to 100, or megabytes per second from 1 to 4294967290",
     "mba_mode": "give mba in the unit that the daemon runs with (mbaMode in rmd.toml)",
+    "os_core": "choose other cores, or give the operating system others (option os_cpus of the recipe intel-rmd)",
     "plugin_missing": "load the plugin in rmd.toml, or leave its settings out",
     "plugin_refused": "correct the settings of the plugin",
     "policy_unknown": "name one of the policies that rmd_info lists for this node",
@@ -46,6 +47,7 @@ ADVICE: dict[str, str] = {
     "not_trusted": "give the CA that signed it and, where it holds another name, tls_server_name",
     "expired": "renew it, for example with the playbook that deploys RMD",
     "no_tls": "see that this is the daemon's TLS port; nothing is ever sent without TLS instead",
+    "needs_tls": "deploy RMD without debug, or let the daemon's container call this port rmd-tls",
     "transport": "see whether the daemon's pod is healthy and its address reachable from here, then run again",
     "server_panic": "see the daemon's log; this request is not sent again, since it may have crashed the daemon",
     "no_daemon": "deploy RMD there, or leave the node out",
@@ -54,7 +56,8 @@ ADVICE: dict[str, str] = {
     "api": "see whether the API server is healthy, then run again",
     "not_restored": "run again: what was saved is put back first",
     "broken_setup": "correct what the daemon's log names, then run again",
-    "verify": "run again with recreate: true; if that does not help, see the daemon's log",
+    "kernel_refused": "see info/last_cmd_status in the node's resctrl, and the daemon's log",
+    "not_in_force": "run again; if that does not help, restart the daemon while the node is idle, and see its log",
     "unverified": "see whether the agent's pod runs on this node",
     "unknown": "see the daemon's log, then run again",
 }
@@ -81,7 +84,8 @@ _WORDS: tuple[tuple[str, str], ...] = (
         "mba_unsupported",
         r"MBA forbidden for shared|supports only cache and not MBA|MBA is not supported|enable MBA",
     ),
-    ("plugin_missing", r"module that is not loaded|while plugin not enabled"),
+    ("kernel_refused", r"write /.*: invalid argument"),
+    ("plugin_missing", r"(module|Plugin) .*is not loaded|while plugin not enabled"),
     ("plugin_refused", r"Invalid params received|Invalid P-State"),
     (
         "policy_incomplete",
@@ -100,6 +104,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("auth", r"Malformed credentials|Authentication failure"),
     ("foreign_origin", r"only have permission to (?:modify|delete) REST origin"),
     ("broken_setup", r"Unknown AppError type"),
+    ("needs_tls", r"HTTP request to an HTTPS server"),
 )
 _STATUSES = {
     401: "auth",

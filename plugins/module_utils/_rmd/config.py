@@ -35,8 +35,6 @@ def options_of(spec: Mapping[str, Any]) -> Obj:
         options["rmd_image"] = spec["rmdImage"]
     if spec.get("rmdNodeSelector"):
         options["hardware_labels"] = [dict(spec["rmdNodeSelector"])]
-    if spec.get("deployNodeAgent") is not None:
-        options["agent_enabled"] = spec["deployNodeAgent"]
     return options
 
 

@@ -42,6 +42,7 @@ class Daemon:
         self.dialect = dialect
         self._wire = wire
         self._sleep = sleep
+        self._silence: Optional[Unanswered] = None
 
     @property
     def where(self) -> str:
@@ -123,7 +124,9 @@ class Daemon:
         self, method: str, path: str, task: str, body: Optional[Mapping[str, Any]] = None
     ) -> HttpResponse:
         """Send a request; again what only reads, and else only where the daemon cannot have seen
-        it."""
+        it. A daemon that lets a GET time out is not asked again: nobody waits for it twice."""
+        if self._silence is not None:
+            raise self._silence
         reads = method == "GET"
         for pause in _PAUSES_S:
             try:
@@ -131,7 +134,9 @@ class Daemon:
                 if not reads or answer.status not in _LATER:
                     return answer
             except Unanswered as error:
-                if error.was_sent and not reads:
+                if error.timed_out and reads:
+                    self._silence = error
+                if error.timed_out or (error.was_sent and not reads):
                     raise
             self._sleep(pause)
         return self._wire.send(method, path, task, body)

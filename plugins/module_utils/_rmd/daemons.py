@@ -15,6 +15,7 @@ from typing import Any, Optional, Union
 from .._cluster.client import Client
 from .._cluster.forward import Forward
 from .._errors import InvalidInput
+from .agents import Agent, find_agents
 from .daemon_client import Daemon
 from .dialect import Dialect
 from .endpoints import Endpoint, find_endpoints, open_address
@@ -25,11 +26,10 @@ from .tls import Material, from_files, from_secret
 
 @dataclass
 class Fleet:
-    """The daemon of each node, or why there is none to talk to. pods: the names of the daemons'
-    pods."""
+    """The daemon of each node, or why there is none to talk to, and its agent."""
 
     daemons: dict[str, Union[Daemon, RmdError]] = field(default_factory=dict)
-    pods: dict[str, str] = field(default_factory=dict)
+    agents: dict[str, Agent] = field(default_factory=dict)
     forwards: list[Forward] = field(default_factory=list)
 
     @property
@@ -61,8 +61,9 @@ def open_fleet(
     fleet = Fleet()
     try:
         endpoints = find_endpoints(client, params["namespace"], nodes)
-        fleet.pods = {
-            node: found.pod for node, found in endpoints.items() if isinstance(found, Endpoint)
+        pods = find_agents(client, params["namespace"])
+        fleet.agents = {
+            node: Agent(client, params["namespace"], node, pods.get(node, "")) for node in endpoints
         }
         material = context = None
         if any(isinstance(endpoint, Endpoint) and endpoint.tls for endpoint in endpoints.values()):

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Union
 
 from .._cluster.client import Client
 from .._errors import EnablementError
 from .._runs.context import RunContext
-from .daemon_client import Daemon
+from .daemons import Fleet
 from .node_lease import NodeLease, all_saved
 from .node_results import FAILED, KEEP, NodeJob, NodeReport, WriteSettings
 from .node_run import NodeRun
@@ -24,12 +23,10 @@ from .rmd_errors import RmdError
 # nothing.
 _KEEP_S = 5.0
 
-Daemons = Mapping[str, Union[Daemon, RmdError]]
-
 
 def execute(
     client: Client,
-    daemons: Daemons,
+    fleet: Fleet,
     jobs: Sequence[NodeJob],
     settings: WriteSettings,
     context: RunContext,
@@ -37,21 +34,22 @@ def execute(
     """What became of each job, in their order. Raises nothing but bugs, and EnablementError before
     the first write.
 
-    daemons: of each job's node, or why there is none. With rollback nothing is written anywhere
+    fleet: with a daemon and an agent of each job's node. With rollback nothing is written anywhere
     unless all nodes can be prepared, and what was written is undone everywhere when one node fails.
     """
     saved = all_saved(client)
     reports: dict[str, NodeReport] = {}
     runs: list[NodeRun] = []
     for job in jobs:
-        daemon = daemons[job.node]
+        daemon = fleet.daemons[job.node]
         if isinstance(daemon, RmdError):
             reports[job.node] = NodeReport(job.node, FAILED, error=daemon)
         else:
             lease = NodeLease(client, job.node, context)
-            runs.append(NodeRun(job, daemon, lease, settings, saved.get(job.node, [])))
+            agent = fleet.agents[job.node]
+            runs.append(NodeRun(job, daemon, agent, lease, settings, saved.get(job.node, [])))
             reports[job.node] = runs[-1].report
-    _play(runs, settings, any(isinstance(daemons[job.node], RmdError) for job in jobs))
+    _play(runs, settings, any(isinstance(fleet.daemons[job.node], RmdError) for job in jobs))
     return [reports[job.node] for job in jobs]
 
 

@@ -113,7 +113,8 @@ class RmdConnection:
     def _error(self, method: str, task: str, failure: HttpError) -> RmdError:
         what, where, why = f"Cannot {task}", self.address.where, failure.why
         if failure.kind in _FINAL:
-            return RmdError(what, kind=_FINAL[failure.kind], where=where, why=why)
+            kind = "expired" if "expired" in why else _FINAL[failure.kind]
+            return RmdError(what, kind=kind, where=where, why=why)
         dropped = failure.was_sent and failure.kind is not FailureKind.READ_TIMEOUT
         kind = "server_panic" if dropped and method != "GET" else "transport"
         hint = self.address.problem()
@@ -121,6 +122,7 @@ class RmdConnection:
             what,
             kind=kind,
             was_sent=failure.was_sent,
+            timed_out=failure.kind in (FailureKind.READ_TIMEOUT, FailureKind.CONNECT_TIMEOUT),
             where=where,
             why=f"{why} ({hint})" if hint else why,
         )

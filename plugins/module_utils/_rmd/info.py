@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Union
+from typing import Any
 
 from .._cluster.client import connect
 from .._json import Obj
 from .._runs.context import RunContext
-from .daemon_client import Daemon
-from .daemons import open_fleet, select_nodes
+from .daemons import Fleet, open_fleet, select_nodes
 from .dialect import decode
 from .node_lease import all_saved
-from .node_results import describe_running
+from .node_results import describe_look
+from .node_snapshot import look_at
 from .rmd_errors import RmdError
 
 
@@ -27,14 +27,15 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
     saved = all_saved(client)
     with open_fleet(client, params, nodes) as fleet:
         with ThreadPoolExecutor(max(1, params["parallel"]), thread_name_prefix="rmd") as pool:
-            found = list(pool.map(lambda node: _ask(node, fleet.daemons[node]), fleet.daemons))
+            found = list(pool.map(lambda node: _ask(node, fleet), fleet.daemons))
         requests = fleet.requests
     for entry in found:
         entry["unfinished"] = [decode(body).uuid for body in saved.get(entry["node"], [])]
     return {"changed": False, "nodes": found, "requests": requests}
 
 
-def _ask(node: str, daemon: Union[Daemon, RmdError]) -> Obj:
+def _ask(node: str, fleet: Fleet) -> Obj:
+    daemon = fleet.daemons[node]
     shown: Obj = {
         "node": node,
         "reachable": False,
@@ -46,7 +47,8 @@ def _ask(node: str, daemon: Union[Daemon, RmdError]) -> Obj:
     try:
         if isinstance(daemon, RmdError):
             raise daemon
-        shown["workloads"] = [describe_running(running) for running in daemon.workloads()]
+        look = look_at(daemon, fleet.agents[node], required=False)
+        shown["workloads"] = describe_look(look)
         shown["reachable"] = True
         shown["dialect"] = daemon.dialect.value if daemon.dialect else ""
         topology = daemon.topology(mba=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .actions import Action, Delete, Post, Replace, Step
+from .actions import Action, Delete, Post, Release, Replace, Step
 from .daemon_client import Daemon
 from .rmd_errors import RmdError
 from .workload_writer import WorkloadWriter
@@ -35,7 +35,9 @@ class Journal:
     def do(self, step: Step) -> None:
         """Take a step; raises RmdError."""
         action = step.action
-        if step.is_post:
+        if isinstance(action, Release):
+            self.writer.delete(self.writer.post(action.workload))
+        elif step.is_post:
             if not isinstance(action, Delete):
                 self.posted.append(self.writer.post(action.workload))
             if isinstance(action, Replace):
@@ -45,6 +47,17 @@ class Journal:
             if isinstance(action, Replace):
                 self.lost.append(action.old)
             self.writer.delete(action.old)
+
+    def do_again(self, step: Step) -> None:
+        """Take a step a second time: what this run itself has posted is nothing to come back to."""
+        action = step.action
+        if isinstance(action, Replace) and action.old.id in {made.id for made in self.posted}:
+            if step.is_post:
+                self.posted.append(self.writer.post(action.workload))
+            else:
+                self.writer.delete(action.old)
+        else:
+            self.do(step)
 
     def put_back(self, step: Step, error: RmdError) -> RmdError:
         """After a failed step, where others go on: the old one again; returns what to say."""

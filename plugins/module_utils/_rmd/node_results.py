@@ -11,6 +11,7 @@ from typing import Optional
 
 from .._json import Obj
 from .dialect import Dialect
+from .node_snapshot import NodeSnapshot
 from .rmd_errors import RmdError
 from .workloads import RunningWorkload, Workload
 
@@ -27,12 +28,14 @@ WITHHELD = "withheld"
 @dataclass(frozen=True)
 class NodeJob:
     """What a node should run, and what it should not, by uuid. adopted: names of before, as
-    plan.plan takes them."""
+    actions.plan takes them. is_fresh: the node has booted since anything was put in force there,
+    whatever RMD says."""
 
     node: str
     present: tuple[Workload, ...] = ()
     absent: tuple[str, ...] = ()
     adopted: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    is_fresh: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,14 +49,13 @@ class WriteSettings:
 
     on_partial_failure: str = ROLLBACK
     parallel: int = 16
-    recreate: bool = False
     lock_wait_s: float = 75.0
     check_mode: bool = False
 
 
 @dataclass
 class WorkloadWrite:
-    """What was done, or would be, about one workload. action: keep, post, replace, delete or
+    """What was done, or would be, about one workload. action: keep, post, replace, delete, free or
     restore."""
 
     uuid: str
@@ -63,8 +65,8 @@ class WorkloadWrite:
 
 @dataclass
 class NodeReport:
-    """What became of a node. before and after: all its workloads; None where they could not be
-    read.
+    """What became of a node. before and after: the looks at it; None where it could not be looked
+    at.
 
     changed: something is not as it was before the run, or in check mode would not be.
     """
@@ -73,14 +75,15 @@ class NodeReport:
     outcome: str = UNCHANGED
     changed: bool = False
     writes: list[WorkloadWrite] = field(default_factory=list)
-    before: Optional[tuple[RunningWorkload, ...]] = None
-    after: Optional[tuple[RunningWorkload, ...]] = None
+    before: Optional[NodeSnapshot] = None
+    after: Optional[NodeSnapshot] = None
     dialect: Optional[Dialect] = None
     error: Optional[RmdError] = None
     warnings: list[str] = field(default_factory=list)
 
     def describe(self) -> Obj:
         """As a task's result shows it."""
+        seen = self.after or self.before or NodeSnapshot(())
         shown: Obj = {
             "node": self.node,
             "outcome": self.outcome,
@@ -90,13 +93,23 @@ class NodeReport:
             "actions": [
                 {key: value for key, value in vars(write).items() if value} for write in self.writes
             ],
-            "workloads": [describe_running(running) for running in self.after or self.before or ()],
+            "workloads": describe_look(seen),
         }
         if self.error is not None:
             shown |= {"kind": self.error.kind, "message": str(self.error)}
         if self.warnings:
             shown["warnings"] = list(self.warnings)
         return shown
+
+
+def describe_look(look: NodeSnapshot) -> list[Obj]:
+    """The workloads of a node, and whether they are in force by the kernel's word."""
+    shown = []
+    for running in look.running:
+        why = look.broken.get(running.id, "")
+        enforced = {} if look.report is None else {"enforced": not why}
+        shown.append({**describe_running(running), **enforced, **({"differs": why} if why else {})})
+    return shown
 
 
 def describe_running(running: RunningWorkload) -> Obj:

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .._cluster.api_errors import LockHeld
 from .._errors import EnablementError
+from .._nodes.cpuset import to_ranges
 from .actions import (
     Action,
     Delete,
     Keep,
     Post,
+    Release,
     Replace,
+    Step,
     changes,
     plan,
     removed_by,
@@ -26,8 +30,9 @@ from .actions import (
     uuid_of,
     wanted_by,
 )
+from .agents import Agent
+from .checks import check, machine_for
 from .daemon_client import Daemon
-from .daemon_rules import preflight
 from .dialect import decode
 from .journal import Journal
 from .node_lease import NodeLease
@@ -44,10 +49,20 @@ from .node_results import (
     WorkloadWrite,
     WriteSettings,
 )
+from .node_snapshot import NodeSnapshot, look_after, look_at
 from .rmd_errors import RmdError
-from .rules import RuleViolation, leftover_warning
+from .rules import RuleViolation, leftover_warning, rounding
 
-_NAMES: dict[type[Any], str] = {Keep: "keep", Post: "post", Replace: "replace", Delete: "delete"}
+_NAMES: dict[type[Any], str] = {
+    Keep: "keep",
+    Post: "post",
+    Replace: "replace",
+    Delete: "delete",
+    Release: "free",
+}
+# How often a run posts a workload before it says that it is not in force. RMD v0.3 divides the
+# wrong socket by chance.
+ATTEMPTS = 3
 
 
 class NodeRun:
@@ -57,6 +72,7 @@ class NodeRun:
         self,
         job: NodeJob,
         daemon: Daemon,
+        agent: Agent,
         lease: NodeLease,
         settings: WriteSettings,
         saved: Sequence[Mapping[str, Any]],
@@ -69,6 +85,7 @@ class NodeRun:
         self.is_ready = False
         self._job = job
         self._daemon = daemon
+        self._agent = agent
         self._journal = Journal(daemon)
         self._settings = settings
         self._saved = list(saved)
@@ -95,7 +112,7 @@ class NodeRun:
         return self._settings.on_partial_failure != KEEP
 
     def observe(self) -> None:
-        """One GET, and what follows from it."""
+        """One look, and what follows from it."""
         self._guarded(self._observe)
 
     def prepare(self) -> None:
@@ -138,18 +155,23 @@ class NodeRun:
             self._guarded(self._finish)
 
     def _observe(self) -> None:
-        running = tuple(self._daemon.workloads())
+        needed = bool(self._job.present)
+        self._see(look_at(self._daemon, self._agent, required=needed), is_fresh=self._job.is_fresh)
+
+    def _see(self, look: NodeSnapshot, *, is_fresh: bool = False) -> None:
         if self.report.before is None or self.lease.is_held:
             # Until the node is held, another run may still change it.
-            self.report.before = running
-        self.report.after = running
+            self.report.before = look
+        self.report.after = look
         self.report.dialect = self._daemon.dialect
+        everything = {running.id for running in look.running}
         self._actions = plan(
             self._job.present,
             self._job.absent,
-            running,
+            look.running,
             adopted=self._job.adopted,
-            recreate=self._settings.recreate,
+            broken=everything if is_fresh else look.broken,
+            strays=look.strays,
         )
         self.report.writes = [
             *self._restored,
@@ -165,15 +187,18 @@ class NodeRun:
             self.lease.acquire(self._settings.lock_wait_s)
             self._recover()
             self._observe()
+            self._look_again()
             if any(isinstance(action, (Post, Replace)) for action in self._actions):
                 self.report.dialect = self._daemon.learn_dialect()
-        broken, together = preflight(self._actions, self.report.after or (), self._daemon)
-        if self._all_or_nothing and (broken or together):
-            raise self._refused([*(problem for _action, problem in broken), *together])
-        for action, problem in broken:
-            self._note(action, self._refused([problem]))
-        bad = [action for action, _problem in broken]
-        self._actions = tuple(action for action in self._actions if action not in bad)
+        look = self.report.after or NodeSnapshot(())
+        machine = machine_for(self._actions, self._daemon, look.report)
+        sendable, refused = check(self._actions, look.running, machine)
+        if self._all_or_nothing and refused:
+            raise self._refused(list(refused.values()))
+        for action in self._actions:
+            if uuid_of(action) in refused and action not in sendable:
+                self._note(uuid_of(action), self._refused([refused[uuid_of(action)]]))
+        self._actions = tuple(sendable)
         self.is_ready = bool(changes(self._actions))
         if self._settings.check_mode and self.has_work:
             self.report.changed = True
@@ -183,6 +208,23 @@ class NodeRun:
             self.report.warnings += [
                 text for old in olds if (text := leftover_warning(old, self._daemon.dialect))
             ]
+        self.report.warnings += [
+            text for workload in self._job.present if (text := rounding(workload, machine.report))
+        ]
+
+    def _look_again(self) -> None:
+        """What the kernel does otherwise may be somebody's write of just now, which the agent has
+        not seen yet."""
+        look = self.report.after
+        if look is None or not (look.broken or look.strays):
+            return
+        found = look_after(
+            self._daemon,
+            self._agent,
+            time.monotonic(),
+            lambda look: not (look.broken or look.strays),
+        )
+        self._see(found, is_fresh=self._job.is_fresh)
 
     def _apply(self, stop: threading.Event) -> None:
         todo = changes(self._actions)
@@ -194,34 +236,86 @@ class NodeRun:
             if stop.is_set():
                 self.report.outcome = WITHHELD
                 return
-            if step.action in spoiled:
-                continue
-            if not (step.is_post and isinstance(step.action, Replace)):
-                # Not in the middle of a replacement, which is better ended than left.
-                self.lease.check()
-            try:
-                self._journal.do(step)
-            except RmdError as error:
-                if self._all_or_nothing:
-                    raise
-                spoiled.append(step.action)
-                self._note(step.action, self._journal.put_back(step, error))
+            if step.action not in spoiled:
+                self._take(step, spoiled)
         self.report.changed = bool(self.has_written or self._restored)
-        self._confirm([action for action in self._actions if action not in spoiled])
+        self._prove([action for action in self._actions if action not in spoiled], stop)
         if self.report.changed and not self.failed:
             self.report.outcome = CHANGED
 
-    def _confirm(self, done: Sequence[Action]) -> None:
-        """RMD's own word, by one GET, that all is as it should be."""
-        running = self._daemon.workloads()
-        self.report.after = tuple(running)
+    def _take(self, step: Step, spoiled: list[Action]) -> None:
+        if not (step.is_post and isinstance(step.action, Replace)):
+            # Not in the middle of a replacement, which is better ended than left.
+            self.lease.check()
+        try:
+            self._journal.do(step)
+        except RmdError as error:
+            if isinstance(step.action, Release):
+                cores = to_ranges(step.action.cores)
+                self.report.warnings.append(f"core {cores} could not be freed: {error.why}")
+                return
+            if self._all_or_nothing:
+                raise
+            spoiled.append(step.action)
+            self._note(uuid_of(step.action), self._journal.put_back(step, error))
+
+    def _prove(self, done: Sequence[Action], stop: threading.Event) -> None:
+        """Look, by RMD's word and the kernel's, whether all is as it should be. What the kernel
+        does not do is posted again, and nothing else."""
+        for attempt in range(1, ATTEMPTS + 1):
+            look = self._look_after(done)
+            self.report.after = look
+            left = self._left(done, look)
+            again = [
+                action
+                for action in left
+                if isinstance(action, Release)
+                or (isinstance(action, Replace) and action.old.id in look.broken)
+            ]
+            if others := [action for action in left if action not in again]:
+                names = ", ".join(sorted({uuid_of(action) for action in others}))
+                why = f"RMD has answered that all went well, but {names} is not as it was asked for"
+                raise self._error("Cannot confirm what was done", "no_effect", why)
+            if not again or stop.is_set():
+                return
+            if attempt == ATTEMPTS:
+                self._give_up([action for action in again if isinstance(action, Replace)], look)
+                return
+            for step in steps(again):
+                self.lease.check()
+                self._journal.do_again(step)
+
+    def _look_after(self, done: Sequence[Action]) -> NodeSnapshot:
+        return look_after(
+            self._daemon,
+            self._agent,
+            time.monotonic(),
+            lambda look: not self._left(done, look),
+            required=bool(self._job.present),
+        )
+
+    def _left(self, done: Sequence[Action], look: NodeSnapshot) -> list[Action]:
+        """What is still to be done after these actions."""
         present = wanted_by(done)
         absent = {old.uuid for old in removed_by(done)} - {workload.uuid for workload in present}
-        left = changes(plan(present, absent, running, adopted=self._job.adopted))
-        if left:
-            names = ", ".join(sorted({uuid_of(action) for action in left}))
-            why = f"RMD has answered that all went well, but {names} is not as it was asked for"
-            raise self._error("Cannot confirm what was done", "no_effect", why)
+        found = plan(
+            present,
+            absent,
+            look.running,
+            adopted=self._job.adopted,
+            broken=look.broken,
+            strays=look.strays,
+        )
+        return changes(found)
+
+    def _give_up(self, broken: Sequence[Replace], look: NodeSnapshot) -> None:
+        for action in broken:
+            what = f"Workload {action.workload.uuid} is not in force"
+            why = f"{look.broken[action.old.id]}; it was posted {ATTEMPTS} times"
+            error = self._error(what, "not_in_force", why)
+            if self._all_or_nothing:
+                raise error
+            self._note(action.workload.uuid, error)
 
     def _recover(self) -> None:
         """Put back what a killed run has deleted and not replaced, unless it should be gone."""
@@ -244,7 +338,8 @@ class NodeRun:
         self._saved = kept
 
     def _predict(self) -> None:
-        here = {running.uuid for running in self.report.before or ()}
+        before = self.report.before or NodeSnapshot(())
+        here = {running.uuid for running in before.running}
         gone = {decode(body).uuid for body in self._saved} - here - set(self._job.absent)
         self.report.writes += [WorkloadWrite(uuid, "restore") for uuid in sorted(gone)]
 
@@ -254,7 +349,8 @@ class NodeRun:
         # cannot be.
         with contextlib.suppress(EnablementError):
             self.lease.save([*self._saved, *(old.body for old in self._journal.removed)])
-        self.report.after = self._journal.undo(self.report.before or (), self._actions)
+        before = self.report.before or NodeSnapshot(())
+        self.report.after = NodeSnapshot(self._journal.undo(before.running, self._actions))
 
     def _finish(self) -> None:
         try:
@@ -262,10 +358,10 @@ class NodeRun:
         finally:
             self.lease.release()
 
-    def _note(self, action: Action, error: RmdError) -> None:
+    def _note(self, uuid: str, error: RmdError) -> None:
         """A workload's failure where the others go on; the node's is the first."""
         for write in self.report.writes:
-            if write.uuid == uuid_of(action) and write.action == _NAMES[type(action)]:
+            if write.uuid == uuid:
                 write.problem = error.why
         self._fail(error)
 

@@ -9,6 +9,7 @@ It never fails for a daemon that is gone or broken: that may be why RMD is remov
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.client import Client, connect
@@ -23,38 +24,95 @@ from .daemons import Fleet, open_fleet
 from .execute import execute
 from .node_results import KEEP, NodeJob, WriteSettings
 from .objects import capacity, object_store
-from .objects.operator_names import FINALIZER, NODE_STATE
+from .objects.conditions import condition
+from .objects.operator_names import CONFIG, FINALIZER, NODE_STATE, WORKLOAD
+from .objects.workload_state import removed_status
 from .rmd_errors import RmdError
 from .rmd_rights import RECIPE
 
 _MANAGED_BY = "app.kubernetes.io/managed-by"
 
 
+@dataclass(frozen=True)
+class _Leftovers:
+    """What RMD has left in the cluster's objects: finalizers, amounts on nodes, RmdNodeStates, and
+    statuses that say that something is divided."""
+
+    held: list[Obj]
+    withdrawn: dict[str, Obj]
+    states: list[Obj]
+    statuses: list[tuple[Obj, Obj]]
+    config: list[tuple[Obj, Obj]]
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there are any."""
+        return any(vars(self).values())
+
+
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """rmd_release: no workload runs, our finalizer off all RmdWorkloads, no cache ways on nodes, no
-    RmdNodeStates."""
+    RmdNodeStates, and nothing that says Ready."""
     client = connect(params)
     freed, problems = _free(client, params, context)
-    found = object_store.observe(client)
-    held = [workload for workload in found.workloads if _has_finalizer(workload)]
-    offers = {name: capacity.patch(node, None) for name, node in found.nodes.items()}
-    withdrawn = {name: body for name, body in offers.items() if body is not None}
-    states = [state["metadata"] for state in found.node_states.values() if _is_ours(state)]
+    left = _leftovers(client, context)
     result: Obj = {
-        "changed": bool(freed or held or withdrawn or states),
+        "changed": bool(freed) or left.is_there,
         "freed": freed,
         "problems": problems,
-        "workloads": sorted(_title(workload["metadata"]) for workload in held),
-        "nodes": sorted(withdrawn),
-        "node_states": sorted(_title(metadata) for metadata in states),
+        "workloads": sorted(_title(workload["metadata"]) for workload in left.held),
+        "nodes": sorted(left.withdrawn),
+        "node_states": sorted(_title(metadata) for metadata in left.states),
     }
-    if (held or withdrawn or states) and not context.check_mode:
+    if left.is_there and not context.check_mode:
         with given_back(client, RECIPE, context):
             Guard(client, RECIPE, context).before_write()
-            object_store.remove_finalizers(client, held)
-            object_store.patch_node_statuses(client, withdrawn)
-            _delete(client, states)
+            object_store.write_statuses(client, WORKLOAD, left.statuses)
+            object_store.write_statuses(client, CONFIG, left.config)
+            object_store.remove_finalizers(client, left.held)
+            object_store.patch_node_statuses(client, left.withdrawn)
+            _delete(client, left.states)
     return {**result, **context.show([make_diff("what is given back", _released(result), ())])}
+
+
+def _leftovers(client: Client, context: RunContext) -> _Leftovers:
+    found = object_store.observe(client)
+    offers = {name: capacity.patch(node, None) for name, node in found.nodes.items()}
+    return _Leftovers(
+        held=[workload for workload in found.workloads if _has_finalizer(workload)],
+        withdrawn={name: body for name, body in offers.items() if body is not None},
+        states=[state["metadata"] for state in found.node_states.values() if _is_ours(state)],
+        statuses=_statuses(found.workloads, context),
+        config=_config_status(found.config, context),
+    )
+
+
+def _statuses(workloads: Sequence[Obj], context: RunContext) -> list[tuple[Obj, Obj]]:
+    """What RmdWorkloads that say something have to say from now on."""
+    now = context.clock()
+    wanted = [
+        (obj, removed_status(obj["status"], int(obj["metadata"].get("generation") or 0), now))
+        for obj in workloads
+        if obj.get("status")
+    ]
+    return [(obj, status) for obj, status in wanted if obj["status"] != status]
+
+
+def _config_status(config: Obj, context: RunContext) -> list[tuple[Obj, Obj]]:
+    before = config.get("status") or {}
+    if not before:
+        return []
+    ready = condition(
+        before.get("conditions") or [],
+        "Ready",
+        False,
+        "Removed",
+        "RMD was removed from the cluster",
+        now=context.clock(),
+        generation=int(config["metadata"].get("generation") or 0),
+    )
+    status = {**before, "nodes": [], "conditions": [ready]}
+    return [(config, status)] if status != before else []
 
 
 def _delete(client: Client, states: Sequence[Obj]) -> None:
@@ -87,7 +145,7 @@ def _free(
             settings = WriteSettings(
                 on_partial_failure=KEEP, parallel=params["parallel"], check_mode=context.check_mode
             )
-            reports = execute(client, fleet.daemons, jobs, settings, context) if jobs else []
+            reports = execute(client, fleet, jobs, settings, context) if jobs else []
     except EnablementError as error:
         return {}, [str(error)]
     problems += [str(report.error) for report in reports if report.error]

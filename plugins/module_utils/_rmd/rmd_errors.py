@@ -24,7 +24,8 @@ class RmdError(EnablementError):
 
 
 class Unanswered(RmdError):
-    """There is no answer. was_sent: whether the daemon may have worked on the request."""
+    """There is no answer. was_sent: whether the daemon may have worked on the request. timed_out:
+    whether its time was up."""
 
     def __init__(
         self,
@@ -32,9 +33,11 @@ class Unanswered(RmdError):
         *,
         kind: str,
         was_sent: bool,
+        timed_out: bool = False,
         where: str = "",
         why: str = "",
         todo: str = "",
     ) -> None:
         self.was_sent = was_sent
+        self.timed_out = timed_out
         super().__init__(what, kind=kind, where=where, why=why, todo=todo)

@@ -9,11 +9,11 @@ itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Optional
 
-from .._nodes.cpuset import to_ranges
+from .._nodes.cpuset import parse_cores, to_ranges
 from .actions import Action, Delete, Keep, Replace, removed_by, wanted_by
 from .classify import ADVICE
 from .dialect import Dialect
@@ -45,12 +45,14 @@ def problems(
     policies: Optional[Policies] = None,
     *,
     dialect: Optional[Dialect] = None,
+    report: Optional[Mapping[str, Any]] = None,
     others: Iterable[Workload] = (),
 ) -> list[RuleViolation]:
-    """What RMD would refuse, or crash on. others: what shares the node with it, without an older
-    self of it.
+    """What RMD or the kernel would refuse or take back, or RMD crash on.
 
-    Without topology, policies or dialect (None: not asked for, not known) their rules are left out.
+    report: the node's agent's. others: what shares the node with it, without an older self of it.
+    Without topology, policies, dialect or report (None: not asked for, not known) their rules are
+    left out.
     """
     found = [*_of_names(workload), *_of_parameters(workload.effective(), dialect)]
     found += _of_cores(workload, topology, others)
@@ -63,7 +65,20 @@ def problems(
         )
     if topology is not None:
         found += _of_machine(workload.effective(), topology)
-    return found
+    return found + list(_of_node(workload.effective(), dialect, report or {}))
+
+
+def rounding(workload: Workload, report: Mapping[str, Any]) -> str:
+    """What the kernel makes of a workload's memory bandwidth; "" for nothing else."""
+    mba = workload.effective().mba
+    step = _bandwidth(report).get("step") or 1
+    if mba is None or not mba.percentage or not mba.percentage % step:
+        return ""
+    most = -(-mba.percentage // step) * step
+    return (
+        f"workload {workload.uuid} asks for {mba.percentage} percent of memory bandwidth, of which the kernel makes"
+        f" {most}: its step is {step}"
+    )
 
 
 def capacity(
@@ -202,6 +217,31 @@ def _of_machine(wanted: Workload, topology: Topology) -> Iterator[RuleViolation]
             "mba_unsupported",
             f"workload {wanted.uuid} asks for mba, which the node's CPU does not have",
         )
+
+
+def _of_node(
+    wanted: Workload, dialect: Optional[Dialect], report: Mapping[str, Any]
+) -> Iterator[RuleViolation]:
+    """What the node's kernel, and RMD on it, would make of it."""
+    reserved = parse_cores([str((report.get("pools") or {}).get("os_cpus") or "")])
+    if dialect is Dialect.V02 and wanted.cache and (both := set(reserved) & set(wanted.cores)):
+        text = (
+            f"core {to_ranges(both)} of workload {wanted.uuid} is the operating system's (option os_cpus), and RMD v0.2"
+            " takes it back"
+        )
+        yield RuleViolation("os_core", text)
+    least = _bandwidth(report).get("least") or 0
+    if wanted.mba is not None and 0 < (wanted.mba.percentage or 0) < least:
+        text = (
+            f"workload {wanted.uuid} asks for {wanted.mba.percentage} percent of memory bandwidth, and the kernel gives"
+            f" {least} at least"
+        )
+        yield RuleViolation("mba_range", text)
+
+
+def _bandwidth(report: Mapping[str, Any]) -> Mapping[str, int]:
+    found: Mapping[str, int] = (report.get("resctrl") or {}).get("bandwidth") or {}
+    return found
 
 
 def _guaranteed(workload: Workload, cores: Iterable[int], policies: Optional[Policies]) -> int:

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-from .._cluster.client import Client, connect
+from .._cluster.client import connect
 from .._cluster.diff import Diff, make_diff
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.cpuset import parse_cores
 from .._runs.context import RunContext
-from .checking import check_nodes
 from .daemons import open_fleet, select_nodes
 from .execute import execute
 from .node_results import (
@@ -26,6 +25,7 @@ from .node_results import (
     NodeReport,
     WriteSettings,
 )
+from .node_snapshot import NodeSnapshot
 from .rules import problems
 from .workloads import Cache, Mba, Pstate, Workload, in_one_line
 
@@ -44,16 +44,13 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     settings = WriteSettings(
         on_partial_failure=params["on_partial_failure"],
         parallel=params["parallel"],
-        recreate=params["recreate"],
         lock_wait_s=float(params["lock_wait"]),
         check_mode=context.check_mode,
     )
     with open_fleet(client, params, nodes) as fleet:
         jobs = [NodeJob(node, present, absent) for node in nodes]
-        reports = execute(client, fleet.daemons, jobs, settings, context)
+        reports = execute(client, fleet, jobs, settings, context)
         requests = fleet.requests
-    if params["verify"] == "resctrl" and not context.check_mode:
-        _verify(client, params, reports)
     result: Obj = {
         "changed": any(report.changed for report in reports),
         "nodes": [report.describe() for report in reports],
@@ -157,22 +154,6 @@ def _wanted(params: Mapping[str, Any]) -> tuple[tuple[Workload, ...], tuple[str,
     return present, ()
 
 
-def _verify(client: Client, params: Mapping[str, Any], reports: Sequence[NodeReport]) -> None:
-    """Note on each node's report in what it differs from what RMD says."""
-    running = {
-        report.node: report.after
-        for report in reports
-        if report.after is not None and not report.error
-    }
-    found = check_nodes(
-        client, params["namespace"], running, wait_s=float(params["verify_timeout"])
-    )
-    for report in reports:
-        if report.node in found:
-            report.error = found[report.node]
-            report.outcome = FAILED
-
-
 def _diffs(
     reports: Sequence[NodeReport], present: Sequence[Workload], absent: Sequence[str]
 ) -> list[Diff]:
@@ -185,7 +166,7 @@ def _diffs(
             continue
         was = {
             running.uuid: running.workload
-            for running in report.before or ()
+            for running in (report.before or NodeSnapshot(())).running
             if running.uuid in uuids
         }
         names = {write.uuid for write in report.writes if not write.problem}

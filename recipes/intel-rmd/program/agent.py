@@ -25,8 +25,9 @@ import cgroups
 import cpu_manager
 import resctrl
 from cpusets import parse
+from pools import RefusedError, layout
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def look(arguments: argparse.Namespace) -> dict[str, object]:
@@ -47,8 +48,19 @@ def look(arguments: argparse.Namespace) -> dict[str, object]:
         ),
         "l3": _read({}, problems, "L3 caches", lambda: resctrl.caches(arguments.sys)),
         "resctrl": _read(None, problems, "resctrl", lambda: resctrl.read(arguments.resctrl)),
+        "pools": _read(None, problems, "pools", lambda: pools(arguments)),
+        # Whoever has written to the node knows by this when a report must be of the time after.
+        "interval": arguments.interval,
     }
     return {**view, "problems": problems}
+
+
+def pools(arguments: argparse.Namespace) -> dict[str, object]:
+    """How the ways of each L3 are meant to be divided, by the settings of RMD: pool -> ways."""
+    settings = json.loads(arguments.settings.read_text(encoding="utf-8"))
+    found = resctrl.geometry(arguments.resctrl)
+    divided = vars(layout(settings["pools"], settings["pools_by_ways"], found))
+    return {**divided, "os_cpus": settings["os_cpus"]}
 
 
 def exclusive(found: dict[str, dict[str, str]], shared: str) -> dict[str, dict[str, str]]:
@@ -112,8 +124,9 @@ def main(argv: list[str]) -> int:
 def _read(nothing: object, problems: list[str], what: str, reader: Callable[[], object]) -> object:
     try:
         return reader()
-    except resctrl.NotMountedError as error:
-        problems.append(str(error))
+    except (resctrl.NotMountedError, RefusedError) as error:
+        if str(error) not in problems:
+            problems.append(str(error))
     except (OSError, ValueError) as error:
         problems.append(f"{what} cannot be read: {error}")
     return nothing
@@ -133,6 +146,7 @@ def _parser() -> argparse.ArgumentParser:
         "--kubelet", type=Path, default=None, help="the kubelet's folder; without it, cgroups alone"
     )
     parser.add_argument("--resctrl", type=Path, default=Path("/sys/fs/resctrl"))
+    parser.add_argument("--settings", type=Path, default=Path("/program/settings.json"))
     parser.add_argument("--sys", type=Path, default=Path("/sys"))
     parser.add_argument("--interval", type=float, default=5.0, help="seconds between two looks")
     parser.add_argument(

@@ -25,6 +25,8 @@ Settings = Mapping[str, object]
 # sees these files: they are in the memory of this pod.
 _READABLE = 0o444
 _PORT_TLS, _PORT_DEBUG = 8443, 8081
+# What RMD has names for (utils/cpu/microarch.go): Broadwell, Skylake to Cascade Lake; not Ice Lake and later.
+_KNOWN = {(6, model) for model in (61, 79, 78, 85, 94, 142, 158)}
 
 
 def configuration(settings: Settings, pools: Pools, folder: Path) -> dict[str, dict[str, object]]:
@@ -175,17 +177,22 @@ def _certificates(arguments: argparse.Namespace) -> dict[str, str]:
 def _cpu_map(name: str, cpuinfo: Path) -> str:
     """This node's processor under a name for which RMD has policies: it does not start on one that
     it does not know."""
-    fields: dict[str, str] = {}
-    for entry in line(cpuinfo).split("\n\n")[0].splitlines():
-        key, _colon, value = entry.partition(":")
-        fields[key.strip()] = value.strip()
-    try:
-        family, model = int(fields["cpu family"]), int(fields["model"])
-    except (KeyError, ValueError):
-        raise RefusedError(
-            f"{cpuinfo} names no family and model, which microarchitecture needs"
-        ) from None
+    family, model = processor(cpuinfo)
+    if not model:
+        raise RefusedError(f"{cpuinfo} names no family and model, which microarchitecture needs")
     return f"[[{name}]]\nfamily = {family}\nmodel = {model}\n"
+
+
+def processor(cpuinfo: Path) -> tuple[int, int]:
+    """Family and model; (0, 0) where the kernel names none."""
+    fields: dict[str, str] = {}
+    try:
+        for entry in line(cpuinfo).split("\n\n")[0].splitlines():
+            key, _colon, value = entry.partition(":")
+            fields[key.strip()] = value.strip()
+        return int(fields["cpu family"]), int(fields["model"])
+    except (OSError, KeyError, ValueError):
+        return 0, 0
 
 
 def toml(tables: Mapping[str, Mapping[str, object]]) -> str:
@@ -216,6 +223,12 @@ def main(argv: list[str]) -> int:
         sys.stdout.write(f"RMD is not started on {arguments.node}: {error}\n")
         return 1
     sys.stdout.write(f"RMD is configured for {arguments.node}: {pools}\n")
+    if not settings["microarchitecture"] and processor(arguments.cpuinfo) not in _KNOWN:
+        family, model = processor(arguments.cpuinfo)
+        sys.stdout.write(
+            f"RMD itself does not know this processor (family {family}, model {model}); if it ends with an unknown"
+            " platform, set the option microarchitecture\n"
+        )
     return 0
 
 

@@ -79,10 +79,10 @@ def check(found: Geometry, version: str, mba_mode: str, mounted_in_mbps: bool | 
             " firmware or kernel parameters turn it off"
         )
     bandwidth = found.num_closids.get("MB", 0)
-    if not bandwidth and (version in _NEEDS_BANDWIDTH or mba_mode != "none"):
+    if not bandwidth and version in _NEEDS_BANDWIDTH:
         raise RefusedError(
             f"the kernel divides no memory bandwidth here (info/MB is missing), without which RMD v{version} does not"
-            " start; use an image of RMD v0.2 (option rmd_version) with mba_mode none, or leave this node out"
+            " start; use an image of RMD v0.2 (option rmd_version), or leave this node out"
         )
     classes = min(
         number
@@ -94,7 +94,16 @@ def check(found: Geometry, version: str, mba_mode: str, mounted_in_mbps: bool | 
             f"the kernel has {classes} classes of service, of which RMD keeps {_RESERVED_CLASSES} for itself;"
             " mount resctrl without cdp, or leave this node out"
         )
-    if mba_mode in ("percentage", "mbps") and mounted_in_mbps not in (None, mba_mode == "mbps"):
+    if version in _NEEDS_BANDWIDTH and bandwidth >= found.num_closids.get("L3", 0):
+        raise RefusedError(
+            f"the kernel has {bandwidth} classes of service for memory bandwidth and no more for cache, with which RMD"
+            f" v{version} does not start; use an image of RMD v0.2 (option rmd_version), or leave this node out"
+        )
+    if (
+        bandwidth
+        and mba_mode in ("percentage", "mbps")
+        and mounted_in_mbps not in (None, mba_mode == "mbps")
+    ):
         raise RefusedError(
             f"mba_mode is {mba_mode}, but resctrl is mounted {'with' if mounted_in_mbps else 'without'} mba_MBps;"
             " mount it the other way, or change mba_mode"

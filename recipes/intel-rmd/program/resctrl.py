@@ -59,6 +59,7 @@ def read(root: Path) -> dict[str, object]:
         "num_closids": {name: number for name, number in found.num_closids.items() if number},
         "cbm_mask": found.mask,
         "min_cbm_bits": found.min_bits,
+        "bandwidth": _bandwidth(root / "info" / "MB"),
         "groups": {name: _group(folder) for name, folder in _groups(root)},
     }
 
@@ -87,6 +88,13 @@ def _group(folder: Path) -> dict[str, object]:
         "cpus_list": line(folder / "cpus_list"),
         "schemata": _schemata(line(folder / "schemata")),
     }
+
+
+def _bandwidth(folder: Path) -> dict[str, int]:
+    """The least memory bandwidth that a group may have, and the step to which the kernel rounds
+    up."""
+    names = {"least": "min_bandwidth", "step": "bandwidth_gran"}
+    return {name: _number(folder / file) for name, file in names.items()} if folder.is_dir() else {}
 
 
 def _schemata(text: str) -> dict[str, dict[str, object]]:

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from tests.cluster.kubelet import egress
 
 from .daemon import Simulation
-from .logs import NotStartedError, log_lines, tail
+from .logs import NotStartedError, log_lines, own_file, tail
 
 
 class LogServer(ThreadingHTTPServer):
@@ -104,6 +104,9 @@ class _Handler(BaseHTTPRequestHandler):
         if program is not None and program.has_log(container):
             lines = program.log(container).read_text(errors="replace").splitlines()
             self._answer(200, tail(lines, int(count) if count else None))
+            return
+        if (file := Path(own_file(pod))).is_file():
+            self._answer(200, tail(file.read_text().splitlines(), int(count) if count else None))
             return
         try:
             lines = log_lines(

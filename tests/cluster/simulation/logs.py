@@ -11,6 +11,8 @@ from .model import SIM_DOMAIN, Obj, Pod
 
 # What a pod writes, line by line, instead of what its operand does.
 LOG_ANNOTATION = f"{SIM_DOMAIN}/log"
+# The same in a file, which a test writes; {node} in its path is the pod's node.
+LOG_FILE_ANNOTATION = f"{SIM_DOMAIN}/log-file"
 
 
 class NotStartedError(Exception):
@@ -50,6 +52,12 @@ def log_lines(
     if last_log:
         return [*first, last_log]
     return [*first, *(f"waiting: {text}" for text in missing)]
+
+
+def own_file(pod: Pod) -> str:
+    """The path of the file that is a pod's log; "" for none."""
+    path = str((pod.metadata.get("annotations") or {}).get(LOG_FILE_ANNOTATION, ""))
+    return path.replace("{node}", pod.node)
 
 
 def tail(lines: Sequence[str], count: int | None) -> str:

@@ -237,7 +237,7 @@ def told(site: Site, uid: str) -> Obj | None:
 
 
 def it_becomes_a_workload_that_the_kernel_agrees_with(site: Site) -> None:
-    site.play("rmd_workloads", hardware_enablement_rmd_verify="resctrl").check()
+    site.play("rmd_workloads").check()
     workload = site.get("rmdworkload", "cached-rmd-workload-main")
     (owner,) = workload["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["name"]) == ("Pod", "cached")
@@ -252,22 +252,19 @@ def it_becomes_a_workload_that_the_kernel_agrees_with(site: Site) -> None:
     assert bin(int(mask, 16)).count("1") == 2
 
 
-def what_the_kernel_has_otherwise_is_reported(site: Site) -> None:
-    state = site.get("rmdworkload", "cached-rmd-workload-main")["status"]["workloadStates"][
-        site.node
-    ]
+def what_the_kernel_has_otherwise_is_made_true(site: Site) -> None:
+    name = "cached-rmd-workload-main"
+    state = site.get("rmdworkload", name)["status"]["workloadStates"][site.node]
     schemata = site.tree / state["cosName"] / "schemata"
     before, reported = schemata.read_text(), site.report()
     schemata.write_text(before.replace("L3:0=", "L3:0=1"))
-    try:
-        wait_until(lambda: site.report() != reported, "the agent sees it", seconds=30)
-        played = site.play("rmd_workloads", hardware_enablement_rmd_verify="resctrl")
-    finally:
-        schemata.write_text(before)
-    assert played.code != 0
-    assert f"node {site.node}" in played.output, played.output
-    assert "has 3 ways of cache 0 instead of 2" in played.output, played.output
-    site.play("rmd_workloads", hardware_enablement_rmd_verify="resctrl").check()
+    wait_until(lambda: site.report() != reported, "the agent sees it", seconds=30)
+    told = site.play("rmd_workloads", "--check", "--diff").check().output
+    assert "it has 3 ways of cache 0 instead of 2" in told, told
+    site.play("rmd_workloads").check()
+    status = site.get("rmdworkload", name)["status"]
+    assert status["workloadStates"][site.node]["enforced"] is True
+    site.play("rmd_workloads").unchanged()
 
 
 def the_pod_takes_its_workload_with_it(site: Site) -> None:
@@ -314,7 +311,7 @@ def renewed_certificates_start_the_daemon_anew_and_what_it_has_lost_is_posted_ag
     assert site.pod("daemon") != daemon
     assert site.run("daemon", *show) != before
     # Over TLS with the new certificates of both sides.
-    site.play("rmd_workloads", hardware_enablement_rmd_verify="resctrl").check()
+    site.play("rmd_workloads").check()
     assert site.asked() == {"GET", "POST"}
     state = site.get("rmdworkload", "kept")["status"]["workloadStates"][site.node]
     assert state["status"] == "Successful"
@@ -341,7 +338,7 @@ def test_cache_allocation_on_a_node_from_no_resctrl_to_removed(site: Site) -> No
     the_agent_sees_the_node(site)
     a_pod_with_a_cpu_of_its_own_is_seen_in_both_ways(site)
     it_becomes_a_workload_that_the_kernel_agrees_with(site)
-    what_the_kernel_has_otherwise_is_reported(site)
+    what_the_kernel_has_otherwise_is_made_true(site)
     the_pod_takes_its_workload_with_it(site)
     workloads_outlive_the_daemons_pod(site)
     renewed_certificates_start_the_daemon_anew_and_what_it_has_lost_is_posted_again(site)

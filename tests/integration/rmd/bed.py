@@ -25,11 +25,12 @@ from tests.cluster import Cluster
 from tests.rmd.certificates import Certificates, Client
 from tests.rmd.fleet import Fleet
 from tests.rmd.on_cluster import give_addresses
+from tests.rmd.reports import Reports
 
 Obj = dict[str, Any]
 
 NAMESPACE = "intel-rmd"
-_LOG = "sim.hardware-enablement.io/log"
+_LOG_FILE = "sim.hardware-enablement.io/log-file"
 
 
 @dataclass
@@ -40,6 +41,7 @@ class RmdBed:
     fleet: Fleet
     certificates: Certificates
     client: Client
+    reports: Reports
 
     def post(self, node: str, body: Obj) -> None:
         """Make a workload as somebody else does: what is there is not looked at."""
@@ -49,35 +51,13 @@ class RmdBed:
         with closing(Daemon(node, RmdConnection(address, context))) as daemon:
             daemon.post(body)
 
-    def add_agent(self, node: str, report: Obj) -> None:
-        """Run an agent that says this of its node."""
-        common = {
-            "schema": 1,
-            "node": node,
-            "time": "2026-01-01T00:00:00Z",
-            "cgroups": {},
-            "l3": {},
-            "problems": [],
-        }
-        metadata = {
-            "name": f"agent-{node}",
-            "namespace": NAMESPACE,
-            "labels": _labels("agent"),
-            "annotations": {_LOG: json.dumps({**common, **report})},
-        }
-        spec = {"nodeName": node, "containers": [{"name": "agent", "image": "agent:1"}]}
-        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
-        self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
-        self.cluster.kubectl(
-            "wait", "--for=condition=Ready", f"pod/agent-{node}", "-n", NAMESPACE, "--timeout=120s"
-        )
-
 
 @contextmanager
 def deployed(
     cluster: Cluster, names: Sequence[str], pki: Path, **settings: Any
-) -> Iterator[tuple[Cluster, Fleet, Certificates, Client]]:
-    """What an RmdBed is made of, as soon as the daemon's pods on all these nodes are ready.
+) -> Iterator[tuple[Cluster, Fleet, Certificates, Client, Reports]]:
+    """What an RmdBed is made of, as soon as the pods of daemon and agent on all these nodes are
+    ready.
 
     pki: a folder for the certificates; settings: of the Fleet and its servers.
     """
@@ -87,16 +67,19 @@ def deployed(
         names, tls=lambda node, _address: certificates.tls(node, [server_name(node)]), **settings
     ) as fleet:
         give_addresses(cluster, fleet)
+        agents = pki.parent / "agents"
+        reports = Reports(fleet, agents)
         objects = {
             "apiVersion": "v1",
             "kind": "List",
-            "items": [_namespace(), _secret(client), _daemon_set(fleet)],
+            "items": [_namespace(), _secret(client), _daemon_set(fleet), _agents(agents)],
         }
         cluster.kubectl("apply", "-f", "-", stdin=json.dumps(objects))
-        cluster.kubectl(
-            "rollout", "status", "daemonset/intel-rmd", "-n", NAMESPACE, "--timeout=120s"
-        )
-        yield cluster, fleet, certificates, client
+        for name in ("intel-rmd", "intel-rmd-agent"):
+            cluster.kubectl(
+                "rollout", "status", f"daemonset/{name}", "-n", NAMESPACE, "--timeout=120s"
+            )
+        yield cluster, fleet, certificates, client, reports
 
 
 def until(holds: Callable[[], Any], what: str, timeout: float = 30.0) -> None:
@@ -132,18 +115,31 @@ def _secret(client: Client) -> Obj:
     }
 
 
+def _agents(folder: Path) -> Obj:
+    """The agents, whose logs are files of the tests."""
+    container = {"name": "agent", "image": "agent:1"}
+    made = _daemon_set_of("agent", "intel-rmd-agent", container)
+    metadata = made["spec"]["template"]["metadata"]
+    metadata["annotations"] = {_LOG_FILE: f"{folder}/{{node}}"}
+    return made
+
+
 def _daemon_set(fleet: Fleet) -> Obj:
     """The daemon as the recipe deploys it, as far as finding its pods goes."""
-    labels = _labels("daemon")
     container = {
         "name": "rmd",
         "image": "rmd:1",
         "ports": [{"name": "rmd-tls", "containerPort": fleet.port}],
     }
+    return _daemon_set_of("daemon", "intel-rmd", container)
+
+
+def _daemon_set_of(component: str, name: str, container: Obj) -> Obj:
+    labels = _labels(component)
     template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
     return {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
-        "metadata": {"name": "intel-rmd", "namespace": NAMESPACE, "labels": labels},
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels},
         "spec": {"selector": {"matchLabels": labels}, "template": template},
     }

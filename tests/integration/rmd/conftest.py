@@ -54,7 +54,7 @@ def shared_bed(worker_id: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
         for server in made.fleet.servers.values():
             for seen in server.requests():
                 assert seen.method in ("GET", "POST", "DELETE"), seen
-                if seen.method == "POST":
+                if seen.method == "POST" and seen.json.get("uuid") != "others":
                     assert all(core.isdigit() for core in seen.json["core_ids"]), seen
 
 

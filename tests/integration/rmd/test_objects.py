@@ -17,6 +17,7 @@ from tests.integration.in_process import Module
 from tests.integration.plays import Runner
 from tests.integration.rmd.bed import until
 from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
+from tests.rmd import Machine, Pools
 
 pytestmark = pytest.mark.rmd
 
@@ -53,7 +54,17 @@ GUARANTEED_CACHE_PSTATE = workload(
 
 @pytest.fixture(scope="module")
 def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectsBed]:
-    with make_bed(cluster, tmp_path_factory.mktemp("rmd"), 2, plugins=("pstate",)) as made:
+    # The samples want cores 0 to 7, and RMD v0.2 takes those of the operating system back.
+    machine = Machine(cpus=12, ways=12)
+    pools = Pools(os_cpus="8", guarantee=8, besteffort=2, shared=1)
+    with make_bed(
+        cluster,
+        tmp_path_factory.mktemp("rmd"),
+        2,
+        plugins=("pstate",),
+        machine=machine,
+        pools=pools,
+    ) as made:
         yield made
 
 
@@ -93,14 +104,20 @@ def describe_shows_what_the_readme_shows(bed: ObjectsBed) -> None:
         Core Ids: 0 1 2 3
         Nodes: worker-node-1 worker-node-2
     """)
-    node = "Cos Name: 0_1_2_3-guarantee Id: 1 Response: Success: 201 Status: Successful"
+    cos = "0_1_2_3-guarantee"
+    node = f"Cos Name: {cos} Enforced: true Id: 1 Response: Success: 201 Status: Successful"
     shown = " ".join(section(described, "Status:"))
     assert shown.endswith(f"Workload States: worker-node-1: {node} worker-node-2: {node}")
     conditions = {
         entry["type"]: entry["status"]
         for entry in bed.get("rmdworkload", CACHE)["status"]["conditions"]
     }
-    assert conditions == {"Ready": "True", "Degraded": "False", "Invalid": "False"}
+    assert conditions == {
+        "Ready": "True",
+        "Enforced": "True",
+        "Degraded": "False",
+        "Invalid": "False",
+    }
 
 
 def a_node_state_is_the_readmes(bed: ObjectsBed) -> None:
@@ -118,6 +135,11 @@ def a_node_state_is_the_readmes(bed: ObjectsBed) -> None:
             "P-State Ratio": "3.000000",
         },
     }
+    # What the kernel does of it: two ways of the first socket; the second workload is on both.
+    groups = state["status"]["groups"]
+    assert groups["0_1_2_3-guarantee"] == {"CPUs": "0-3", "L3": "0=c0;1=fff", "MB": "0=100;1=100"}
+    assert groups["4_5_6_7-guarantee"]["L3"] == "0=30;1=180"
+    assert state["status"]["bootID"] == bed.get("node", ONE)["status"]["nodeInfo"]["bootID"]
 
 
 def a_second_run_is_one_get_for_each_node_and_no_write(
@@ -130,7 +152,7 @@ def a_second_run_is_one_get_for_each_node_and_no_write(
 
 
 def nodes_offer_what_workloads_without_a_pod_leave(bed: ObjectsBed) -> None:
-    # Six guaranteed ways on each socket, two of them taken on both.
+    # Eight guaranteed ways on each socket, four of them taken on the first.
     for field in ("capacity", "allocatable"):
         assert bed.get("node", ONE)["status"][field]["intel.com/l3_cache_ways"] == "4"
 
@@ -173,6 +195,35 @@ def what_a_daemon_lost_is_posted_again(bed: ObjectsBed, reconcile: Module) -> No
     reconcile.done()
     assert bed.uuids(ONE) == [CACHE, PSTATE]
     reconcile.unchanged()
+
+
+def what_the_kernel_has_otherwise_is_made_true_and_nothing_else(
+    bed: ObjectsBed, reconcile: Module
+) -> None:
+    ids = {found["uuid"]: found["id"] for found in bed.fleet[ONE].workloads()}
+    tree = bed.fleet[ONE].node.resctrl
+    tree.set_masks("4_5_6_7-guarantee", {0: 0xE})
+    reconcile.done()
+    after = {found["uuid"]: found["id"] for found in bed.fleet[ONE].workloads()}
+    assert after[CACHE] == ids[CACHE]
+    mask = int(str(dict(tree.dump()["4_5_6_7-guarantee"]["L3"])[0]), 16)  # type: ignore[call-overload]
+    assert mask.bit_count() == 2
+    reconcile.unchanged()
+
+
+def what_an_agent_does_not_say_is_not_ready(bed: ObjectsBed, reconcile: Module) -> None:
+    bed.reports.mute(TWO)
+    told = reconcile.failed()
+    assert "There is no report of the agent" in told
+    verdicts = {
+        entry["type"]: (entry["status"], entry["reason"])
+        for entry in bed.get("rmdworkload", PSTATE)["status"]["conditions"]
+    }
+    assert verdicts["Enforced"] == ("Unknown", "NotSeen")
+    assert verdicts["Ready"] == ("False", "Unreachable")
+    bed.reports.mute(TWO, silent=False)
+    reconcile.done()
+    assert bed.get("rmdworkload", PSTATE)["status"]["nodes"] == "2/2"
 
 
 def a_deleted_object_is_held_until_it_is_gone_from_all_nodes(
@@ -266,7 +317,7 @@ INVALID = {
     ),
     "no-such-core": (
         {"coreIds": ["99"], "cache": {"max": 1, "min": 1}},
-        "names core 99, and the node has 0-7",
+        "names core 99, and the node has 0-11",
     ),
     "not-a-core": ({"coreIds": ["x"], "cache": {"max": 1, "min": 1}}, '"x" is no list of CPUs'),
     "no-min": ({"coreIds": ["1"], "cache": {"max": 2}}, "at most 2 and at least 0 ways"),
@@ -354,6 +405,8 @@ def test_objects_from_the_first_run_to_a_node_that_has_left(
     check_mode_tells_and_writes_nothing(bed, runner)
     a_change_is_made_and_a_node_that_is_no_longer_named_loses_it(bed, reconcile)
     what_a_daemon_lost_is_posted_again(bed, reconcile)
+    what_the_kernel_has_otherwise_is_made_true_and_nothing_else(bed, reconcile)
+    what_an_agent_does_not_say_is_not_ready(bed, reconcile)
     a_deleted_object_is_held_until_it_is_gone_from_all_nodes(bed, runner, reconcile)
     an_orphan_of_ours_is_swept_and_what_others_made_stays(bed, reconcile)
     names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(bed, reconcile)

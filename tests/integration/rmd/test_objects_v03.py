@@ -60,6 +60,33 @@ def everywhere(bed: ObjectsBed) -> dict[str, list[str]]:
     return {node: bed.uuids(node) for node in bed.fleet}
 
 
+def in_at_most(runs: int, reconcile: Module) -> None:
+    """Run until all is in force: RMD v0.3 mistakes sockets."""
+    for _run in range(runs - 1):
+        if not reconcile.result().get("failed"):
+            return
+    reconcile.done()
+
+
+def a_node_that_boots_with_its_database_has_its_cache_after_one_run(
+    bed: ObjectsBed, reconcile: Module
+) -> None:
+    server = bed.fleet[ONE]
+    before = server.node.resctrl.dump()
+    server.reboot()
+    assert server.workloads()[0]["status"] == "Successful"
+    boot = {"status": {"nodeInfo": {"bootID": "the-next"}}}
+    bed.cluster.api.patch(f"/api/v1/nodes/{ONE}/status", boot)
+    server.faults.wrong_socket = 0.0
+    reconcile.done()
+    cos = server.workloads()[0]["cos_name"]
+    assert server.node.resctrl.dump()[cos]["cpus_list"] == "1-3"
+    assert before != server.node.resctrl.dump() or cos == "COS2"
+    state = bed.get("rmdnodestate", f"rmd-node-state-{ONE}")["status"]
+    assert state["bootID"] == "the-next"
+    reconcile.unchanged()
+
+
 def all_cores_of_selected_nodes_but_the_reserved(bed: ObjectsBed, reconcile: Module) -> None:
     spec: dict[str, Any] = {
         "allCores": True,
@@ -71,17 +98,19 @@ def all_cores_of_selected_nodes_but_the_reserved(bed: ObjectsBed, reconcile: Mod
         "plugins": {"pstate": {"ratio": "1.5", "monitoring": "on"}},
     }
     bed.create(workload("all", **spec))
-    reconcile.done()
+    in_at_most(3, reconcile)
     assert everywhere(bed) == {ONE: ["all"], TWO: ["all"], THREE: []}
     state = bed.get("rmdworkload", "all")["status"]["workloadStates"][ONE]
+    # The sockets that RMD mistakes cost ids.
+    assert int(state.pop("id")) >= 1
+    assert state.pop("cosName").startswith("COS")
     assert state == {
         "response": "Success: 201",
-        "id": "1",
-        "cosName": "COS2",
         "status": "Successful",
         "coreIds": ["1", "2", "3"],
         "rdt": {"cache": {"max": 2, "min": 2}, "mba": {"percentage": 50}},
         "plugins": {"pstate": {"ratio": "1.5", "monitoring": "on"}},
+        "enforced": True,
     }
     mark = bed.fleet.mark()
     reconcile.unchanged()
@@ -100,6 +129,9 @@ def a_node_that_loses_the_label_loses_the_workload(bed: ObjectsBed, reconcile: M
 def a_run_that_is_killed_is_repaired_by_the_next(
     bed: ObjectsBed, runner: Runner, reconcile: Module
 ) -> None:
+    # From here on requests are counted.
+    for server in bed.fleet.servers.values():
+        server.faults.wrong_socket = 0.0
     nodes = [ONE, TWO, THREE]
     cache = {"cache": {"max": 2, "min": 2}}
     bed.create(workload("web", coreIds=["1"], rdt=cache, nodes=nodes))
@@ -176,6 +208,7 @@ def test_objects_on_three_nodes_and_runs_that_do_not_end_well(
 ) -> None:
     """One story: each step goes on from the one before."""
     all_cores_of_selected_nodes_but_the_reserved(bed, reconcile)
+    a_node_that_boots_with_its_database_has_its_cache_after_one_run(bed, reconcile)
     a_node_that_loses_the_label_loses_the_workload(bed, reconcile)
     a_run_that_is_killed_is_repaired_by_the_next(bed, runner, reconcile)
     all_nodes_or_none(bed, runner, reconcile)

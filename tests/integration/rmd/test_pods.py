@@ -70,7 +70,7 @@ def start(bed: ObjectsBed, pod: dict[str, Any], **cpus: str) -> str:
 
 def tell(bed: ObjectsBed, uid: str, **cpus: str) -> None:
     """What the CPU manager of the node has given."""
-    bed.add_agent(NODE, {"cpu_manager": {"policy": "static", "entries": {uid: cpus}}})
+    bed.reports.tell(NODE, cpu_manager={"policy": "static", "entries": {uid: cpus}})
 
 
 def events(bed: ObjectsBed, pod: str) -> list[str]:
@@ -104,6 +104,7 @@ def the_readmes_pod_gets_its_workload(bed: ObjectsBed, runner: Runner) -> None:
     assert found["status"]["workloadStates"] == {
         NODE: {
             "cosName": "1_2_49-guarantee",
+            "enforced": True,
             "id": "1",
             "response": "Success: 201",
             "status": "Successful",

@@ -315,7 +315,8 @@ def the_clusters_rmdconfig_says_what_is_deployed(site: Site) -> None:
     (ready,) = status["conditions"]
     assert (ready["type"], ready["status"]) == ("Ready", "False")
     assert "node arm-1" in ready["message"]
-    assert site.names("daemonsets", "-n", NAMESPACE) == {"intel-rmd"}
+    # The agent is there whatever it says, since it tells what is in force.
+    assert site.names("daemonsets", "-n", NAMESPACE) == {"intel-rmd", "intel-rmd-agent"}
     with site.daemons(["arm-1", "rdt-1"]):
         site.play(rmd_image="").check()
         site.play(rmd_image="").unchanged()
@@ -324,8 +325,9 @@ def the_clusters_rmdconfig_says_what_is_deployed(site: Site) -> None:
     assert ready["status"] == "True"
     # What is said in the run wins.
     with site.daemons(["arm-1", "rdt-1"]):
-        site.play(hardware_enablement_options={"agent_enabled": True}).check()
-    assert site.names("daemonsets", "-n", NAMESPACE) == {"intel-rmd", "intel-rmd-agent"}
+        site.play(hardware_enablement_options={"agent_interval": 7}).check()
+    agent = site.get("daemonset", "intel-rmd-agent")["spec"]["template"]["spec"]["containers"][0]
+    assert "--interval=7" in agent["args"]
     assert site.template()["spec"]["containers"][0]["image"] == IMAGE
     site.cluster.kubectl("delete", "rmdconfig", "rmdconfig")
     site.cluster.kubectl("label", "nodes", "rdt-1", "arm-1", "rmd-")
@@ -384,8 +386,15 @@ def removed_without_a_trace(site: Site) -> None:
         "spec": {"coreIds": ["1"], "nodes": ["rdt-1"]},
     }
     site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(workload))
+    ready = {"type": "Ready", "status": "True", "reason": "AllNodes", "message": ""}
+    moment = {"lastTransitionTime": "2026-01-01T00:00:00Z"}
+    status = {"status": {"nodes": "1/1", "conditions": [{**ready, **moment}]}}
+    place = "/apis/intel.com/v1alpha1/namespaces/default/rmdworkloads/left/status"
+    site.cluster.api.patch(place, status)
     site.runner.play("disable", hardware_enablement_recipe="intel-rmd").check()
-    assert site.get("rmdworkload", "left", "default")["metadata"].get("finalizers") is None
+    left = site.get("rmdworkload", "left", "default")
+    assert left["metadata"].get("finalizers") is None
+    assert (left["status"]["nodes"], left["status"]["conditions"][0]["status"]) == ("0/0", "False")
     with pytest.raises(ClusterError, match="not found"):
         site.cluster.kubectl("get", "namespace", NAMESPACE)
     with pytest.raises(ClusterError, match="not found"):

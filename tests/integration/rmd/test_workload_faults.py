@@ -108,6 +108,9 @@ def by_hand(server: RmdServer, **values: Any) -> None:
 def test_a_range_that_somebody_made_is_warned_of(v03: WorkloadBed) -> None:
     node, server = v03.nodes[0], v03.server(0)
     by_hand(server, uuid="w", core_ids=["1-2"])
+    server.restart()
+    server.node.resctrl.assign("COS2", {1, 2})
+    server.node.resctrl.set_masks("COS2", {0: 0x60})
     assert not good(v03.workload(**OLD, nodes=[node]))["changed"]
     result = good(v03.workload(**NEW, nodes=[node]))
     assert "which RMD v0.3 does not free when it deletes it" in result["warnings"][0]

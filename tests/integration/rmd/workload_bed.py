@@ -6,22 +6,19 @@ them."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils._interface import arguments
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd import info, workload_run
 from tests.cluster import Cluster
 from tests.integration.in_process import Module
-from tests.integration.plays import REPO, Runner
-from tests.integration.rmd.bed import NAMESPACE, Obj, RmdBed, deployed
+from tests.integration.plays import Runner
+from tests.integration.rmd.bed import Obj, RmdBed, deployed
 from tests.rmd import Dialect, RmdServer
 
 
@@ -98,50 +95,18 @@ class WorkloadBed(RmdBed):
         return found
 
     def clean(self) -> None:
-        """No workload, no fault, no Lease, no agent; the servers run."""
+        """No workload, no fault, no Lease; the servers run, and the agents speak."""
         for server in self.fleet.servers.values():
             server.stop()
             server.faults.clear()
-            server.faults.wrong_socket = server.faults.silent_noop = False
+            server.faults.wrong_socket, server.faults.silent_noop = 0.0, False
             server.node.database.empty()
             server.reboot()
         self.cluster.kubectl(
             "delete", "lease", "-n", "hardware-enablement", "--all", "--ignore-not-found"
         )
-        self.cluster.kubectl(
-            "delete",
-            "pod",
-            "-n",
-            NAMESPACE,
-            "-l",
-            "app.kubernetes.io/component=agent",
-            "--wait=true",
-        )
-
-    def report(self, node: str) -> None:
-        """An agent whose report is what its own reader makes of the server's tree now."""
-        server = self.fleet[node]
-        tree = server.node.resctrl.folder
-        assert tree is not None
-        l3 = {str(cache): server.machine.share_list(cache) for cache in server.machine.caches}
-        self.add_agent(node, {"l3": l3, "resctrl": agent_program("resctrl").read(tree)})
-
-
-def agent_program(name: str) -> ModuleType:
-    """A file of the agent's program, which is no package: its parts find each other in their
-    folder."""
-    folder = REPO / "recipes" / "intel-rmd" / "program"
-    sys.path.insert(0, str(folder))
-    try:
-        spec = importlib.util.spec_from_file_location(f"agent_{name}", folder / f"{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.remove(str(folder))
+        for node in self.nodes:
+            self.reports.mute(node, silent=False)
 
 
 @contextmanager

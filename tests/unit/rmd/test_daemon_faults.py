@@ -19,29 +19,40 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd import dialect as dialects
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.actions import (
+    Action,
     Delete,
     Keep,
     Post,
     Replace,
     plan,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.checks import (
+    check,
+    machine_for,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon_client import Daemon
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon_rules import preflight
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import encode
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_snapshot import judged
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import (
     RmdError,
     Unanswered,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rules import leftover_warning
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.verify import differences
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rules import (
+    RuleViolation,
+    leftover_warning,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workload_writer import (
     WorkloadWriter,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import Workload
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
+    RunningWorkload,
+    Workload,
+)
 from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import workload
 from ansible_collections.hardware.enablement.tests.unit.rmd.conftest import Connect
 from tests.rmd import Dialect, Faults, Machine, Policies, Pools, RmdServer, StartError
 from tests.rmd import Workload as Record
+from tests.rmd.reports import report_of
 
 V02, V03 = dialects.Dialect.V02, dialects.Dialect.V03
 Show = Callable[..., RmdServer]
@@ -59,20 +70,18 @@ def _serve(request: pytest.FixtureRequest, tmp_path: Path) -> Show:
     return serve
 
 
-def sees(server: RmdServer) -> dict[str, object]:
-    """The agent's report of this server's tree."""
-    groups = {
-        ("" if name == "." else name): {
-            "cpus_list": found["cpus_list"],
-            "schemata": {
-                resource: {str(cache): value for cache, value in found[resource].items()}
-                for resource in ("L3", "MB")
-            },
-        }
-        for name, found in server.dump()["resctrl"].items()
-    }
-    caches = {str(cache): server.machine.share_list(cache) for cache in server.machine.caches}
-    return {"l3": caches, "resctrl": {"cbm_mask": f"{server.machine.full:x}", "groups": groups}}
+def differences(server: RmdServer, there: list[RunningWorkload]) -> list[str]:
+    """In what the server's tree differs from what it says."""
+    look = judged(tuple(there), report_of(server))
+    strays = [f"core {core} is a stray" for core in look.strays]
+    return [*(word for said in look.broken.values() for word in said.split("; ")), *strays]
+
+
+def refused(
+    actions: list[Action], there: list[RunningWorkload], daemon: Daemon
+) -> dict[str, RuleViolation]:
+    """What is not sent, by uuid."""
+    return check(actions, there, machine_for(actions, daemon, None))[1]
 
 
 def post(daemon: Daemon, wanted: Workload) -> None:
@@ -91,13 +100,13 @@ def test_what_anothers_patch_has_freed_is_seen_on_the_node(serve: Show, connect:
     server = serve()
     daemon = connect(server, tls=False)
     post(daemon, workload())
-    assert differences(sees(server), daemon.workloads()) == []
+    assert differences(server, daemon.workloads()) == []
     daemon._wire.send(
         "PATCH", "/v1/workloads/1", "patch", {"rdt": {"cache": {"max": 99, "min": 99}}}
     )
     (found,) = daemon.workloads()
     assert found.status == "Successful"
-    assert "core 1-2 of workload w is not in COS2" in differences(sees(server), [found])
+    assert "core 1-2 is not in COS2" in differences(server, [found])
 
 
 def test_cores_that_anothers_patch_has_stolen_are_seen_on_the_node(
@@ -111,7 +120,7 @@ def test_cores_that_anothers_patch_has_stolen_are_seen_on_the_node(
     body = {"core_ids": ["1"], "rdt": {"cache": {"max": 1, "min": 1}}}
     daemon._wire.send("PATCH", "/v1/workloads/2", "patch", body)
     assert any(
-        "core 1 of workload a" in found for found in differences(sees(server), daemon.workloads())
+        "core 1 is not in COS2" in found for found in differences(server, daemon.workloads())
     )
 
 
@@ -182,8 +191,7 @@ def test_a_core_that_would_crash_it_is_not_asked_for(
     """panic_on_bad_core."""
     server = serve(dialect)
     daemon = connect(server, tls=False)
-    ((_action, problem),), together = preflight([Post(workload("w", 32))], [], daemon)
-    assert (problem.kind, together) == ("unknown_core", [])
+    assert refused([Post(workload("w", 32))], [], daemon)["w"].kind == "unknown_core"
     with pytest.raises(Unanswered):
         daemon.post(encode(workload("w", 32), dialects.Dialect(dialect.value)))
 
@@ -196,8 +204,9 @@ def test_a_range_is_never_sent_and_warned_of(serve: Show, connect: Connect) -> N
     (found,) = daemon.workloads()
     assert "cores 4-5 stay in COS2" in leftover_warning(found, V03)
     WorkloadWriter(daemon).delete(found)
-    assert differences(sees(server), daemon.workloads()) == [
-        "core 4-5 is in COS2, and no workload has it there"
+    assert differences(server, daemon.workloads()) == [
+        "core 4 is a stray",
+        "core 5 is a stray",
     ]
     assert encode(found.workload, V03)["core_ids"] == ["4", "5"]
 
@@ -206,11 +215,11 @@ def test_the_wrong_socket_is_seen_on_the_node(serve: Show, connect: Connect) -> 
     """wrong_socket."""
     server = serve()
     daemon = connect(server, tls=False)
-    server.faults.wrong_socket = True
+    server.faults.wrong_socket = 1.0
     post(daemon, workload())
-    assert differences(sees(server), daemon.workloads()) == [
-        "workload w has all 11 ways of its cache 0 instead of 2",
-        "workload w restricts cache 1 to 2 ways, and has no core there",
+    assert differences(server, daemon.workloads()) == [
+        "it has all 11 ways of its cache 0 instead of 2",
+        "cache 1, where it has no core, is divided instead (2 ways)",
     ]
 
 
@@ -220,7 +229,7 @@ def test_nothing_set_is_seen_on_the_node(serve: Show, connect: Connect) -> None:
     daemon = connect(server, tls=False)
     server.faults.silent_noop = True
     post(daemon, workload())
-    assert differences(sees(server), daemon.workloads()) != []
+    assert differences(server, daemon.workloads()) != []
 
 
 def test_ghosts_of_a_restart_are_seen_on_the_node(serve: Show, connect: Connect) -> None:
@@ -235,7 +244,7 @@ def test_ghosts_of_a_restart_are_seen_on_the_node(serve: Show, connect: Connect)
     daemon = connect(server, tls=False)
     (action,) = plan([workload()], [], daemon.workloads())
     assert isinstance(action, Keep)
-    assert differences(sees(server), daemon.workloads()) != []
+    assert differences(server, daemon.workloads()) != []
 
 
 @pytest.mark.parametrize(
@@ -271,9 +280,8 @@ def test_a_daemon_that_does_not_start_again_is_not_there(serve: Show, connect: C
 def test_a_daemon_with_empty_pools_is_asked_for_nothing(serve: Show, connect: Connect) -> None:
     """empty_pools: RMD's own defaults need 20 ways."""
     server = serve(pools=Pools(guarantee=10, besteffort=7, shared=2))
-    broken, together = preflight([Post(workload("w", 1))], [], connect(server, tls=False))
-    assert broken == []
-    assert "has 0 guaranteed ways to give" in together[0].sentence
+    found = refused([Post(workload("w", 1))], [], connect(server, tls=False))
+    assert "has 0 guaranteed ways to give" in found["w"].sentence
 
 
 def test_a_policy_of_yaml_enforces_nothing_and_is_taken_back(serve: Show, connect: Connect) -> None:
@@ -316,8 +324,7 @@ def test_what_another_origin_made_is_not_changed(serve: Show, connect: Connect) 
     )
     daemon = connect(server, tls=False)
     (found,) = daemon.workloads()
-    ((_action, problem),), _together = preflight([Delete(found)], [found], daemon)
-    assert problem.kind == "foreign_origin"
+    assert refused([Delete(found)], [found], daemon)["o"].kind == "foreign_origin"
     with pytest.raises(RmdError) as error:
         daemon.delete(found)
     assert error.value.kind == "foreign_origin"

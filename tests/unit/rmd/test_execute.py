@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.actions import RELEASING_UUID
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.agents import Agent, Report
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon_client import Daemon
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemons import Fleet
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.execute import execute
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.https import (
     Address,
@@ -32,6 +35,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_resu
     NodeReport,
     WriteSettings,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import RmdError
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import Workload
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
@@ -43,6 +47,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
 )
 from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import workload
 from tests.rmd import Injection, RmdServer
+from tests.rmd.reports import report_of
 
 __all__ = ["fake"]
 
@@ -51,11 +56,26 @@ OLD, OTHER, NEW = workload("w", 1, 2), workload("v", 3), workload("w", 1, 2, mos
 NO_CLASS = Injection("POST", status=500, text="No free CLOS available")
 
 
+class Watcher(Agent):
+    """An agent that sees a server's tree."""
+
+    def __init__(self, server: RmdServer, *, mute: bool = False) -> None:
+        self._server = server
+        self._mute = mute
+
+    def report(self) -> Report:
+        """What it sees now."""
+        if self._mute:
+            raise RmdError("There is no report of the agent", kind="unverified")
+        return {**report_of(self._server), "interval": 0.0}
+
+
 class Bed:
     """Two nodes, each with a daemon that runs OLD and OTHER."""
 
     def __init__(self, fake: FakeServer, folder: Path) -> None:
         self.cluster = ScriptedCluster(fake)
+        self.mute: set[str] = set()
         self.client = fake.client()
         self.servers = {name: RmdServer(resctrl=folder / name).start() for name in NODES}
         self.daemons = {name: self._daemon(name) for name in NODES}
@@ -85,7 +105,11 @@ class Bed:
         jobs = [NodeJob(name, present, absent) for name in NODES]
         settings = WriteSettings(parallel=1, lock_wait_s=0.0, check_mode=check, **given)
         context = RunContext(check_mode=check, run_id="run-1")
-        return execute(self.client, self.daemons, jobs, settings, context)
+        agents: dict[str, Agent] = {
+            name: Watcher(self.servers[name], mute=name in self.mute) for name in NODES
+        }
+        fleet = Fleet(dict(self.daemons), agents)
+        return execute(self.client, fleet, jobs, settings, context)
 
     def run_on(self, name: str) -> list[Any]:
         """What a daemon says that it runs, in its order."""
@@ -97,7 +121,7 @@ class Bed:
         return [
             entry.method
             for entry in seen
-            if entry.method != "GET" and entry.json != {"core_ids": ["0"]}
+            if entry.method == "DELETE" or (entry.method == "POST" and "uuid" in entry.json)
         ]
 
     def lease(self, name: str) -> dict[str, Any]:
@@ -210,3 +234,76 @@ def test_what_rmd_only_says_is_looked_at_again(bed: Bed) -> None:
     assert first.error is not None
     assert first.error.kind == "no_effect"
     assert second.outcome == WITHHELD
+
+
+def test_what_the_kernel_does_not_do_is_posted_again_and_nothing_else(bed: Bed) -> None:
+    bed.servers["n1"].node.resctrl.take_back("COS2", ())
+    (first, second) = bed.run(OLD, OTHER)
+    assert (first.outcome, second.outcome) == (CHANGED, "unchanged")
+    assert [(write.uuid, write.action) for write in first.writes] == [
+        ("w", "replace"),
+        ("v", "keep"),
+    ]
+    assert (bed.sent("n1"), bed.sent("n2")) == (["DELETE", "POST"], [])
+    assert first.after is not None
+    assert first.after.broken == {}
+
+
+def test_a_wrong_socket_is_posted_until_it_is_the_right_one(bed: Bed) -> None:
+    server = bed.servers["n1"]
+    server.faults.wrong_socket = 1.0
+    posts = iter([1.0, 0.0])
+    server.node.faults.mistakes_sockets = lambda: bool(next(posts, 0.0))  # type: ignore[method-assign]
+    (first, _second) = bed.run(OLD, OTHER, workload("x", 5))
+    assert (first.outcome, first.error) == (CHANGED, None)
+    assert bed.sent("n1") == ["POST", "DELETE", "POST"]
+
+
+def test_what_never_comes_to_be_in_force_is_said_and_left_or_undone(bed: Bed) -> None:
+    bed.servers["n1"].faults.wrong_socket = 1.0
+    (first, second) = bed.run(OLD, OTHER, workload("x", 5), on_partial_failure="keep")
+    assert first.error is not None
+    assert first.error.kind == "not_in_force"
+    assert "it has all 11 ways of its cache 1 instead of 2" in first.error.why
+    assert bed.sent("n1") == ["POST", *["DELETE", "POST"] * 2]
+    assert (first.outcome, second.outcome) == (FAILED, CHANGED)
+    assert outcomes(bed.run(OLD, OTHER, workload("y", 6))) == [ROLLED_BACK, WITHHELD]
+    assert "y" not in {uuid for uuid, _cache in bed.run_on("n1") + bed.run_on("n2")}
+
+
+def test_cores_that_a_lost_database_has_left_are_freed(bed: Bed) -> None:
+    for name in NODES:
+        bed.servers[name].restart(empty_database=True)
+    bed.daemons = {name: bed._daemon(name) for name in NODES}
+    (first, _second) = bed.run(OLD)
+    assert [(write.uuid, write.action) for write in first.writes] == [
+        (RELEASING_UUID, "free"),
+        ("w", "post"),
+    ]
+    groups = bed.servers["n1"].dump()["resctrl"]
+    assert {name: found["cpus_list"] for name, found in groups.items() if found["cpus_list"]} == {
+        ".": "0,3-7",
+        "COS3": "1-2",
+    }
+    assert [uuid for uuid, _cache in bed.run_on("n1")] == ["w"]
+    assert bed.run(OLD)[0].outcome == "unchanged"
+
+
+def test_nothing_counts_after_a_boot(bed: Bed) -> None:
+    job = NodeJob("n1", (OLD, OTHER), is_fresh=True)
+    agents: dict[str, Agent] = {"n1": Watcher(bed.servers["n1"])}
+    settings = WriteSettings(parallel=1, lock_wait_s=0.0)
+    fleet = Fleet({"n1": bed.daemons["n1"]}, agents)
+    (report,) = execute(bed.client, fleet, [job], settings, RunContext(run_id="run-1"))
+    assert [write.action for write in report.writes] == ["replace", "replace"]
+    assert report.outcome == CHANGED
+
+
+def test_without_a_word_of_the_agent_nothing_is_sent_but_workloads_can_go(bed: Bed) -> None:
+    bed.mute = {"n1"}
+    (first, second) = bed.run(NEW, on_partial_failure="keep")
+    assert first.error is not None
+    assert (first.error.kind, bed.sent("n1")) == ("unverified", [])
+    assert second.outcome == CHANGED
+    assert outcomes(bed.run(absent=("w", "v"))) == [CHANGED, CHANGED]
+    assert bed.run_on("n1") == []

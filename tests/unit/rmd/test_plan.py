@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.actions import (
+    RELEASING_UUID,
     Delete,
     Keep,
     Post,
+    Release,
     Replace,
     Step,
     changes,
@@ -60,9 +62,22 @@ def test_what_is_not_in_force_is_replaced(differs: dict[str, Any]) -> None:
     assert isinstance(action, Replace)
 
 
-def test_recreate_replaces_what_is_equal() -> None:
-    (action,) = plan([workload()], [], [running()], recreate=True)
-    assert isinstance(action, Replace)
+def test_what_the_kernel_does_not_do_is_replaced_and_nothing_else() -> None:
+    there = [running(), running("x", "3", id="2")]
+    actions = plan([workload(), workload("x", 3)], [], there, broken={"2"})
+    assert [type(action) for action in actions] == [Keep, Replace]
+
+
+def test_cores_that_were_left_behind_are_freed_unless_somebody_gets_them() -> None:
+    actions = plan([workload("w", 1)], [], [], strays=(1, 4, 5))
+    assert actions == (Release((4, 5)), Post(workload("w", 1)))
+    assert [step.action for step in steps(actions)] == list(actions)
+    assert plan([workload("w", 1)], [], [], strays=(1,)) == (Post(workload("w", 1)),)
+
+
+def test_what_a_killed_run_made_to_free_cores_goes() -> None:
+    left = running(RELEASING_UUID, "4")
+    assert plan([], [], [left]) == (Delete(left),)
 
 
 def test_doubles_are_all_removed_and_one_is_made() -> None:

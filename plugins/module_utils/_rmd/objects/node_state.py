@@ -14,7 +14,10 @@ from typing import Any, Optional
 
 from ..._cluster.labels import DOMAIN
 from ..._json import Obj
+from ..._nodes.cpuset import to_ranges
 from ..._times import seconds, timestamp
+from ..evidence import groups_of
+from ..node_snapshot import NodeSnapshot
 from ..workloads import RunningWorkload
 from .conditions import condition
 from .operator_names import HOME_NAMESPACE, NODE_STATE, node_state_name
@@ -47,30 +50,64 @@ def _row(running: RunningWorkload) -> dict[str, str]:
     return {key: value for key, value in row.items() if value}
 
 
+def groups(report: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """The groups of the node's resctrl that hold CPUs, the default one as ".": CPUs, and what each
+    resource is set to."""
+    found = {}
+    for name, group in sorted(groups_of(report).items()):
+        if group.get("cpus_list"):
+            schemata = {
+                resource: ";".join(f"{cache}={value}" for cache, value in sorted(values.items()))
+                for resource, values in (group.get("schemata") or {}).items()
+            }
+            found[name or "."] = {"CPUs": str(group["cpus_list"]), **schemata}
+    return found
+
+
 def status(
-    previous: Mapping[str, Any], running: Optional[Iterable[RunningWorkload]], why: str, now: float
+    previous: Mapping[str, Any],
+    look: Optional[NodeSnapshot],
+    why: str,
+    now: float,
+    *,
+    boot: str = "",
 ) -> Obj:
     """The status to have; equal to previous where nothing is to be written.
 
-    running: None where RMD did not answer, and why then says why. now: seconds since the epoch.
+    look: None where the node could not be looked at, and why then says why. now: seconds since the
+    epoch. boot: which boot of the node this is.
     """
-    reachable = running is not None
+    reachable = look is not None
     reason, before = "Answered" if reachable else "NoAnswer", previous.get("conditions") or []
     found: Obj = {
-        "workloads": rows(running)
-        if running is not None
-        else dict(previous.get("workloads") or {}),
+        "workloads": dict(previous.get("workloads") or {}) if look is None else rows(look.running),
+        "groups": dict(previous.get("groups") or {}) if look is None else groups(look.report or {}),
         "reachable": reachable,
         "conditions": [
-            condition(before, "Reachable", reachable, reason, "" if reachable else why, now=now)
+            condition(before, "Reachable", reachable, reason, "" if reachable else why, now=now),
+            condition(before, "Enforced", *_enforced(look), now=now),
         ],
     }
+    seen_in = boot if look is not None else previous.get("bootID")
+    if seen_in:
+        found["bootID"] = seen_in
     seen = seconds(previous.get("lastSeen"))
     if seen is not None:
         found["lastSeen"] = previous["lastSeen"]
     if reachable and (seen is None or found != dict(previous) or now - seen >= SEEN_EVERY_S):
         found["lastSeen"] = timestamp(now)
     return found
+
+
+def _enforced(look: Optional[NodeSnapshot]) -> tuple[Optional[bool], str, str]:
+    """(holds, reason, message): whether the kernel does all that RMD says."""
+    if look is None:
+        return None, "NotSeen", ""
+    names = {found.id: found.uuid or f"id {found.id}" for found in look.running}
+    told = [f"{names[key]}: {why}" for key, why in sorted(look.broken.items())]
+    if look.strays:
+        told.append(f"core {to_ranges(look.strays)} is in a group of workloads, and no workload's")
+    return not told, "NotEnforced" if told else "AsRmdSays", "; ".join(told)
 
 
 def skeleton(node: str, uid: str) -> Obj:

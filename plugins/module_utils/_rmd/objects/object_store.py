@@ -23,13 +23,19 @@ _ATTEMPTS = 4
 
 @dataclass(frozen=True)
 class RmdObjects:
-    """The cluster's objects: RmdWorkloads; nodes and node states by node; RmdConfig's node
-    selector."""
+    """The cluster's objects: RmdWorkloads; nodes and node states by node; the RmdConfig, {} for
+    none."""
 
     workloads: list[Obj]
     nodes: Mapping[str, Obj]
     node_states: Mapping[str, Obj]
-    selector: Mapping[str, str]
+    config: Obj
+
+    @property
+    def selector(self) -> Mapping[str, str]:
+        """The RmdConfig's labels of nodes."""
+        found: Mapping[str, str] = (self.config.get("spec") or {}).get("rmdNodeSelector") or {}
+        return found
 
     def labels(self) -> dict[str, dict[str, str]]:
         """The labels of all nodes, by name."""
@@ -39,12 +45,11 @@ class RmdObjects:
 def observe(client: Client) -> RmdObjects:
     """Read everything; kinds that are not there yet have no objects."""
     states = _list(client, NODE_STATE, HOME_NAMESPACE)
-    config = client.get(CONFIG, CONFIG_NAME, HOME_NAMESPACE) or {}
     return RmdObjects(
         workloads=_list(client, WORKLOAD, None),
         nodes={node["metadata"]["name"]: node for node in client.list(NODE).items},
         node_states={(state.get("spec") or {}).get("node", ""): state for state in states},
-        selector=(config.get("spec") or {}).get("rmdNodeSelector") or {},
+        config=client.get(CONFIG, CONFIG_NAME, HOME_NAMESPACE) or {},
     )
 
 

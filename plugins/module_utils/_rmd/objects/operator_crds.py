@@ -102,6 +102,7 @@ def _workload() -> Obj:
         id=TEXT,
         cosName=TEXT,
         status=TEXT,
+        enforced={**_FLAG, "description": "Whether the node's kernel does what is asked for."},
         coreIds=_nullable(list_of(TEXT)),
         policy=TEXT,
         **parameters,
@@ -114,13 +115,14 @@ def _workload() -> Obj:
             "description": 'On how many of its nodes the workload is as asked for, "2/2".',
         },
         observedGeneration=GENERATION,
-        conditions=conditions("Ready, Degraded and Invalid"),
+        conditions=conditions("Ready, Enforced, Degraded and Invalid"),
     )
     schema = object_of(
         "A share of L3 cache, memory bandwidth and P-states for CPUs.", spec=spec, status=status
     )
     columns = [
         ("Ready", "string", '.status.conditions[?(@.type=="Ready")].status'),
+        ("Enforced", "string", '.status.conditions[?(@.type=="Enforced")].status'),
         ("Nodes", "string", ".status.nodes"),
         ("Reason", "string", '.status.conditions[?(@.type=="Ready")].reason'),
         _AGE,
@@ -138,12 +140,19 @@ def _node_state() -> Obj:
         workloads=_nullable(
             {**_map(_map(TEXT)), "description": "By uuid; the last that was seen."}
         ),
-        reachable={**_FLAG, "description": "Whether RMD answered the last time that it was asked."},
+        groups=_nullable(
+            {
+                **_map(_map(TEXT)),
+                "description": "Groups of the kernel's resctrl with their CPUs, masks of ways by cache, and bandwidth.",
+            }
+        ),
+        bootID={**TEXT, "description": "The boot of the node in which this was seen."},
+        reachable={**_FLAG, "description": "Whether the node could be looked at the last time."},
         lastSeen={
             **MOMENT,
             "description": "When RMD answered; renewed with other changes or after an hour.",
         },
-        conditions=conditions("Reachable"),
+        conditions=conditions("Reachable and Enforced"),
     )
     schema = object_of("The workloads that RMD runs on one node.", spec=spec, status=status)
     columns = [

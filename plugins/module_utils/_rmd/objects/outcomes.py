@@ -25,8 +25,12 @@ _SILENT = frozenset(
         "no_client_certificate",
         "no_tls",
         "expired",
+        "needs_tls",
+        "unverified",
     }
 )
+# What may be otherwise another day; the rest is wrong with the workload itself.
+_PASSING = frozenset({"conflict_core", "foreign_origin", "no_cache"})
 
 
 def states_of(
@@ -62,7 +66,8 @@ def _state(entry: Declared, is_wanted: bool, view: Optional[View], node: str) ->
         return (
             OnNode(WorkloadOutcome.NO_NODE, None, f"there is no node {node}") if is_wanted else None
         )
-    if view.running is None:
+    look = view.after
+    if view.look is None or look is None:
         return OnNode(WorkloadOutcome.UNREACHABLE, None, view.why)
     mine = _mine(entry, view)
     if entry.problem and not entry.is_deleted:
@@ -73,11 +78,16 @@ def _state(entry: Declared, is_wanted: bool, view: Optional[View], node: str) ->
         why = view.problem_of(mine.uuid) or _refusal(view, mine.uuid) or "it is still there"
         return OnNode(_outcome(view), mine, f"it could not be removed: {why}")
     if mine is not None and _is_as_wanted(entry, view, mine):
+        differs = look.broken.get(mine.id, "")
+        if differs:
+            return OnNode(WorkloadOutcome.NOT_ENFORCED, mine, differs)
         return OnNode(
             WorkloadOutcome.POSTED if view.is_changed(entry.uuid) else WorkloadOutcome.KEPT, mine
         )
     if (refused := view.refused.get(entry.uuid)) is not None:
-        return OnNode(refused.outcome, mine, refused.why)
+        passing = refused.kind in _PASSING
+        outcome = WorkloadOutcome.REFUSED if passing else WorkloadOutcome.INVALID
+        return OnNode(outcome, mine, _refusal(view, entry.uuid))
     why = view.problem_of(entry.uuid) or "RMD does not run it as it is asked for; run again"
     return OnNode(_outcome(view), mine, why)
 
@@ -90,7 +100,7 @@ def _mine(entry: Declared, view: View) -> Optional[RunningWorkload]:
     return next(
         (
             found
-            for found in view.after or ()
+            for found in (view.after.running if view.after else ())
             if found.uuid and objects.get(found.uuid) == entry.name
         ),
         None,
@@ -106,7 +116,7 @@ def _is_as_wanted(entry: Declared, view: View, mine: RunningWorkload) -> bool:
 
 def _refusal(view: View, uuid: str) -> str:
     refused = view.refused.get(uuid)
-    return refused.why if refused else ""
+    return f"{refused.sentence}; {refused.todo}" if refused else ""
 
 
 def _outcome(view: View) -> WorkloadOutcome:

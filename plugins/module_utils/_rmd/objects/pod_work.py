@@ -12,16 +12,17 @@ from typing import Any, Literal
 
 from ..._cluster.api_errors import ApiError
 from ..._cluster.client import Client
+from ..._errors import EnablementError
 from ..._json import Obj
 from ..._runs.context import RunContext
 from ..._times import timestamp
-from ..agents import Report, find_agents, read_reports
-from ..rmd_errors import RmdError
+from ..agents import Report
 from . import pod_store
 from .automatic import Automatic, decide
 from .object_store import name_of
 from .operator_names import FINALIZER, WORKLOAD
 from .pod_requests import Form, asks, claims
+from .view import View
 from .workload_spec import Declared, read
 from .workload_state import OnNode, WorkloadOutcome
 
@@ -48,35 +49,29 @@ class PodFailure:
 class PodWork:
     """One run's share of the pods. First declare(), then, when all is done, report()."""
 
-    def __init__(
-        self, client: Client, namespace: str, form: Form, policy: Policy, context: RunContext
-    ) -> None:
-        """namespace: of the agents."""
+    def __init__(self, client: Client, form: Form, policy: Policy, context: RunContext) -> None:
         self.changed = False
         self.decided = Automatic()
         self._client = client
-        self._namespace = namespace
         self._form = form
         self._policy = policy
         self._context = context
         self._pods: list[Obj] = []
 
-    def declare(self, workloads: Sequence[Obj], *, dry: bool) -> list[Obj]:
+    def declare(
+        self, workloads: Sequence[Obj], views: Mapping[str, View], *, dry: bool
+    ) -> list[Obj]:
         """Create, change and remove RmdWorkloads of pods; returns all that there are then, or (dry)
-        would be."""
-        agents = find_agents(self._client, self._namespace)
-        if not agents:
-            return list(workloads)
+        would be. views: the nodes, looked at."""
         running = pod_store.running_pods(self._client)
         self._pods = [pod for pod in running if asks(pod)]
-        nodes = sorted({pod["spec"]["nodeName"] for pod in self._pods})
-        reports = read_reports(self._client, self._namespace, agents, nodes)
 
         def report(node: str) -> Report:
-            found = reports[node]
-            if isinstance(found, RmdError):
-                raise found
-            return found
+            view = views.get(node)
+            if view is None or view.look is None or view.look.report is None:
+                why = view.why if view is not None else "it is not known"
+                raise EnablementError("The node cannot be looked at", where=f"node {node}", why=why)
+            return view.look.report
 
         found = [claim for pod in self._pods for claim in claims(pod, report, self._form)]
         declared = [read(obj) for obj in workloads]

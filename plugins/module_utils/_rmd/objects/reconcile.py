@@ -10,22 +10,23 @@ go last."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..._cluster.client import Client
 from ..._json import Obj
 from ..._runs.context import RunContext
-from ..actions import Delete, Post, Replace
+from ..actions import Delete, Post, Release, Replace
 from ..daemon_client import Daemon
+from ..daemons import Fleet
 from ..execute import execute
 from ..node_lease import all_saved
 from ..node_results import NodeJob, WriteSettings
-from ..workloads import RunningWorkload
 from . import capacity, node_state, object_store
-from .looking import Daemons, in_parallel, judge_node, observe
+from .looking import in_parallel, judge_node, observe
 from .operator_names import NODE_STATE, WORKLOAD
 from .outcomes import states_of
 from .uuids import refuse_collisions
-from .view import MACHINE_ANNOTATION, OWNED_ANNOTATION, View, owned_text
+from .view import OWNED_ANNOTATION, View, owned_text
 from .workload_spec import Declared, Name, read
 from .workload_state import OnNode, make_status
 
@@ -38,23 +39,21 @@ class Reconciliation:
         self,
         client: Client,
         snapshot: object_store.RmdObjects,
-        daemons: Daemons,
-        pods: Mapping[str, str],
+        fleet: Fleet,
         settings: WriteSettings,
         context: RunContext,
     ) -> None:
-        """daemons: of the nodes that have one, or why it cannot be talked to. pods: the names of
-        the daemons' pods."""
+        """fleet: the daemons and agents of the nodes that have them."""
         self.changed = False
         self.declared: list[Declared] = []
         self.targets: dict[Name, tuple[str, ...]] = {}
         self.views = {
-            node: View(node, state=snapshot.node_states.get(node), daemon=pods.get(node, ""))
+            node: View(node, state=snapshot.node_states.get(node), boot=_boot(snapshot.nodes[node]))
             for node in sorted(snapshot.nodes)
         }
         self._client = client
         self._snapshot = snapshot
-        self._daemons = daemons
+        self._fleet = fleet
         # What runs that were killed have left.
         self._saved = all_saved(client)
         self._settings = settings
@@ -66,14 +65,16 @@ class Reconciliation:
         return [
             view
             for view in self.views.values()
-            if view.node in self._daemons or view.state is not None
+            if view.node in self._fleet.daemons or view.state is not None
         ]
 
     def observe(self) -> None:
-        """One GET to each daemon."""
-        views = list(self.views.values())
+        """One look at each node: a GET to its daemon, and its agent's report."""
+        daemons, agents = self._fleet.daemons, self._fleet.agents
         in_parallel(
-            views, lambda view: observe(view, self._daemons.get(view.node)), self._settings.parallel
+            list(self.views.values()),
+            lambda view: observe(view, daemons.get(view.node), agents.get(view.node)),
+            self._settings.parallel,
         )
 
     def decide(self, workloads: Sequence[Obj]) -> None:
@@ -85,12 +86,12 @@ class Reconciliation:
         }
 
         def judge(view: View) -> None:
-            daemon = self._daemons[view.node]
+            daemon = self._fleet.daemons[view.node]
             if isinstance(daemon, Daemon):
                 judge_node(view, daemon, self.declared, self.targets)
 
         in_parallel(
-            [view for view in self.seen if view.running is not None], judge, self._settings.parallel
+            [view for view in self.seen if view.look is not None], judge, self._settings.parallel
         )
 
     @property
@@ -114,15 +115,13 @@ class Reconciliation:
             self._prepare(busy)
         jobs = [self._job(view) for view in busy]
         for report in (
-            execute(self._client, self._daemons, jobs, self._settings, self._context)
-            if jobs
-            else []
+            execute(self._client, self._fleet, jobs, self._settings, self._context) if jobs else []
         ):
             view = self.views[report.node]
             view.report = report
             self.changed = self.changed or report.changed
             if report.after is None:
-                view.running, view.why = None, str(report.error).rstrip(".")
+                view.look, view.why = None, str(report.error).rstrip(".")
 
     def states(self, entry: Declared) -> dict[str, OnNode]:
         """How a workload stands on each node."""
@@ -153,22 +152,23 @@ class Reconciliation:
         changed."""
         of_pods = {entry.name for entry in self.declared if entry.pod is not None}
         dry = self._settings.check_mode
-        offers: dict[str, int | None] = {
-            view.node: _offered(view, (view.expected if dry else view.after) or (), of_pods)
+        offers = {
+            view.node: ways
             for view in self.seen
-            if view.after is not None
+            if (ways := _offered(view, of_pods, dry=dry)) is not None
         }
-        # Only what we have published is withdrawn, and not because a daemon starts anew just now.
-        lost = [view for view in self.seen if view.node not in self._daemons]
-        offers |= {view.node: None for view in lost if MACHINE_ANNOTATION in view.annotations}
+        # Only where we have published it is withdrawn, and not because a daemon starts anew just
+        # now.
+        lost = [view.node for view in self.seen if view.node not in self._fleet.daemons]
+        wanted: dict[str, int | None] = {**offers, **dict.fromkeys(lost)}
         patches = {
-            node: capacity.patch(self._snapshot.nodes[node], ways) for node, ways in offers.items()
+            node: capacity.patch(self._snapshot.nodes[node], ways) for node, ways in wanted.items()
         }
         needed = {node: patch for node, patch in patches.items() if patch is not None}
         if not dry:
             object_store.patch_node_statuses(self._client, needed)
         self.changed = self.changed or bool(needed)
-        return {node: offers[node] for node in needed}
+        return {node: wanted[node] for node in needed}
 
     @property
     def _fresh(self) -> list[Declared]:
@@ -187,7 +187,7 @@ class Reconciliation:
             workload for workload in wanted.present if workload.uuid not in view.refused
         )
         absent = tuple(sorted(uuid for uuid in wanted.absent if uuid not in view.refused))
-        return NodeJob(view.node, present, absent, wanted.adopted)
+        return NodeJob(view.node, present, absent, wanted.adopted, view.has_booted)
 
     def _prepare(self, busy: Sequence[View]) -> None:
         """What has to be there before the first POST: finalizers, node states, and in these what is
@@ -221,7 +221,7 @@ class Reconciliation:
             view.actions = [
                 action
                 for action in view.actions
-                if isinstance(action, Delete) or action.workload.uuid not in lost
+                if isinstance(action, (Delete, Release)) or action.workload.uuid not in lost
             ]
             view.wanted = view.wanted.without(lost)
 
@@ -242,7 +242,8 @@ class Reconciliation:
             if view.state is None:
                 continue
             before = view.state.get("status") or {}
-            after = node_state.status(before, view.after, view.why, now)
+            look = view.after if view.look is not None else None
+            after = node_state.status(before, look, view.why, now, boot=view.boot)
             if after != before:
                 statuses.append((view.state, after))
                 told = {**after, "lastSeen": before.get("lastSeen")}
@@ -266,12 +267,8 @@ class Reconciliation:
                 | {workload.uuid for workload in view.wanted.present}
                 | set(view.wanted.objects)
             )
-            there = {found.uuid for found in view.after} & ours
+            there = {found.uuid for found in view.after.running} & ours
             wanted[OWNED_ANNOTATION] = owned_text(there) if there else None
-        if view.machine is not None and view.daemon:
-            wanted[MACHINE_ANNOTATION] = capacity.remember(view.machine, view.daemon)
-        elif view.node not in self._daemons:
-            wanted[MACHINE_ANNOTATION] = None
         return {key: value for key, value in wanted.items() if view.annotations.get(key) != value}
 
     def _annotate(self, records: Sequence[tuple[Obj, Mapping[str, str | None]]]) -> None:
@@ -293,9 +290,16 @@ class Reconciliation:
         )
 
 
-def _offered(view: View, running: Sequence[RunningWorkload], of_pods: set[Name]) -> int:
-    """The ways that a node offers."""
-    if view.machine is None or view.wanted is None:
-        return 0
+def _boot(node: Mapping[str, Any]) -> str:
+    """Which boot of a node this is."""
+    return str(((node.get("status") or {}).get("nodeInfo") or {}).get("bootID") or "")
+
+
+def _offered(view: View, of_pods: set[Name], *, dry: bool) -> int | None:
+    """The ways that a node offers, or in check mode would; None where that is not known."""
+    look = view.after
+    if view.look is None or look is None or look.report is None or view.wanted is None:
+        return None
     uuids = {uuid for uuid, name in view.wanted.objects.items() if name in of_pods}
-    return view.machine.offered(running, uuids)
+    running = (view.expected if dry else look.running) or ()
+    return capacity.offered(look.report, running, uuids)

@@ -12,8 +12,9 @@ from ..._cluster.diff import make_diff
 from ..._cluster.objects import key_of
 from ..._errors import EnablementError
 from ..._json import Obj
+from ..._nodes.cpuset import to_ranges
 from ..._runs.context import RunContext
-from ..actions import Delete, Post, Replace, changes
+from ..actions import Delete, Post, Release, Replace, changes
 from ..workloads import in_one_line
 from .automatic import Automatic
 from .operator_names import L3_CACHE_WAYS
@@ -47,6 +48,8 @@ def make(
                 "ready": bool(here) and not bad and not entry.problem and not entry.is_deleted,
                 "deleted": entry.is_deleted,
                 "problem": entry.problem,
+                "enforced": bool(here)
+                and all(state.outcome.is_enforced for state in here.values()),
                 "nodes": {node: state.outcome.value for node, state in here.items()},
                 "failures": {node: state.why for node, state in bad.items()},
             }
@@ -70,26 +73,26 @@ def judged(result: Obj) -> Obj:
         )
         if why:
             told.append(f"{row['namespace']}/{row['name']} ({why})")
-    told += [
-        f"node {row['node']} ({row['unverified'].rstrip('.')})"
-        for row in result["nodes"]
-        if "unverified" in row
+    pods = [
+        f"{row['pod']} ({row['why'].rstrip('.')})" for row in result["pods"] if not row["workload"]
     ]
-    told += [
-        f"pod {row['pod']} ({row['why'].rstrip('.')})"
-        for row in result["pods"]
-        if not row["workload"]
-    ]
-    if not told:
+    if not told and not pods:
         return result
-    more = f", and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+    kinds = [(told, "workload"), (pods, "pod")]
+    what = " and ".join(_counted(len(found), kind) for found, kind in kinds if found)
+    every = [*told, *pods]
+    more = f", and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
     error = EnablementError(
-        f"{len(told)} {'workload is' if len(told) == 1 else 'workloads are'} not as asked for",
-        why="; ".join(told[:_SHOWN]) + more,
+        f"{what} {'is' if len(every) == 1 else 'are'} not as asked for",
+        why="; ".join(every[:_SHOWN]) + more,
         todo="everything else was made true: repair this and run again",
     )
     error.result = result
     raise error
+
+
+def _counted(number: int, kind: str) -> str:
+    return f"{number} {kind}" if number == 1 else f"{number} {kind}s"
 
 
 def show(
@@ -117,7 +120,7 @@ def show(
 
 
 def _is_told(view: View) -> bool:
-    return bool(view.report is not None or view.refused or view.unverified or view.running is None)
+    return bool(view.report is not None or view.refused or view.look is None)
 
 
 def _node(view: View) -> Obj:
@@ -126,10 +129,8 @@ def _node(view: View) -> Obj:
         if view.report is not None
         else {"node": view.node, "outcome": "unchanged"}
     )
-    if view.running is None and view.report is None:
+    if view.look is None and view.report is None:
         shown |= {"outcome": "failed", "message": view.why}
-    if view.unverified:
-        shown["unverified"] = view.unverified
     if view.wanted is not None and view.wanted.orphans:
         shown["orphans"] = sorted(view.wanted.orphans)
     return shown
@@ -137,6 +138,7 @@ def _node(view: View) -> Obj:
 
 def _lines(view: View) -> tuple[list[str], list[str]]:
     """A node's workloads that change, before and after."""
+    broken = view.look.broken if view.look is not None else {}
     before: list[str] = []
     after: list[str] = []
     for action in changes(view.actions):
@@ -144,4 +146,10 @@ def _lines(view: View) -> tuple[list[str], list[str]]:
             before.append(in_one_line(action.old.workload))
         if isinstance(action, (Post, Replace)):
             after.append(in_one_line(action.workload))
+        if isinstance(action, Replace) and action.old.id in broken:
+            before[-1] += f" ({broken[action.old.id]})"
+        if isinstance(action, Release):
+            before.append(
+                f"core {to_ranges(action.cores)} in a group of workloads, and no workload's"
+            )
     return sorted(before), sorted(after)

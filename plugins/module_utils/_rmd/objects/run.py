@@ -12,7 +12,6 @@ from ..._cluster.client import Client, connect
 from ..._json import Obj
 from ..._runs.context import RunContext
 from ..._runs.guard import Guard, given_back
-from ..checking import check_nodes
 from ..daemons import Fleet, open_fleet
 from ..node_results import WriteSettings
 from ..rmd_rights import RECIPE
@@ -85,24 +84,20 @@ class _Reconciliation:
         )
         snapshot = object_store.observe(self._client)
         fleet = self._fleet
-        self._objects = Reconciliation(
-            self._client, snapshot, fleet.daemons, fleet.pods, settings, self._context
-        )
+        self._objects = Reconciliation(self._client, snapshot, fleet, settings, self._context)
         form, policy = params["pod_form"], params["failure_policy"]
-        self._pods = PodWork(self._client, params["namespace"], form, policy, self._context)
+        self._pods = PodWork(self._client, form, policy, self._context)
         self._objects.observe()
         workloads = snapshot.workloads
-        self._objects.decide(
-            self._pods.declare(workloads, dry=dry) if params["pods"] else workloads
-        )
+        if params["pods"] and fleet.agents:
+            workloads = self._pods.declare(workloads, self._objects.views, dry=dry)
+        self._objects.decide(workloads)
 
     def finish(self) -> None:
         """Send what differs, and tell what came of it."""
         params, objects, pods = self._params, self._objects, self._pods
         objects.converge()
         if not self._context.check_mode:
-            if params["verify"] == "resctrl":
-                self._verify()
             objects.tell()
         if params["extended_resource"]:
             self._offered = objects.offer()
@@ -119,13 +114,3 @@ class _Reconciliation:
 
     def _states(self) -> dict[Name, dict[str, OnNode]]:
         return {entry.name: self._objects.states(entry) for entry in self._objects.declared}
-
-    def _verify(self) -> None:
-        """Note on each node in what it differs from what RMD says."""
-        params, views = self._params, self._objects.views
-        running = {view.node: view.after for view in self._objects.seen if view.after is not None}
-        found = check_nodes(
-            self._client, params["namespace"], running, wait_s=float(params["verify_timeout"])
-        )
-        for node, error in found.items():
-            views[node].unverified = str(error)

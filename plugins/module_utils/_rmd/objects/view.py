@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One node while the objects are made true: what was seen, what is wanted, what became of it. Pure.
 
-What outlives a run is in annotations of the node's RmdNodeState: the uuids that were put there for
-objects, written before the first POST, and what the daemon's machine is like."""
+What outlives a run is in the node's RmdNodeState: the uuids that were put there for objects,
+written before the first POST, and which boot of the node that was in."""
 
 from __future__ import annotations
 
@@ -18,39 +18,37 @@ from ..._cluster.labels import DOMAIN
 from ..._json import Obj
 from ..actions import Action, Post, Replace, changes, removed_by
 from ..node_results import WITHHELD, NodeReport
-from ..topology import Policies, Topology
+from ..node_snapshot import NodeSnapshot
+from ..rules import RuleViolation
 from ..workloads import RunningWorkload
-from .capacity import CacheMachine
-from .judge import Refused
 from .placement import WantedWorkloads
 
 OWNED_ANNOTATION = f"{DOMAIN}/rmd-owned"
-MACHINE_ANNOTATION = f"{DOMAIN}/rmd-machine"
 
 
 @dataclass
 class View:
-    """A node. running: None where RMD cannot be asked, and why then says why.
+    """A node. look: None where it cannot be looked at, and why then says why.
 
-    daemon: tells the daemon's pod from another one, "" where there is none. machine: maybe
-    remembered; topology and policies: only if they were asked for. actions: those that are sent.
-    refused: by uuid, those that are not. report: after they were sent. unverified: in what the node
-    differs from what RMD says.
+    boot: which boot of the node this is. actions: those that are sent. refused: by uuid, why others
+    are not. report: after they were sent.
     """
 
     node: str
     state: Optional[Obj] = None
-    daemon: str = ""
-    running: Optional[tuple[RunningWorkload, ...]] = None
+    boot: str = ""
+    look: Optional[NodeSnapshot] = None
     why: str = ""
-    machine: Optional[CacheMachine] = None
-    topology: Optional[Topology] = None
-    policies: Optional[Policies] = None
     wanted: Optional[WantedWorkloads] = None
     actions: list[Action] = field(default_factory=list)
-    refused: Mapping[str, Refused] = field(default_factory=dict)
+    refused: Mapping[str, RuleViolation] = field(default_factory=dict)
     report: Optional[NodeReport] = None
-    unverified: str = ""
+
+    @property
+    def has_booted(self) -> bool:
+        """Whether the node has booted since anything was seen in force there."""
+        before = ((self.state or {}).get("status") or {}).get("bootID")
+        return bool(before and self.boot and before != self.boot)
 
     @property
     def annotations(self) -> Mapping[str, str]:
@@ -75,20 +73,20 @@ class View:
         return bool(changes(self.actions))
 
     @property
-    def after(self) -> Optional[tuple[RunningWorkload, ...]]:
-        """What runs, as far as it is known now."""
+    def after(self) -> Optional[NodeSnapshot]:
+        """The last look."""
         if self.report is not None and self.report.after is not None:
             return self.report.after
-        return self.running
+        return self.look
 
     @property
     def expected(self) -> Optional[tuple[RunningWorkload, ...]]:
         """What will run when the actions are done, as far as that can be told before."""
-        if self.running is None:
+        if self.look is None:
             return None
         removed = {old.id for old in removed_by(self.actions)}
         added = [action.workload for action in self.actions if isinstance(action, (Post, Replace))]
-        kept = [found for found in self.running if found.id not in removed]
+        kept = [found for found in self.look.running if found.id not in removed]
         return (*kept, *(RunningWorkload("", "", "", "", workload, {}) for workload in added))
 
     def problem_of(self, uuid: str) -> str:

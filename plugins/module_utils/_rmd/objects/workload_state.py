@@ -26,13 +26,19 @@ class WorkloadOutcome(Enum):
     KEPT = "Kept"
     INVALID = "Invalid"
     REFUSED = "Refused"
+    NOT_ENFORCED = "NotEnforced"
     UNREACHABLE = "Unreachable"
     NO_NODE = "NoSuchNode"
 
     @property
     def is_good(self) -> bool:
-        """Whether the workload is there as it is asked for."""
+        """Whether the workload is there as it is asked for, and in force."""
         return self in (WorkloadOutcome.POSTED, WorkloadOutcome.KEPT)
+
+    @property
+    def is_enforced(self) -> Optional[bool]:
+        """Whether the kernel does what is asked for; None where nobody could look."""
+        return None if self is WorkloadOutcome.UNREACHABLE else self.is_good
 
 
 @dataclass(frozen=True)
@@ -63,8 +69,9 @@ def make_status(
     total, good = len(states), sum(state.outcome.is_good for state in states.values())
     before = previous.get("conditions") or []
     ready, degraded, invalid = _conditions(states, problem, is_deleted)
+    enforced = _enforced(states)
 
-    def made(kind: str, verdict: tuple[bool, str, str]) -> Obj:
+    def made(kind: str, verdict: tuple[Optional[bool], str, str]) -> Obj:
         return condition(before, kind, *verdict, now=now, generation=generation)
 
     return {
@@ -73,7 +80,31 @@ def make_status(
         },
         "nodes": f"{good}/{total}",
         "observedGeneration": generation,
-        "conditions": [made("Ready", ready), made("Degraded", degraded), made("Invalid", invalid)],
+        "conditions": [
+            made("Ready", ready),
+            made("Enforced", enforced),
+            made("Degraded", degraded),
+            made("Invalid", invalid),
+        ],
+    }
+
+
+def removed_status(previous: Mapping[str, Any], generation: int, now: float) -> Obj:
+    """The status to have when nothing divides cache any more; equal to previous where it is there."""
+    before = previous.get("conditions") or []
+    text = "RMD was removed from the cluster"
+
+    def made(kind: str, holds: bool) -> Obj:
+        reason, message = ("Removed", text) if kind != "Invalid" else ("Accepted", "")
+        return condition(before, kind, holds, reason, message, now=now, generation=generation)
+
+    return {
+        "workloadStates": {},
+        "nodes": "0/0",
+        "observedGeneration": generation,
+        "conditions": [
+            made(kind, holds=False) for kind in ("Ready", "Enforced", "Degraded", "Invalid")
+        ],
     }
 
 
@@ -85,7 +116,12 @@ def _state(previous: Mapping[str, Any], state: OnNode) -> Obj:
         found = {key: value for key, value in previous.items() if key != "response"}
     else:
         found = {}
-    return {"response": _response(str(previous.get("response") or ""), state), **found}
+    enforced = state.outcome.is_enforced
+    return {
+        "response": _response(str(previous.get("response") or ""), state),
+        **{key: value for key, value in found.items() if key != "enforced"},
+        **({} if enforced is None else {"enforced": enforced}),
+    }
 
 
 def _response(previous: str, state: OnNode) -> str:
@@ -145,6 +181,17 @@ def _conditions(
         return (True, "AllNodes", ""), (False, "AsExpected", ""), verdict
     reason = next(iter(bad.values())).outcome.value
     return (False, reason, text), (True, reason, text), verdict
+
+
+def _enforced(states: Mapping[str, OnNode]) -> tuple[Optional[bool], str, str]:
+    """(holds, reason, message): what the kernels do, whatever the daemons say."""
+    if not states:
+        return False, "NoNodes", ""
+    off = {node: state for node, state in states.items() if state.outcome.is_enforced is False}
+    if off:
+        return False, "NotEnforced", _tell(off)
+    unseen = {node: state for node, state in states.items() if state.outcome.is_enforced is None}
+    return (None, "NotSeen", _tell(unseen)) if unseen else (True, "AllNodes", "")
 
 
 def _tell(bad: Mapping[str, OnNode]) -> str:

@@ -16,9 +16,12 @@ from typing import Any
 import agent
 import pytest
 
+from tests.rmd import RmdServer
+from tests.rmd.reports import report_of
 from tests.unit.rmd.agent import trees
 from tests.unit.rmd.agent.conftest import PROGRAM
 from tests.unit.rmd.agent.trees import CONTAINER, OTHER_POD, POD, SIDECAR
+from tests.unit.rmd_server.asking import ask, nested
 
 
 def arguments(root: Path) -> list[str]:
@@ -37,7 +40,14 @@ def arguments(root: Path) -> list[str]:
             f"{other}/cri-containerd-{SIDECAR}.scope/cpuset.cpus": trees.SHARED,
         },
     )
-    options = {name: str(root / name) for name in ("sys", "resctrl", "kubelet", "cgroup")}
+    settings = {
+        "pools": {"os": 1, "guaranteed": 0, "besteffort": 2, "shared": 1, "infra": 0},
+        "pools_by_ways": {},
+        "os_cpus": "0",
+    }
+    trees.write(root, {"settings": json.dumps(settings)})
+    names = ("sys", "resctrl", "kubelet", "cgroup", "settings")
+    options = {name: str(root / name) for name in names}
     return [
         "--node",
         "n1",
@@ -57,6 +67,15 @@ def test_a_node_of_two_sockets(tmp_path: Path) -> None:
         "cpu_manager": {"policy": "static", "entries": {POD: {"nginx1": "1,49,97,145"}}},
         "cgroups": {POD: {CONTAINER: "1,49,97,145"}},
         "l3": trees.SOCKETS,
+        "pools": {
+            "os": 1,
+            "guaranteed": 7,
+            "besteffort": 2,
+            "shared": 1,
+            "infra": 0,
+            "os_cpus": "0",
+        },
+        "interval": 5.0,
         "problems": [],
     }
 
@@ -82,7 +101,7 @@ def test_nothing_can_be_read(tmp_path: Path) -> None:
         ["--node", "n1"]
         + [
             word
-            for name in ("sys", "resctrl", "kubelet", "cgroup")
+            for name in ("sys", "resctrl", "kubelet", "cgroup", "settings")
             for word in (f"--{name}", str(empty))
         ]
     )
@@ -92,8 +111,21 @@ def test_nothing_can_be_read(tmp_path: Path) -> None:
         {},
         None,
     )
-    assert len(found["problems"]) == 3
+    assert len(found["problems"]) == 4
     assert "resctrl is not mounted" in found["problems"][2]
+    assert "pools cannot be read" in found["problems"][3]
+
+
+def test_the_simulated_agent_says_what_this_one_says(tmp_path: Path) -> None:
+    """tests/rmd/reports.py stands in for it on simulated nodes."""
+    with RmdServer(resctrl=tmp_path / "tree") as server:
+        ask(server, "POST", "/workloads", nested("1,5", 2, percentage=50))
+        words = arguments(tmp_path)
+        words[words.index("--resctrl") + 1] = str(tmp_path / "tree")
+        found, simulated = look(words), report_of(server)
+    assert simulated["resctrl"] == found["resctrl"]
+    assert simulated.keys() == {*found, "schema", "time"}
+    assert simulated["pools"].keys() == found["pools"].keys()
 
 
 def test_a_broken_resctrl_is_a_problem_and_no_crash(tmp_path: Path) -> None:
@@ -129,7 +161,7 @@ def test_the_process_of_a_pod(tmp_path: Path) -> None:
     assert process.stdout is not None
     try:
         first = json.loads(process.stdout.readline())
-        assert (first["schema"], first["node"]) == (1, "n1")
+        assert (first["schema"], first["node"]) == (2, "n1")
         assert first["time"].endswith("Z")
         (tmp_path / "kubelet" / "cpu_manager_state").write_text(trees.state_file({}))
         assert json.loads(process.stdout.readline())["cpu_manager"]["entries"] == {}

@@ -134,7 +134,13 @@ def test_pools_that_do_not_fit(wanted: Any, by_ways: Any, found: Geometry, says:
     [
         (geometry(ways=0, l3=0), "0.3", "none", None, "no L3 cache here"),
         (geometry(mb=0), "0.3", "none", None, "no memory bandwidth here.*RMD v0.3"),
-        (geometry(mb=0), "0.2", "percentage", None, "no memory bandwidth here"),
+        (
+            geometry(l3=8, mb=8),
+            "0.3",
+            "none",
+            None,
+            "has 8 classes of service for memory bandwidth",
+        ),
         (geometry(l3=2), "0.3", "none", None, "has 2 classes"),
         (geometry(mb=2), "0.3", "none", None, "has 2 classes"),
         (geometry(), "0.3", "percentage", True, "is mounted with mba_MBps"),
@@ -154,8 +160,9 @@ def test_kernels_that_do_not_fit(
         (geometry(), "0.3", "percentage", None),
         (geometry(), "0.3", "percentage", False),
         (geometry(), "0.3", "mbps", True),
-        (geometry(mb=0), "0.2", "none", None),
-        (geometry(l3=3, mb=3), "0.3", "none", True),
+        (geometry(mb=0), "0.2", "percentage", False),
+        (geometry(l3=4, mb=3), "0.3", "none", True),
+        (geometry(l3=3, mb=3), "0.2", "none", True),
     ],
 )
 def test_kernels_that_fit(found: Geometry, version: str, mode: str, mbps: bool | None) -> None:

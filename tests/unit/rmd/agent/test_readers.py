@@ -157,6 +157,7 @@ def test_resctrl(tmp_path: Path) -> None:
         "num_closids": {"L3": 16, "MB": 8},
         "cbm_mask": "7ff",
         "min_cbm_bits": 1,
+        "bandwidth": {"least": 10, "step": 10},
         "groups": {
             "": {
                 "cpus_list": "0-191",

@@ -89,6 +89,7 @@ def resctrl_tree(root: Path, *, ways: int = 11, closids: int = 16, mb: int = 8) 
     }
     if mb:
         files["info/MB/num_closids"] = str(mb)
+        files["info/MB/min_bandwidth"] = files["info/MB/bandwidth_gran"] = "10"
     return write(root, files)
 
 

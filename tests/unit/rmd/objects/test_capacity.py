@@ -5,79 +5,70 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.capacity import (
-    CacheMachine,
-    GuaranteedPool,
-    measure,
+    cores_of,
+    offered,
     patch,
-    recall,
-    remember,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.topology import (
-    RmdPolicy,
-    parse_topology,
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
+    RunningWorkload,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import Cache
 from tests.unit.rmd.objects.things import running
 
-TWO_SOCKETS = CacheMachine(
-    (GuaranteedPool((0, 1, 2, 3), 6), GuaranteedPool((4, 5, 6, 7), 6)), {"gold": Cache(4, 4)}
-)
+Obj = dict[str, Any]
 
 
-def info(cores: str, guaranteed: str) -> dict[str, object]:
-    pools = {"guaranteed": guaranteed, "shared": "9"}
+def machine(mask: str = "7ff") -> Obj:
+    """Two sockets of four CPUs and six guaranteed ways each; a group of a policy on the first."""
+    group = {"cpus_list": "0-1", "schemata": {"L3": {"0": mask, "1": "7ff"}}}
     return {
-        "share_cpu_list": cores,
-        "NumWays": 11,
-        "available_ways": "7ff",
-        "available_ways_pool": pools,
+        "l3": {"0": "0-3", "1": "4-7"},
+        "pools": {"os": 1, "guaranteed": 6, "os_cpus": "0"},
+        "resctrl": {"cbm_mask": "7ff", "groups": {"0_1_2_3-guarantee": group}},
     }
 
 
-def test_a_pool_has_its_free_ways_and_those_that_workloads_hold() -> None:
-    topology = parse_topology({"Caches": {"0": info("0-3", "1-4"), "1": info("4-7", "1-6")}})
-    machine = measure(
-        topology, {"gold": RmdPolicy(Cache(4, 4))}, [running("a", cores="0 1", ways=2)]
-    )
-    assert machine == TWO_SOCKETS
+def left(there: list[RunningWorkload], *of_pods: str, found: Obj | None = None) -> int | None:
+    return offered(machine() if found is None else found, there, of_pods)
 
 
 def test_what_pods_do_not_own_is_not_offered() -> None:
     there = [running("a", cores="0 1", ways=2), running("p", cores="4 5", ways=3)]
-    assert TWO_SOCKETS.offered(there, {"p"}) == 4
-    assert TWO_SOCKETS.offered(there, {"p", "a"}) == 6
-    assert TWO_SOCKETS.offered(there, ()) == 3
+    assert left(there, "p") == 4
+    assert left(there, "p", "a") == 6
+    assert left(there) == 3
 
 
 def test_a_workload_over_two_sockets_holds_ways_of_both() -> None:
-    assert TWO_SOCKETS.offered([running("a", cores="3 4", ways=5)], ()) == 1
+    assert left([running("a", cores="3 4", ways=5)]) == 1
 
 
 def test_only_guaranteed_workloads_hold_ways_of_the_pool() -> None:
-    assert TWO_SOCKETS.offered([running("a", ways=0)], ()) == 6
-    assert TWO_SOCKETS.offered([running("a", cache={"max": 3, "min": 1})], ()) == 6
-    assert TWO_SOCKETS.offered([running("a", policy="gold", cache={})], ()) == 2
+    assert left([running("a", ways=0)]) == 6
+    assert left([running("a", cache={"max": 3, "min": 1})]) == 6
+
+
+def test_what_a_policy_holds_the_kernel_tells() -> None:
+    gold = running("a", policy="gold", cache={})
+    assert left([gold], found=machine("78")) == 2
+    # Above the guaranteed pool, or nothing set.
+    assert left([gold], found=machine("780")) == 6
+    assert left([gold], found=machine()) == 6
 
 
 def test_never_less_than_none() -> None:
-    assert TWO_SOCKETS.offered([running("a", ways=5), running("b", ways=5)], ()) == 0
-    assert CacheMachine((), {}).offered([], ()) == 0
+    assert left([running("a", ways=5), running("b", ways=5)]) == 0
+    assert left([], found={**machine(), "l3": {}}) == 0
 
 
-def test_what_is_remembered_is_of_one_run_of_the_daemon() -> None:
-    text = remember(TWO_SOCKETS, "pod-1/container-1")
-    assert recall(text, "pod-1/container-1") == TWO_SOCKETS
-    assert recall(text, "pod-1/container-2") is None
+def test_without_settings_nothing_is_known() -> None:
+    assert left([], found={**machine(), "pools": None}) is None
 
 
-@pytest.mark.parametrize(
-    "text", ["", "nonsense", "[]", '{"daemon": "x"}', '{"daemon": "x", "pools": 1, "policies": {}}']
-)
-def test_what_somebody_else_wrote_is_not_believed(text: str) -> None:
-    assert recall(text, "x") is None
+def test_all_cores() -> None:
+    assert cores_of(machine()) == tuple(range(8))
 
 
 def test_a_node_is_patched_only_where_it_differs() -> None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import decode
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_snapshot import (
+    NodeSnapshot,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.node_state import (
     rows,
     skeleton,
@@ -60,7 +63,9 @@ def test_workloads_without_uuid_do_not_become_one() -> None:
 def seen(
     there: list[RunningWorkload] | None, before: dict[str, Any], now: float, why: str = ""
 ) -> dict[str, Any]:
-    return status(before, there, why, now)
+    return status(
+        before, None if there is None else NodeSnapshot(tuple(there)), why, now, boot="b1"
+    )
 
 
 def test_the_last_good_stays_while_rmd_does_not_answer() -> None:
@@ -73,6 +78,28 @@ def test_the_last_good_stays_while_rmd_does_not_answer() -> None:
     assert seen(None, lost, NOW + 2 * HOUR, "connection refused") == lost
     back = seen([running()], lost, NOW + 1)
     assert (back["reachable"], back["lastSeen"]) == (True, LATER_TEXT)
+
+
+def test_what_the_kernel_does_and_in_which_boot() -> None:
+    group = {"cpus_list": "0-3", "schemata": {"L3": {"0": "60", "1": "7ff"}, "MB": {"0": 100}}}
+    empty = {"cpus_list": "", "schemata": {"L3": {"0": "7ff"}}}
+    groups = {"": {**group, "cpus_list": "4-7"}, "0_1_2_3-guarantee": group, "COS5": empty}
+    report = {"resctrl": {"groups": groups}}
+    good = status({}, NodeSnapshot((running(),), report), "", NOW, boot="b1")
+    assert good["groups"] == {
+        ".": {"CPUs": "4-7", "L3": "0=60;1=7ff", "MB": "0=100"},
+        "0_1_2_3-guarantee": {"CPUs": "0-3", "L3": "0=60;1=7ff", "MB": "0=100"},
+    }
+    assert good["bootID"] == "b1"
+    verdicts = {entry["type"]: (entry["status"], entry["message"]) for entry in good["conditions"]}
+    assert verdicts["Enforced"] == ("True", "")
+    bad = status(good, NodeSnapshot((running(),), report, {"1": "no"}, (5,)), "", NOW, boot="b1")
+    told = "web: no; core 5 is in a group of workloads, and no workload's"
+    assert bad["conditions"][1]["message"] == told
+    # A node that cannot be looked at may have booted, which the next look has to find out.
+    lost = status(bad, None, "gone", NOW, boot="b2")
+    assert (lost["bootID"], lost["groups"]) == ("b1", good["groups"])
+    assert lost["conditions"][1]["status"] == "Unknown"
 
 
 def test_last_seen_is_written_with_other_changes_or_after_an_hour() -> None:

@@ -14,7 +14,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_resu
     NodeReport,
     WorkloadWrite,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.judge import Refused
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_snapshot import (
+    NodeSnapshot,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.outcomes import (
     states_of,
 )
@@ -33,6 +35,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.w
     WorkloadOutcome,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import RmdError
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rules import RuleViolation
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
     RunningWorkload,
 )
@@ -46,7 +49,8 @@ def view(
     before: list[RunningWorkload] | None,
     report: NodeReport | None = None,
     owned: tuple[str, ...] = (),
-    refused: dict[str, Refused] | None = None,
+    refused: dict[str, RuleViolation] | None = None,
+    broken: dict[str, str] | None = None,
 ) -> View:
     annotations = {OWNED_ANNOTATION: json.dumps(list(owned))}
     found = View(
@@ -55,7 +59,7 @@ def view(
     if before is None:
         found.why = "no answer"
         return found
-    found.running = tuple(before)
+    found.look = NodeSnapshot(tuple(before), broken=broken or {})
     found.wanted = wanted_on(
         ONE, [entry], {entry.name: entry.nodes({}, {})}, before, range(8), owned
     )
@@ -63,7 +67,7 @@ def view(
 
 
 def report(after: list[RunningWorkload], *writes: WorkloadWrite, **more: Any) -> NodeReport:
-    return NodeReport(ONE, after=tuple(after), writes=list(writes), **more)
+    return NodeReport(ONE, after=NodeSnapshot(tuple(after)), writes=list(writes), **more)
 
 
 def state(entry: Declared, seen: View) -> OnNode | None:
@@ -131,10 +135,19 @@ def test_a_group_that_rmd_says_it_could_not_set_is_not_ready() -> None:
 
 
 def test_refused_before_it_was_sent() -> None:
-    refused = {"web": Refused(WorkloadOutcome.INVALID, "bad")}
+    refused = {"web": RuleViolation("no_cores", "bad")}
     assert state(WEB, view(WEB, [], refused=refused)) == OnNode(
-        WorkloadOutcome.INVALID, None, "bad"
+        WorkloadOutcome.INVALID, None, "bad; give core_ids"
     )
+    passing = {"web": RuleViolation("conflict_core", "taken")}
+    found = state(WEB, view(WEB, [], refused=passing))
+    assert found is not None
+    assert found.outcome is WorkloadOutcome.REFUSED
+
+
+def test_what_the_kernel_does_not_do_is_not_enforced() -> None:
+    found = state(WEB, view(WEB, [running()], broken={"1": "core 1 is not there"}))
+    assert found == OnNode(WorkloadOutcome.NOT_ENFORCED, running(), "core 1 is not there")
 
 
 def test_a_node_that_is_not_there() -> None:

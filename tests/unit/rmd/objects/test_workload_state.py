@@ -12,6 +12,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.w
     OnNode,
     WorkloadOutcome,
     make_status,
+    removed_status,
 )
 from tests.unit.rmd.objects.things import NOW, NOW_TEXT, running
 
@@ -44,17 +45,20 @@ def test_the_fields_are_the_seeds() -> None:
             "id": "2",
             "cosName": "0_1_2_3-guarantee",
             "status": "Successful",
+            "enforced": True,
         },
         "worker-node-2": {
             "response": "Success: 200",
             "id": "2",
             "cosName": "0_1_2_3-guarantee",
             "status": "Successful",
+            "enforced": True,
         },
     }
     assert status["nodes"] == "2/2"
     assert verdicts(status) == {
         "Ready": ("True", "AllNodes"),
+        "Enforced": ("True", "AllNodes"),
         "Degraded": ("False", "AsExpected"),
         "Invalid": ("False", "Accepted"),
     }
@@ -84,12 +88,37 @@ def test_version_0_3_says_more() -> None:
         "coreIds": ["3", "4", "5"],
         "rdt": {"cache": {"max": 2, "min": 2}, "mba": {"percentage": 50}},
         "plugins": {"pstate": {"ratio": "3.0", "monitoring": "on"}},
+        "enforced": True,
     }
+
+
+def test_what_is_not_in_force_is_not_ready() -> None:
+    off = OnNode(WorkloadOutcome.NOT_ENFORCED, running(), "it has 3 ways")
+    status = made({"a": POSTED, "b": off, "c": OnNode(WorkloadOutcome.UNREACHABLE, None, "gone")})
+    assert verdicts(status)["Enforced"] == ("False", "NotEnforced")
+    assert verdicts(status)["Ready"] == ("False", "NotEnforced")
+    assert status["conditions"][1]["message"] == "b: it has 3 ways"
+    states = status["workloadStates"]
+    assert [states[node].get("enforced") for node in "abc"] == [True, False, None]
+    unseen = made({"a": POSTED, "c": OnNode(WorkloadOutcome.UNREACHABLE, None, "gone")}, status)
+    assert verdicts(unseen)["Enforced"] == ("Unknown", "NotSeen")
+
+
+def test_nothing_is_ready_when_rmd_is_gone() -> None:
+    gone = removed_status(made({"a": POSTED}), 1, NOW)
+    assert {key: value[0] for key, value in verdicts(gone).items()} == dict.fromkeys(
+        ("Ready", "Enforced", "Degraded", "Invalid"), "False"
+    )
+    assert (gone["workloadStates"], gone["conditions"][0]["reason"]) == ({}, "Removed")
+    assert removed_status(gone, 1, NOW + 5) == gone
 
 
 def test_one_node_that_refuses_is_told_and_the_others_count() -> None:
     status = made({"a": POSTED, "b": OnNode(WorkloadOutcome.REFUSED, None, 'RMD says "no"')})
-    assert status["workloadStates"]["b"] == {"response": 'Fail: RMD says "no"'}
+    assert status["workloadStates"]["b"] == {
+        "response": 'Fail: RMD says "no"',
+        "enforced": False,
+    }
     assert status["nodes"] == "1/2"
     assert verdicts(status)["Ready"] == ("False", "Refused")
     assert verdicts(status)["Degraded"] == ("True", "Refused")
@@ -113,10 +142,11 @@ def test_invalid_says_why_and_what_ran_before_is_still_shown() -> None:
     status = made({"a": OnNode(WorkloadOutcome.INVALID, running(), "bad")}, problem="bad")
     assert verdicts(status) == {
         "Ready": ("False", "Invalid"),
+        "Enforced": ("False", "NotEnforced"),
         "Degraded": ("False", "NotTried"),
         "Invalid": ("True", "NotAccepted"),
     }
-    assert status["conditions"][2]["message"] == "bad"
+    assert status["conditions"][3]["message"] == "bad"
     assert status["workloadStates"]["a"]["id"] == "1"
 
 

@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.verify import differences
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.evidence import (
+    broken_workloads,
+    stray_cores,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
+    RunningWorkload,
+)
 from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import running
 
 Obj = dict[str, Any]
@@ -27,13 +33,26 @@ def report(**groups: Obj) -> Obj:
     return {
         "node": "n1",
         "l3": {"0": "0-3", "1": "4-7"},
-        "resctrl": {"cbm_mask": "7ff", "groups": {"": group("0,3"), "COS1": group("7"), **groups}},
+        "resctrl": {
+            "cbm_mask": "7ff",
+            "bandwidth": {"least": 10, "step": 10},
+            "groups": {"": group("0,3"), "COS1": group("7"), **groups},
+        },
     }
 
 
+def differences(found: Obj, there: list[RunningWorkload]) -> list[str]:
+    """All that is said of all workloads."""
+    return [
+        sentence
+        for said in broken_workloads(found, there).values()
+        for sentence in said.split("; ")
+    ]
+
+
 def test_all_is_well() -> None:
-    two_sockets = running("b", "3 5", cos_name="COS3", cache=(4, 2))
-    shared = running("s", "6", cos_name="COS4", cache=(0, 0))
+    two_sockets = running("b", "3 5", cos_name="COS3", cache=(4, 2), id="2")
+    shared = running("s", "6", cos_name="COS4", cache=(0, 0), id="3")
     found = report(
         COS2=group("1-2", "600"), COS3=group("3,5", "c0", "f0"), COS4=group("6", "1", "1")
     )
@@ -51,14 +70,13 @@ def test_a_restored_percentage_may_be_rounded() -> None:
     [
         (
             group("1-2", "7ff", "600"),
-            ["has all 11 ways of its cache 0 instead of 2", "restricts cache 1 to 2 ways"],
+            ["has all 11 ways of its cache 0 instead of 2", "cache 1, where it has no core, is"],
         ),
         (group("1-2", "700"), ["has 3 ways of cache 0 instead of 2"]),
         (group("1-2", "400"), ["has 1 ways of cache 0 instead of 2"]),
-        (group("1", "600"), ["core 2 of workload w is not in COS2"]),
-        (group("1-4", "600"), ["core 3-4 is in COS2, and no workload has it there"]),
-        ({"cpus_list": "1-2", "schemata": {"L3": {"1": "7ff"}}}, ["has no ways of cache 0 set"]),
-        ({"cpus_list": "1-2", "schemata": {}}, ["has no ways of cache 0 set"]),
+        (group("1", "600"), ["core 2 is not in COS2"]),
+        ({"cpus_list": "1-2", "schemata": {"L3": {"1": "7ff"}}}, ["no ways of cache 0 are set"]),
+        ({"cpus_list": "1-2", "schemata": {}}, ["no ways of cache 0 are set"]),
     ],
 )
 def test_what_is_not_as_rmd_says(found: Obj, words: list[str]) -> None:
@@ -81,14 +99,14 @@ def test_two_sockets_are_both_looked_at() -> None:
     wanted = running(cores="1 5")
     assert differences(report(COS2=group("1,5", "600", "600")), [wanted]) == []
     (said,) = differences(report(COS2=group("1,5", "600", "7ff")), [wanted])
-    assert said == "workload w has all 11 ways of its cache 1 instead of 2"
+    assert said == "it has all 11 ways of its cache 1 instead of 2"
 
 
 def test_bandwidth_is_that_of_the_workloads_socket() -> None:
     wanted = running(rdt={"cache": {"max": 2, "min": 2}, "mba": {"percentage": 50}})
     assert differences(report(COS2=group("1-2", "600", mb0=50, mb1=100)), [wanted]) == []
     (said,) = differences(report(COS2=group("1-2", "600", mb0=100, mb1=50)), [wanted])
-    assert said == "workload w has 100 memory bandwidth at cache 0 instead of 50"
+    assert said == "it has 100 memory bandwidth at cache 0 instead of 50"
     (said,) = differences(report(COS2=group("1-2", "600")), [wanted])
     assert "has no memory bandwidth" in said
     in_megabytes = running(rdt={"cache": {"max": 2, "min": 2}, "mba": {"mbps": 1500}})
@@ -104,33 +122,48 @@ def test_bandwidth_beside_a_policy_is_never_set() -> None:
 
 def test_a_ghost() -> None:
     (said,) = differences(report(), [running()])
-    assert said == "workload w is in COS2, and the node has no such group: nothing is in force"
+    assert said == "the node has no group COS2"
 
 
-def test_guaranteed_ways_are_shared_with_nobody() -> None:
-    other = running("x", "3", cos_name="COS3")
-    said = differences(report(COS2=group("1-2", "600"), COS3=group("3", "300")), [running(), other])
-    assert said == ["workloads w and x share ways of cache 0"]
-    # On the other socket the same bits are other ways.
-    far = running("x", "5", cos_name="COS3")
-    assert (
-        differences(report(COS2=group("1-2", "600"), COS3=group("5", one="600")), [running(), far])
-        == []
-    )
+@pytest.mark.parametrize(
+    ("one", "other"), [((2, 2), (2, 2)), ((2, 2), (4, 2)), ((2, 2), (0, 0)), ((4, 2), (0, 0))]
+)
+def test_pools_keep_their_ways_from_each_other(one: Any, other: Any) -> None:
+    there = [running(cache=one), running("x", "3", cos_name="COS3", cache=other, id="2")]
+    said = broken_workloads(report(COS2=group("1-2", "600"), COS3=group("3", "300")), there)
+    assert said["1"].endswith("it shares ways of cache 0 with x")
+    assert said["2"].endswith("it shares ways of cache 0 with w")
+
+
+def test_the_same_bits_of_another_socket_are_other_ways() -> None:
+    far = running("x", "5", cos_name="COS3", id="2")
+    found = report(COS2=group("1-2", "600"), COS3=group("5", one="600"))
+    assert differences(found, [running(), far]) == []
+
+
+def test_best_effort_may_come_to_share_with_its_own() -> None:
+    there = [
+        running(cache=(2, 1)),
+        running("x", "3", cos_name="COS3", cache=(2, 1), id="2"),
+    ]
+    assert differences(report(COS2=group("1-2", "600"), COS3=group("3", "600")), there) == []
 
 
 @pytest.mark.parametrize("name", ["COS5", "COS12", "1_2-guarantee", "3-besteffort", "shared"])
 def test_cores_that_were_left_behind(name: str) -> None:
-    (said,) = differences(report(**{name: group("4-5")}), [])
-    assert said == f"core 4-5 is in {name}, and no workload has it there"
+    assert stray_cores(report(**{name: group("4-5")}), []) == (4, 5)
+
+
+def test_a_workloads_own_cores_are_no_strays() -> None:
+    assert stray_cores(report(COS2=group("1-4")), [running()]) == (3, 4)
 
 
 @pytest.mark.parametrize("name", ["", "COS1", "infra", "mine"])
 def test_groups_of_others_are_nobodys_business(name: str) -> None:
-    assert differences(report(**{name: group("4-5")}), []) == []
+    assert stray_cores(report(**{name: group("4-5")}), []) == ()
 
 
 def test_without_resctrl() -> None:
-    assert differences({"node": "n1", "resctrl": None}, []) == [
-        "resctrl is not mounted, so no workload can be in force"
-    ]
+    found = {"node": "n1", "resctrl": None}
+    assert differences(found, [running()]) == ["resctrl is not mounted"]
+    assert stray_cores(found, []) == ()

@@ -1,0 +1,101 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which of a node's actions are sent at all: RMD's rules for each workload alone, so that one does
+not hold up others.
+
+The one that comes first is the one that gets what two of them want: cores, or ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Optional, Union
+
+from .actions import Action, Delete, Post, Replace, changes, removed_by, uuid_of
+from .agents import Report
+from .daemon_client import Daemon
+from .dialect import Dialect
+from .rules import RuleViolation, capacity, problems, unchangeable
+from .topology import Policies, Topology
+from .workloads import RunningWorkload, Workload
+
+
+@dataclass(frozen=True)
+class RuleMachine:
+    """What the rules look at; None for what is not known. report: the agent's."""
+
+    topology: Optional[Topology] = None
+    policies: Optional[Policies] = None
+    dialect: Optional[Dialect] = None
+    report: Report = field(default_factory=dict)
+
+
+def machine_for(actions: Sequence[Action], daemon: Daemon, report: Optional[Report]) -> RuleMachine:
+    """What the rules need to know for these actions; asks the daemon for no more than that."""
+    adding = [action.workload for action in actions if isinstance(action, (Post, Replace))]
+    known = RuleMachine(dialect=daemon.dialect, report=report or {})
+    if not adding:
+        return known
+    return RuleMachine(
+        daemon.topology(mba=any(workload.mba for workload in adding)),
+        daemon.policies() if any(workload.policy for workload in adding) else None,
+        daemon.dialect,
+        report or {},
+    )
+
+
+def check(
+    actions: Sequence[Action], running: Iterable[RunningWorkload], machine: RuleMachine
+) -> tuple[list[Action], dict[str, RuleViolation]]:
+    """The actions to send, Keeps included, and by uuid why the others are not. Pure."""
+    there = list(running)
+    refused: dict[str, RuleViolation] = {}
+    while True:
+        # A replacement that is refused leaves its old self, which may be in others' way: so look
+        # again.
+        more = _first_refused(actions, there, machine, refused)
+        if not more:
+            return [action for action in actions if uuid_of(action) not in refused], refused
+        refused |= more
+
+
+def _first_refused(
+    actions: Sequence[Action],
+    running: Sequence[RunningWorkload],
+    machine: RuleMachine,
+    refused: dict[str, RuleViolation],
+) -> dict[str, RuleViolation]:
+    """The first action that is refused, given those that are already; nothing if there is none."""
+    left = [action for action in changes(actions) if uuid_of(action) not in refused]
+    removed = [old.id for old in removed_by(left)]
+    others = [found.workload for found in running if found.id not in removed]
+    sent: list[Action] = [action for action in left if isinstance(action, Delete)]
+    for action in left:
+        found = list(unchangeable([action]))
+        if not found and isinstance(action, (Post, Replace)):
+            found = _of_rules(action, sent, others, machine)
+            sent.append(action)
+            others.append(action.workload)
+        if found:
+            return {uuid_of(action): found[0]}
+    return {}
+
+
+def _of_rules(
+    action: Union[Post, Replace],
+    sent: Sequence[Action],
+    others: Sequence[Workload],
+    machine: RuleMachine,
+) -> list[RuleViolation]:
+    found = problems(
+        action.workload,
+        machine.topology,
+        machine.policies,
+        dialect=machine.dialect,
+        report=machine.report,
+        others=others,
+    )
+    if found or machine.topology is None:
+        return found
+    return capacity([*sent, action], machine.topology, machine.policies)

@@ -1,0 +1,85 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One look at a node: what RMD says that runs, and what the kernel does of it by the agent's
+report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Optional
+
+from .agents import Agent, Report
+from .daemon_client import Daemon
+from .evidence import broken_workloads, stray_cores
+from .rmd_errors import RmdError
+from .workloads import RunningWorkload
+
+# Beside the agent's own interval: its look itself, and its line's way into the log.
+_SLACK_S = 0.2
+_LONGEST_PAUSE_S = 1.0
+
+
+@dataclass(frozen=True)
+class NodeSnapshot:
+    """report: None where there is none, and none was needed. broken: workloads that are not in force, by their
+    ids, and why. strays: CPUs that lie in groups of workloads, and are no workload's."""
+
+    running: tuple[RunningWorkload, ...]
+    report: Optional[Report] = None
+    broken: Mapping[str, str] = field(default_factory=dict)
+    strays: tuple[int, ...] = ()
+
+
+def look_at(daemon: Daemon, agent: Agent, *, required: bool = True) -> NodeSnapshot:
+    """One GET, and one report. Raises RmdError where either is not to be had.
+
+    required: False where RMD's word will do if the agent says nothing, as for taking workloads
+    away.
+    """
+    return _judged_by(tuple(daemon.workloads()), agent, required=required)
+
+
+def judged(running: tuple[RunningWorkload, ...], report: Report) -> NodeSnapshot:
+    """What RMD says, and what the kernel does of it. Pure."""
+    return NodeSnapshot(
+        running, report, broken_workloads(report, running), stray_cores(report, running)
+    )
+
+
+def look_after(
+    daemon: Daemon,
+    agent: Agent,
+    written: float,
+    is_good: Callable[[NodeSnapshot], bool],
+    *,
+    required: bool = True,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> NodeSnapshot:
+    """A look of the time after a write: a good one as soon as there is one, another one when the
+    agent must have seen the write.
+
+    written: when, by clock. An agent speaks when something changes, so that after two of its
+    intervals its last word holds, whenever it was said.
+    """
+    running = tuple(daemon.workloads())
+    while True:
+        found = _judged_by(running, agent, required=required)
+        interval = float((found.report or {}).get("interval") or 0)
+        if is_good(found) or clock() >= written + 2 * interval + _SLACK_S:
+            return found
+        sleep(min(_LONGEST_PAUSE_S, max(interval / 4, 0.01)))
+
+
+def _judged_by(
+    running: tuple[RunningWorkload, ...], agent: Agent, *, required: bool
+) -> NodeSnapshot:
+    try:
+        return judged(running, agent.report())
+    except RmdError:
+        if required:
+            raise
+        return NodeSnapshot(running)
