@@ -22,7 +22,7 @@ from tests.integration.test_other_vendors import OURS, RECIPES, enable, limited
 
 pytestmark = pytest.mark.recipes
 
-DRA = {"hardware_enablement_recipe": "dra-like"}
+DRA: dict[str, Any] = {"hardware_enablement_recipe": "dra-like"}
 OPTIONS: dict[str, Any] = {"devices": 2}
 HOLDER = "holder"
 
@@ -105,7 +105,7 @@ def test_cards_are_proven_by_slices_and_a_claim_which_goes_with_its_pod(cluster:
 def test_gpus_are_claimed_where_the_recipe_for_them_is_extended(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    recipe = {"hardware_enablement_recipe": "nvidia-gpu-dra"}
+    recipe: dict[str, Any] = {"hardware_enablement_recipe": "nvidia-gpu-dra"}
     options = {"exporter_validation": False, "driver_precompiled": True}
     gpus = limited(cluster, "nvidia-gpu-dra", tmp_path, OURS)
     gpus.play("enable", **recipe, hardware_enablement_options=options).check()
