@@ -122,6 +122,16 @@ NFD_IMAGE_MODULES = (
     ),
 )
 
+# Only for real nodes whose container runtime gives CDI devices by an annotation.
+INJECTOR_MODULES = (
+    Module(
+        "device-injector",
+        "github.com/containerd/nri",
+        {"device-injector": "hardware.enablement/tests/cluster/tools/device-injector"},
+        {},
+    ),
+)
+
 # Only for real nodes that say what their NUMA nodes have free.
 EXPORTER_MODULES = (
     Module(
@@ -228,11 +238,12 @@ def given_programs(search_path: str, modules: Sequence[Module] = MODULES) -> dic
 
 
 def cache_key(module: Module, tools: Path = TOOLS) -> str:
-    """16 hex digits over the module's go.mod and go.sum, the flags, the packages and this machine's
-    architecture."""
+    """16 hex digits over the module's go.mod and go.sum, sources of our own beside them, the flags,
+    the packages and this machine's architecture."""
     digest = hashlib.sha256()
-    for name in ("go.mod", "go.sum"):
-        digest.update((tools / module.folder / name).read_bytes())
+    folder = tools / module.folder
+    for file in (folder / "go.mod", folder / "go.sum", *sorted(folder.glob("*.go"))):
+        digest.update(file.read_bytes())
     recipe = [
         _flags(module, tools),
         sorted(module.packages.items()),

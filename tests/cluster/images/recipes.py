@@ -10,7 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster.paths import HERE
-from tests.cluster.programs import EXPORTER_MODULES, NFD_IMAGE_MODULES, Module
+from tests.cluster.programs import (
+    EXPORTER_MODULES,
+    INJECTOR_MODULES,
+    NFD_IMAGE_MODULES,
+    Module,
+)
 
 # Not made of Debian packages.
 PAUSE = "pause"
@@ -180,7 +185,15 @@ NFD = Packed(
     {f"/usr/bin/{name}": name for name in ("nfd-gc", "nfd-master", "nfd-worker")},
 )
 
-PACKED = {packed.name: packed for packed in (EXPORTERS, NFD)}
+INJECTOR = Packed(
+    "device-injector",
+    "a stand-in of NRI's device injector",
+    "python-base",
+    INJECTOR_MODULES,
+    {"/bin/plugin": "device-injector"},
+)
+
+PACKED = {packed.name: packed for packed in (EXPORTERS, NFD, INJECTOR)}
 
 OVERLAYS = {overlay.name: overlay for overlay in (GPU,)}
 

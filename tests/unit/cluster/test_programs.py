@@ -16,6 +16,7 @@ from tests.cluster import programs
 from tests.cluster.errors import ClusterError
 from tests.cluster.programs import (
     HELM_MODULES,
+    INJECTOR_MODULES,
     KUBELET_MODULES,
     KUBERNETES,
     KWOK_MODULES,
@@ -46,6 +47,7 @@ def tools(tmp_path: Path) -> Path:
         *REGISTRY_MODULES,
         *PROMTOOL_MODULES,
         *HELM_MODULES,
+        *INJECTOR_MODULES,
     ],
     ids=lambda module: module.folder,
 )
@@ -57,6 +59,14 @@ def test_every_module_pins_its_version_and_names_its_programs_as_tools(module: M
 
 def test_the_key_is_stable(tools: Path) -> None:
     assert cache_key(KUBERNETES, tools) == cache_key(KUBERNETES)
+
+
+def test_the_key_follows_sources_of_our_own(tools: Path) -> None:
+    (module,) = INJECTOR_MODULES
+    before = cache_key(module, tools)
+    with (tools / module.folder / "main.go").open("a") as file:
+        file.write("// changed\n")
+    assert cache_key(module, tools) != before
 
 
 @pytest.mark.parametrize("name", ["go.mod", "go.sum"])
