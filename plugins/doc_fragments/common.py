@@ -174,7 +174,7 @@ options:
   recipe_dir:
     description:
       - The folder that holds the recipe's folder, or a ConfigMap (V(cm://namespace/name)) or an artifact of a registry
-        (V(oci://registry/repository:tag)) with the same content.
+        (V(oci://registry/repository:tag)) with the same content, or a Helm repository (V(https://host/path)).
       - A recipe that is not in it, or without it any, is one of this collection.
     type: path
 """
@@ -188,7 +188,7 @@ options:
   recipe_dir:
     description:
       - The folder that holds the recipe's folder, or a ConfigMap (V(cm://namespace/name)) or an artifact of a registry
-        (V(oci://registry/repository:tag)) with the same content.
+        (V(oci://registry/repository:tag)) with the same content, or a Helm repository (V(https://host/path)).
       - A recipe that is not in it, or without it any, is one of this collection.
     type: path
   bundle:

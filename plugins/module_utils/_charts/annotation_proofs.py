@@ -50,6 +50,10 @@ def _awaited(manifest: Obj) -> Iterator[Proof]:
     kind = manifest["kind"]
     if kind in _ROLLED_OUT:
         return
+    if kind == "BuildConfig":
+        named = _named(manifest)
+        yield Proof("build", {key: named[key] for key in ("name", "namespace") if key in named})
+        return
     spec: dict[str, Any] = dict(_named(manifest))
     if kind in _CONDITIONS:
         spec["condition"] = {"type": _CONDITIONS[kind]}

@@ -1,81 +1,109 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A chart's archive, which anybody may have made: unpacked in memory, within limits, regular files
-of one folder only."""
+"""Packed charts, which anybody may have made: their files as text, and which version counts. Pure."""
 
 from __future__ import annotations
 
-import io
-import tarfile
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from .._errors import InvalidInput
+from .._recipes.documents import parse
+from .._recipes.recipe_archive import MOST_BYTES, unpack
+from .._schema.problems import suggest
 
-# Helm's own limit for what a release may be is about a megabyte; pictures and licences come on top.
-MOST_BYTES = 20_000_000
-MOST_FILES = 2_000
+CHART_FILE = "Chart.yaml"
 DEEPEST = 4
+_PACKED = ".tgz"
 
 
-def unpack(data: bytes, source: str, depth: int = 0) -> dict[str, str]:
+def chart_files(data: bytes, source: str, depth: int = 0) -> dict[str, str]:
     """The texts of a packed chart by their path inside it; charts packed inside it are unpacked too.
 
     source is for messages. What is no text is left out. Raises InvalidInput for what is no archive
-    of one chart, and for one that names a path outside of itself, holds links, or is too large.
+    of one chart, and where charts are too many or too large together.
     """
     if depth > DEEPEST:
         raise _refused(source, f"charts are packed inside of each other more than {DEEPEST} deep")
-    found: dict[str, str] = {}
-    folders: set[str] = set()
-    for name, content in _files(data, source):
-        folder, _slash, path = name.partition("/")
-        folders.add(folder)
-        if path.endswith(".tgz") and PurePosixPath(path).parent.name == "charts":
-            inner = unpack(content, f"{source}, {path}", depth + 1)
-            place = f"{path.removesuffix('.tgz')}"
-            found.update({f"{place}/{each}": text for each, text in inner.items()})
-        else:
-            text = text_of(content)
-            if text is not None:
-                found[path] = text
-    if len(folders) != 1 or "Chart.yaml" not in found:
-        raise _refused(source, "it is no chart: a chart is one folder with a Chart.yaml")
-    if len("".join(found.values())) > MOST_BYTES:
+    files = unpack(data, source)
+    folders = {path.partition("/")[0] for path in files}
+    if len(folders) != 1 or f"{min(folders)}/{CHART_FILE}" not in files:
+        raise _refused(source, f"it is no chart, which is one folder with a {CHART_FILE}")
+    inside = {path.partition("/")[2]: content for path, content in files.items()}
+    found = texts_of(inside, source, depth)
+    if sum(map(len, found.values())) > MOST_BYTES:
         raise _refused(source, f"it holds more than {MOST_BYTES} bytes")
     return found
 
 
-def text_of(content: bytes) -> str | None:
-    """A file as text, None for what is none, such as a picture."""
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        return None
+def texts_of(files: Mapping[str, bytes], source: str, depth: int = 0) -> dict[str, str]:
+    """The texts of a folder's files, in which packed charts of folders called charts are folders,
+    too."""
+    found: dict[str, str] = {}
+    for path, content in files.items():
+        if is_subchart(path):
+            inner = chart_files(content, f"{source}, {path}", depth + 1)
+            place = path.removesuffix(_PACKED)
+            found.update({f"{place}/{each}": text for each, text in inner.items()})
+            continue
+        try:
+            found[path] = content.decode()
+        except UnicodeDecodeError:
+            continue
+    return found
 
 
-def _files(data: bytes, source: str) -> Iterator[tuple[str, bytes]]:
-    left, count = MOST_BYTES, 0
-    try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r|gz") as archive:
-            for member in archive:
-                parts = PurePosixPath(member.name).parts
-                if member.isdir():
-                    continue
-                if not member.isreg():
-                    raise _refused(source, f"{member.name} is a link or a device")
-                if member.name.startswith("/") or ".." in parts or "\\" in member.name:
-                    raise _refused(source, f"{member.name} leads out of the chart")
-                count, left = count + 1, left - member.size
-                if count > MOST_FILES or left < 0:
-                    limits = f"{MOST_FILES} files or {MOST_BYTES} bytes"
-                    raise _refused(source, f"it holds more than {limits}")
-                stream = archive.extractfile(member)
-                if stream is not None and len(parts) > 1:
-                    yield PurePosixPath(*parts).as_posix(), stream.read()
-    except (tarfile.TarError, EOFError, OSError) as error:
-        raise _refused(source, f"it is no gzipped tar archive: {error}") from None
+def is_subchart(path: str) -> bool:
+    """Whether a file is a chart packed inside another one."""
+    return path.endswith(_PACKED) and PurePosixPath(path).parent.name == "charts"
+
+
+def charts_among(
+    files: Mapping[str, bytes], source: str, version: str
+) -> tuple[dict[str, bytes], dict[str, dict[str, str]]]:
+    """The files that are no packed charts, and name -> files of those charts that are, each in the
+    wanted version, else its newest."""
+    packed = {
+        path: chart_files(content, f"{source}, {path}")
+        for path, content in files.items()
+        if path.endswith(_PACKED) and not is_subchart(path)
+    }
+    versions: dict[str, dict[str, dict[str, str]]] = {}
+    for path, chart in packed.items():
+        name, own = _identity(chart, f"{source}, {path}")
+        versions.setdefault(name, {})[own] = chart
+    chosen = {
+        name: found[choose_version(found, version, f"{source}, {name}")]
+        for name, found in versions.items()
+    }
+    return {path: content for path, content in files.items() if path not in packed}, chosen
+
+
+def choose_version(versions: Iterable[str], wanted: str, where: str) -> str:
+    """The wanted version, else the newest that is no pre-release, else the newest. Raises
+    InvalidInput where there is no such version."""
+    known = sorted(versions, key=_order)
+    if wanted:
+        if wanted not in known:
+            raise InvalidInput(
+                f"there is no version {wanted} of the chart{suggest(wanted, known)}", where=where
+            )
+        return wanted
+    return next((each for each in reversed(known) if "-" not in each), known[-1])
+
+
+def _order(version: str) -> tuple[list[int], bool, str]:
+    """Numbers first; a pre-release comes before its release."""
+    numbers, dash, rest = version.removeprefix("v").partition("+")[0].partition("-")
+    return [int(part) for part in re.findall(r"\d+", numbers)], not dash, rest
+
+
+def _identity(chart: Mapping[str, str], source: str) -> tuple[str, str]:
+    head = parse(chart[CHART_FILE], f"{source}, {CHART_FILE}")
+    first = head[0] if len(head) == 1 and isinstance(head[0], dict) else {}
+    return str(first.get("name") or ""), str(first.get("version") or "")
 
 
 def _refused(source: str, why: str) -> InvalidInput:

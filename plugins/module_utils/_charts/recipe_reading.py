@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -18,6 +18,7 @@ from .._recipes.recipe import Option, Recipe, State
 from .._recipes.schema import DNS_LABEL, RESERVED_RECIPES
 from .._recipes.standard import STANDARD_OPTIONS
 from .._schema.problems import describe
+from .chart_archive import CHART_FILE
 from .chart_format import ChartFormat
 from .chart_rendering import ChartRendering, Helm
 from .chart_states import states_of, steps_of, templates_in
@@ -26,7 +27,6 @@ from .helm_program import run_helm
 from .numbered_manifests import NumberedFormat, as_chart, is_numbered, manifests_at, numbered_steps
 from .sro_annotations import misspelt_in
 
-CHART_FILE = "Chart.yaml"
 _LONGEST_NAME = 30
 _VERSION = re.compile(r"v?\d+(\.\d+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 # Every Linux node, as the operator has it without a selector.
@@ -43,6 +43,12 @@ _OWN_OPTIONS = (
     Option("push_secret", "str", "", "The Secret that charts push images with (pushSecretName)."),
     Option("os_image_url", "str", "", "The image of the nodes' system (osImageURL)."),
 )
+
+
+def is_recipe(paths: Iterable[str]) -> bool:
+    """Whether files with these paths inside a folder are a recipe, in whatever format."""
+    known = set(paths)
+    return bool(known & {RECIPE_FILE, CHART_FILE}) or is_numbered(map(PurePosixPath, known))
 
 
 def read_recipe(bundle: Mapping[str, str], source: str, helm: Helm = run_helm) -> Recipe:

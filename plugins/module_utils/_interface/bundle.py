@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from .._charts.recipe_reading import CHART_FILE
+from .._charts.chart_archive import CHART_FILE
 from .._errors import InvalidInput
 from .._recipes.overlay import RECIPE_FILE, extended_by, with_base
 from .recipe_source import RecipeStore

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where recipes may be: a folder, a ConfigMap (cm://namespace/name), an artifact in a registry
-(oci://registry/repository:tag)."""
+(oci://registry/repository:tag), a Helm repository (https://host/path)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from .._errors import InvalidInput
 from .._recipes.recipe_archive import MOST_BYTES, unpack
 from .._registry.image_client import Registries
 from .._registry.image_names import parse
+from .chart_repository import ChartRepository
 from .recipe_store import FileStore
 from .text_store import TextStore
 
-CONFIGMAP, ARTIFACT = "cm://", "oci://"
+CONFIGMAP, ARTIFACT, REPOSITORY, FOLDER = "cm://", "oci://", "https://", "file://"
 # What stands for a slash in a ConfigMap's key.
 _SLASH = "__"
 _NAME = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?"
 
-RecipeStore = Union[FileStore, TextStore]
+RecipeStore = Union[FileStore, TextStore, ChartRepository]
 
 
 def open_store(
@@ -37,12 +38,15 @@ def open_store(
         return _configmap(place, client)
     if place.startswith(ARTIFACT):
         return _artifact(place, registries)
-    folder = FileStore(Path(place).expanduser())
+    if place.startswith(REPOSITORY):
+        return ChartRepository.at(place, lambda url, most: registries().file(url, most))
+    folder = FileStore(Path(place.removeprefix(FOLDER)).expanduser())
     folder.refuse_missing()
     return folder
 
 
 def _configmap(place: str, client: Callable[[], Client]) -> TextStore:
+    place, _hash, version = place.partition("#")
     namespace, slash, name = place.removeprefix(CONFIGMAP).partition("/")
     if not slash or not all(re.fullmatch(_NAME, part) for part in (namespace, name)):
         raise InvalidInput(
@@ -66,7 +70,7 @@ def _configmap(place: str, client: Callable[[], Client]) -> TextStore:
             raise InvalidInput(
                 f"a file of {place} is refused", why=f"{path} leads out of it", todo="rename it"
             )
-    return TextStore.of(place, name, paths)
+    return TextStore.of(place, name, paths, version)
 
 
 def _artifact(place: str, registries: Callable[[], Registries]) -> TextStore:

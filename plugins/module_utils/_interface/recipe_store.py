@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .._charts.chart_archive import unpack
-from .._charts.numbered_manifests import is_numbered
-from .._charts.recipe_reading import CHART_FILE
+from .._charts.chart_archive import CHART_FILE, chart_files, is_subchart
+from .._charts.recipe_reading import is_recipe
 from .._errors import InvalidInput
 from .._recipes.overlay import RECIPE_FILE
 
@@ -52,12 +51,9 @@ class FileStore:
     def holds(self, name: str) -> bool:
         """Whether there is such a recipe."""
         folder = self.path / name
-        if any((folder / file).is_file() for file in (RECIPE_FILE, CHART_FILE)):
-            return True
-        manifests = folder.rglob("*.yaml") if folder.is_dir() else ()
-        return is_numbered(path.relative_to(folder) for path in manifests) or bool(
-            self._archives(name)
-        )
+        files = folder.rglob("*.y*ml") if folder.is_dir() else ()
+        inside = (path.relative_to(folder).as_posix() for path in files)
+        return is_recipe(inside) or bool(self._archives(name))
 
     def read(self, name: str) -> dict[str, str]:
         """The texts of a recipe by their path inside its folder; hidden files do not count. Raises
@@ -74,8 +70,8 @@ class FileStore:
                 raise InvalidInput(
                     f"{path} is too large", why=f"the limit is {MAX_BYTES} bytes", todo="split it"
                 )
-            if path.suffix == ".tgz" and path.parent.name == "charts":
-                packed = unpack(path.read_bytes(), str(path))
+            if is_subchart(inside):
+                packed = chart_files(path.read_bytes(), str(path))
                 place = inside.removesuffix(".tgz")
                 bundle.update({f"{place}/{each}": text for each, text in packed.items()})
                 continue
@@ -107,4 +103,4 @@ class FileStore:
                 why=", ".join(path.name for path in archives),
                 todo="name one of them, without .tgz",
             )
-        return unpack(archives[0].read_bytes(), str(archives[0]))
+        return chart_files(archives[0].read_bytes(), str(archives[0]))

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from .._charts.chart_archive import charts_among, is_subchart, texts_of
+from .._charts.recipe_reading import is_recipe
 from .._errors import InvalidInput
-from .._recipes.overlay import RECIPE_FILE
-from .recipe_store import MAX_BYTES, TEXT_SUFFIXES
+from .recipe_store import HELM_IGNORES, MAX_BYTES, TEXT_SUFFIXES
 
 
 @dataclass(frozen=True)
@@ -23,28 +24,37 @@ class TextStore:
     files: Mapping[str, str]
 
     @classmethod
-    def of(cls, source: str, name: str, files: Mapping[str, bytes]) -> TextStore:
+    def of(cls, source: str, name: str, files: Mapping[str, bytes], version: str = "") -> TextStore:
         """A store of what came. Files of one recipe, without its folder, are those of the recipe
-        called name. Raises InvalidInput for what should be text and is none, or is too large."""
-        folder = f"{name}/" if RECIPE_FILE in files else ""
-        texts = {path: _text(content, f"{source}, {path}") for path, content in files.items()}
-        return cls(
-            source, {f"{folder}{path}": text for path, text in texts.items() if text is not None}
+        called name. Packed charts are recipes, each in the wanted version, else in its newest.
+        Raises InvalidInput for what should be text and is none, or is too large."""
+        others, charts = charts_among(files, source, version)
+        subcharts = {path: content for path, content in others.items() if is_subchart(path)}
+        texts = texts_of(subcharts, source)
+        for path, content in others.items():
+            text = None if path in subcharts else _text(content, f"{source}, {path}")
+            if text is not None:
+                texts[path] = text
+        whole = (
+            {f"{name}/{path}": text for path, text in texts.items()} if _is_one(texts) else texts
         )
+        for chart, inside in charts.items():
+            whole |= {f"{chart}/{path}": text for path, text in inside.items()}
+        return cls(source, whole)
 
     def __str__(self) -> str:
         return self.source
 
     def names(self) -> list[str]:
         """The recipes that it holds."""
-        paths = map(PurePosixPath, self.files)
-        return sorted(
-            path.parent.name for path in paths if len(path.parts) == 2 and path.name == RECIPE_FILE
-        )
+        folders = {path.partition("/")[0] for path in self.files if "/" in path}
+        return sorted(name for name in folders if self.holds(name))
 
     def holds(self, name: str) -> bool:
         """Whether there is such a recipe."""
-        return f"{name}/{RECIPE_FILE}" in self.files
+        return is_recipe(
+            path.partition("/")[2] for path in self.files if path.startswith(f"{name}/")
+        )
 
     def read(self, name: str) -> dict[str, str]:
         """The texts of a recipe by their path inside its folder; hidden files do not count."""
@@ -56,8 +66,13 @@ class TextStore:
         return {
             path: text
             for path, text in inside.items()
-            if not any(part.startswith(".") for part in path.split("/"))
+            if path == HELM_IGNORES or not any(part.startswith(".") for part in path.split("/"))
         }
+
+
+def _is_one(files: Iterable[str]) -> bool:
+    """Whether the files are those of one recipe, without its folder."""
+    return is_recipe(path for path in files if "/" not in path)
 
 
 def _text(content: bytes, where: str) -> str | None:

@@ -12,6 +12,7 @@ from .._schema.shapes import Tagged
 from .declaration import ProofKind
 from .kinds import (
     allocatable,
+    build,
     image,
     logs,
     metrics,
@@ -31,6 +32,7 @@ _MODULES = (
     logs,
     node_labels,
     resource,
+    build,
     metrics,
 )
 

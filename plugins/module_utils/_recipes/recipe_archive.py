@@ -6,8 +6,10 @@ files that stay inside of it only. Pure."""
 
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
+import zlib
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -26,7 +28,9 @@ def unpack(data: bytes, source: str) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     left = MOST_BYTES
     try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r|gz") as archive:
+        # Not tarfile's own "r|gz": it stumbles over the extra field in the header that helm writes.
+        plain = gzip.GzipFile(fileobj=io.BytesIO(data))
+        with plain, tarfile.open(fileobj=plain, mode="r|") as archive:
             for path, member in _members(archive, source):
                 left -= member.size
                 if len(found) >= MOST_FILES or left < 0:
@@ -34,7 +38,7 @@ def unpack(data: bytes, source: str) -> dict[str, bytes]:
                     raise _refused(source, f"it holds more than {limits}")
                 stream = archive.extractfile(member)
                 found[path] = stream.read() if stream else b""
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise _refused(source, f"it is no gzipped tar archive ({error})") from None
     return found
 

@@ -20,6 +20,7 @@ from .registry_errors import ImageNotFound, RegistryError
 from .repository import Platform, Repository
 from .session import RegistrySession
 from .target import Target
+from .web_files import read_file
 
 T = TypeVar("T")
 
@@ -72,6 +73,10 @@ class Registries:
         """
         found = self._first(reference, lambda repository: repository.platform(arch))
         return _image(reference, arch, found[1]) if found else None
+
+    def file(self, url: str, most: int) -> bytes:
+        """A file of a web server, at most so many bytes."""
+        return read_file(self._policy, self._sleep, url, most)
 
     def layers(self, reference: Reference, most: int) -> list[bytes] | None:
         """The layers of an artifact as they lie there, each compared with its digest; None if there

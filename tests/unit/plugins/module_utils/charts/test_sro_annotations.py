@@ -145,6 +145,8 @@ def test_what_is_waited_for() -> None:
     assert crd.spec["condition"] == {"type": "Established"}
     (certificate,) = proofs_of([thing("Certificate", wait="true")])
     assert certificate.spec["condition"] == {"type": "Ready"}
+    (build,) = proofs_of([thing("BuildConfig", wait="true")])
+    assert (build.kind, build.spec["name"]) == ("build", "x")
     (secret,) = proofs_of([thing("Secret", wait="true")])
     assert set(secret.spec) == {"api_version", "kind", "name"}
 

@@ -441,3 +441,32 @@ def test_pods_that_may_not_be_listed_are_no_missing_pods() -> None:
         Outcome.BLOCKED,
         "the pods in demo cannot be read: forbidden",
     )
+
+
+def test_the_newest_build_of_a_buildconfig_counts() -> None:
+    bench = Bench("build", {"name": "kmod"})
+    configs = bench.snapshot.feed(Watched("build.openshift.io/v1", "BuildConfig", "demo"))
+    builds = bench.snapshot.feed(Watched("build.openshift.io/v1", "Build", "demo"))
+
+    def seen(number: int, **phases: str) -> tuple[str, bool]:
+        configs.put_all([{"metadata": {"name": "kmod"}, "status": {"lastVersion": number}}])
+        builds.put_all(
+            [
+                {
+                    "metadata": {"name": name.replace("_", "-")},
+                    "status": {"phase": phase, "message": "no space left"},
+                }
+                for name, phase in phases.items()
+            ]
+        )
+        verdict = bench.observation(on_node=False)
+        return verdict.reason, verdict.passed
+
+    assert seen(0) == ("NotBuilt", False)
+    assert seen(2, kmod_1="Complete") == ("NotBuilt", False)
+    assert seen(2, kmod_1="Complete", kmod_2="Running") == ("Building", False)
+    assert seen(2, kmod_1="Failed", kmod_2="Complete")[1]
+    assert seen(2, kmod_1="Complete", kmod_2="Failed") == ("BuildFailed", False)
+    failed = bench.observation(on_node=False)
+    assert not failed.heals
+    assert failed.message == "build kmod-2 is Failed: no space left"
