@@ -71,7 +71,8 @@ def _check_remedies(
 
 def _check_depends(raw: Mapping[str, Any], problems: Problems) -> None:
     """What the other recipes are is read when one is enabled."""
-    seen = {raw.get("name")}
+    own = raw.get("name")
+    seen = {own if isinstance(own, str) else None}
     for index, entry in enumerate(_list(raw.get("depends"))):
         name = _dict(entry).get("name") if isinstance(entry, dict) else entry
         if isinstance(name, str) and name in seen:
