@@ -12,7 +12,6 @@
 # One stream: a log has the lines of two in any order, and its last one is shown where this fails.
 exec 2>&1
 set -u
-set -f # * is a word of policies, not a pattern of file names
 
 fail() {
   echo "$*"
@@ -31,16 +30,15 @@ id() { sed 's/^0x//' "$1"; }
 # has_interface FOLDER LIST: whether the adapter has one of these network interfaces.
 has_interface() {
   [ "$2" = "*" ] && return 0
-  for interface in $(ls "$1/net" 2>/dev/null); do
-    fits "$interface" "$2" && return 0
+  for interface in "$1"/net/*; do
+    fits "${interface##*/}" "$2" && return 0
   done
   return 1
 }
 
 # The folders of all network adapters that can have virtual functions.
 adapters() {
-  for address in $(ls "$SYS/bus/pci/devices"); do
-    folder=$SYS/bus/pci/devices/$address
+  for folder in "$SYS"/bus/pci/devices/*; do
     [ -f "$folder/sriov_totalvfs" ] || continue
     case $(id "$folder/class") in 02*) echo "$folder" ;; esac
   done
@@ -98,8 +96,8 @@ bind() {
 
 # The folders of an adapter's virtual functions.
 functions_of() {
-  for link in $(ls "$1"); do
-    case $link in virtfn*) readlink -f "$1/$link" ;; esac
+  for link in "$1"/virtfn*; do
+    [ ! -e "$link" ] || readlink -f "$link"
   done
 }
 
@@ -114,8 +112,9 @@ while read -r name vendor devices interfaces number driver rdma; do
   for folder in $(adapters); do
     address=${folder##*/}
     case $taken in *",$address,"*) continue ;; esac
-    fits "$(id "$folder/vendor")" "$vendor" && fits "$(id "$folder/device")" "$devices" &&
-      has_interface "$folder" "$interfaces" || continue
+    fits "$(id "$folder/vendor")" "$vendor" || continue
+    fits "$(id "$folder/device")" "$devices" || continue
+    has_interface "$folder" "$interfaces" || continue
     taken="$taken$address,"
     make "$folder" "$number" "$driver" "$name"
     for made in $(functions_of "$folder"); do
