@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from ..module_utils._charts.recipe_reading import read_recipe
 from ..module_utils._interface import arguments
 from ..module_utils._interface.bundle import find_bundle
 from ..module_utils._recipes.dependencies import graph_of
-from ..module_utils._recipes.load import load
+from ..module_utils._recipes.recipe import Dependency
 from ..module_utils._states import dependency_order
 from ..plugin_utils._in_process import InProcessAction
 
@@ -27,7 +28,16 @@ class ActionModule(InProcessAction):
     def _complete(self, args: dict[str, Any], task_vars: Mapping[str, Any]) -> None:
         super()._complete(args, task_vars)
         stores = self._stores()
-        graph = graph_of(
-            str(args["recipe"]), lambda name: load(find_bundle(name, stores), name).depends
-        )
-        args["graph"] = {name: [asdict(each) for each in found] for name, found in graph.items()}
+        named = str(args["recipe"])
+        more = [Dependency(**entry) for entry in args.get("depends") or []]
+        namespaces = {}
+
+        def read(name: str) -> list[Dependency]:
+            recipe = read_recipe(find_bundle(name, stores), name)
+            namespaces[name] = recipe.namespace
+            return [*recipe.depends, *(more if name == named else ())]
+
+        args["graph"] = {
+            name: {"namespace": namespaces[name], "depends": [asdict(each) for each in found]}
+            for name, found in graph_of(named, read).items()
+        }

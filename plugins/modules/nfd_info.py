@@ -208,10 +208,6 @@ depends:
   type: list
   elements: str
   returned: always
-namespace:
-  description: The namespace for the recipe's objects, empty without a recipe.
-  type: str
-  returned: always
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -18,9 +18,15 @@ description:
 options:
   recipe:
     required: true
+  depends:
+    description: What it depends on beside that, each with C(name) and perhaps C(options).
+    type: list
+    elements: dict
+    default: []
   graph:
     description:
-      - Recipe to what it names in C(depends). Filled in by the action plugin, so that a target needs no files.
+      - Recipe to its namespace and what it names in C(depends). Filled in by the action plugin, so that a target needs
+        no files.
     type: dict
 extends_documentation_fragment:
   - hardware.enablement.common
@@ -53,6 +59,9 @@ dependencies:
     enabled:
       description: Whether it is enabled.
       type: bool
+    namespace:
+      description: The namespace that it names.
+      type: str
     instance:
       description: What it is enabled as; its name, where it is not.
       type: str

@@ -336,7 +336,22 @@ RECIPE_DEPENDENCIES: Spec = {
     **CONNECTION,
     "recipe": RECIPE["recipe"],
     "recipe_dir": RECIPE["recipe_dir"],
+    "depends": {"type": "list", "elements": "dict", "default": []},
     "graph": {"type": "dict"},
+}
+
+SRO_CONFIG: Spec = {
+    "from_cr": {"type": "path", "required": True},
+    "recipe_dir": RECIPE["recipe_dir"],
+}
+
+SRO_RELEASE: Spec = {
+    **CONNECTION,
+    **RUN,
+    "name": {"type": "str", "required": True},
+    "state": {"type": "str", "choices": ["ended", "released"], "required": True},
+    "end_operator": {"type": "bool", "default": False},
+    "wait_timeout": {"type": "int", "default": 120},
 }
 
 RECIPE_NEW: Spec = {

@@ -88,6 +88,8 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "build_auth_file": arguments.IMAGE_BUILD["auth_file"],
     "build_secrets_dir": arguments.IMAGE_BUILD["secrets_dir"],
     "nfd": _FLAG,
+    "cr": arguments.SRO_CONFIG["from_cr"],
+    "end_operator": arguments.SRO_RELEASE["end_operator"],
     "delete_crd": arguments.SPECIAL_RESOURCE["delete_crd"],
     "delete_definitions": arguments.SPECIAL_RESOURCE["delete_definitions"],
     "status_file": _TEXT,

@@ -27,6 +27,7 @@ from .._recipes.render import RenderedState, check_recipe, render_images, render
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from . import remove, validate
+from .adopted_pods import label_pods
 from .desired import Desired
 from .foreign import refuse_foreign_plugin, refuse_rival_plugins, refuse_rivals
 from .later_changes import LaterChanges
@@ -142,6 +143,7 @@ class _Application:
             staged = self._divide(planned)
             if staged.needs_lock:
                 staged = self._divide(self._begin())
+            label_pods(self.client, staged.now, self._before_write)
             planned = replace(
                 planned, changes=execute(self.client, staged.now, guard=self._before_write)
             )

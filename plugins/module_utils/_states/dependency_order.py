@@ -27,7 +27,9 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
             why="this module runs without its action plugin, which reads the recipes",
             todo="run it with Ansible",
         )
-    parsed = {each: [Dependency(**entry) for entry in found] for each, found in graph.items()}
+    parsed = {
+        each: [Dependency(**entry) for entry in row["depends"]] for each, row in graph.items()
+    }
     ordered = in_order(name, parsed)
     enabled = _enabled(connect(params)) if ordered else {}
     return {
@@ -38,6 +40,7 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
                 "options": dict(dependency.options),
                 "instance": enabled.get(dependency.name, dependency.name),
                 "enabled": dependency.name in enabled,
+                "namespace": graph[dependency.name]["namespace"],
             }
             for dependency in ordered
         ],

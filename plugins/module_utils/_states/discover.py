@@ -155,7 +155,6 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     differences: tuple[str, ...] = ()
     image_states: list[str] = []
     depends: list[str] = []
-    namespace = ""
     taints: list[Obj] = []
     grouping = None
     if params.get("recipe"):
@@ -164,7 +163,6 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         differences = prepared.differences
         states = prepared.recipe.states.values()
         image_states = [state.name for state in states if is_looked_up(state)]
-        namespace = prepared.namespace
         depends = [dependency.name for dependency in prepared.recipe.depends]
         taints = [dict(taint.to_object()) for taint in prepared.taints]
         grouping = grouping_of(client, prepared)
@@ -188,6 +186,5 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         "differences": list(differences),
         "image_states": image_states,
         "depends": depends,
-        "namespace": namespace,
         "taints": taints,
     }

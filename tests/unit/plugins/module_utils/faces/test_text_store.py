@@ -36,6 +36,13 @@ def test_a_folder_of_recipes() -> None:
     assert store.read("b") == {"recipe.yml": "2"}
 
 
+def test_numbered_manifests() -> None:
+    store = TextStore.of("cm://a/x", "x", {"kmod/0000-driver.yaml": b"kind: A"})
+
+    assert store.holds("kmod")
+    assert not store.holds("kmo")
+
+
 @pytest.mark.parametrize(
     ("content", "said"), [(b"\xff", "is no UTF-8 text"), (b"x" * 1_000_001, "is too large")]
 )

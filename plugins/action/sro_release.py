@@ -1,0 +1,18 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""sro_release inside the controller, where that is possible; documented with the module."""
+
+from __future__ import annotations
+
+from ..module_utils._interface import arguments
+from ..module_utils._sro import sro_release
+from ..plugin_utils._in_process import InProcessAction
+
+
+class ActionModule(InProcessAction):
+    """sro_release in the process of ansible-playbook."""
+
+    MODULE = "hardware.enablement.sro_release"
+    SPEC = arguments.SRO_RELEASE
+    CORE = staticmethod(sro_release.run)
