@@ -32,6 +32,7 @@ class Vendor:
     labels: tuple[str, ...] = ()
     options: Obj = field(default_factory=dict)
     brings_driver: bool = True
+    pools: tuple[Obj, ...] = ()
 
     @property
     def node(self) -> str:
@@ -41,7 +42,7 @@ class Vendor:
     def has(self, key: str, obj: Obj) -> bool:
         """Whether an object of a dump belongs to the recipe or to its node."""
         labels = obj["metadata"].get("labels", {})
-        named = self.recipe in key or self.node in key
+        named = self.recipe in key or self.profile in key
         return named or labels.get("hardware-enablement.io/recipe") == self.recipe
 
     @property
@@ -50,6 +51,7 @@ class Vendor:
         return {
             "hardware_enablement_recipe": self.recipe,
             "hardware_enablement_options": self.options,
+            "hardware_enablement_pools": list(self.pools),
         }
 
 
@@ -70,6 +72,16 @@ VENDORS = (
         {"amd.com/gpu": "8"},
         ("amd.com/gpu.device-id", "amd.com/gpu.vram"),
         NO_METRICS,
+        pools=(
+            {
+                "name": "driven",
+                "selector": {"matchLabels": {"example.com/driver": "amd"}},
+                "options": {
+                    "driver_enabled": True,
+                    "driver_repository": "registry.example.com/amdgpu-driver",
+                },
+            },
+        ),
     ),
     Vendor(
         "intel-gpu",
@@ -100,6 +112,10 @@ def cluster() -> Iterator[Cluster]:
             if vendor.brings_driver:
                 preinstalled = "sim.hardware-enablement.io/preinstalled=driver"
                 started.kubectl("annotate", "node", vendor.node, preinstalled)
+        (driven,) = started.add_nodes(1, profile="gpu-mi300x")
+        started.kubectl("label", "node", driven, "example.com/driver=amd")
+        # The kernel's own driver has the GPUs, until AMD's unloads it.
+        started.kubectl("annotate", "node", driven, "sim.hardware-enablement.io/in-tree=amdgpu")
         yield started
 
 
@@ -134,6 +150,7 @@ def _enabled(cluster: Cluster, runners: dict[str, Runner]) -> None:
 
 
 @every_vendor
+@pytest.mark.first
 def test_each_is_ready_and_a_second_run_changes_nothing(
     cluster: Cluster, runners: dict[str, Runner], vendor: Vendor
 ) -> None:
@@ -144,6 +161,20 @@ def test_each_is_ready_and_a_second_run_changes_nothing(
     mark = cluster.mark()
     runner.play("enable", **vendor.variables).unchanged()
     assert runner.writes(mark) == []
+
+
+@pytest.mark.first
+def test_amds_driver_runs_where_the_pool_has_it_and_nowhere_else(cluster: Cluster) -> None:
+    path = "/api/v1/namespaces/amd-gpu/pods"
+    drivers = {
+        pod["spec"]["nodeName"]: pod["spec"]["containers"][0]["image"]
+        for pod in cluster.api.get(path)["items"]
+        if pod["metadata"]["labels"]["app.kubernetes.io/name"] == "amd-gpu-driver"
+    }
+    kernel = sight.nodes(cluster)["gpu-mi300x-2"]["status"]["nodeInfo"]["kernelVersion"]
+    repository = "registry.example.com/amdgpu-driver"
+    assert drivers == {"gpu-mi300x-2": f"{repository}:ubuntu-24.04-{kernel}-30.20.1"}
+    assert sight.marks(cluster)["gpu-mi300x-2"]["amd-gpu"] == "ready"
 
 
 def test_each_is_disabled_without_touching_the_others(

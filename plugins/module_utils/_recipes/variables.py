@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from .._errors import InvalidInput
 from .._nodes.groups import DEFAULT
@@ -243,7 +243,7 @@ def image_of(
         return facts.resolved.get(state.name, {}).get(group.id, "")
     named = named_image(recipe, state, facts, group, templates)
     if facts.resolved is not None:
-        return _checked(named, recipe, state, group)
+        return named or _refuse_none(recipe, state, facts, group, templates)
     return named or f"unresolved.invalid/{recipe.name}:{group.id}"
 
 
@@ -254,7 +254,7 @@ def named_image(
     named = named_images(recipe, state, facts, group, templates)
     if named:
         return named[0]
-    return "" if state.build else _checked("", recipe, state, group)
+    return "" if state.build else _refuse_none(recipe, state, facts, group, templates)
 
 
 def named_images(
@@ -263,20 +263,39 @@ def named_images(
     """What the recipe's image templates say for a group of the state, in order, without those that
     give nothing."""
     path = f"recipe.yml, states.{state.name}.image"
-    variables: Mapping[str, Any] = {
-        **cluster_variables(recipe, state, facts, group),
-        **group_variables(group, facts),
-    }
+    variables = _variables(recipe, state, facts, group)
     rendered = [templates.render_text(image, path, variables).strip() for image in state.image]
     return [_checked(image, recipe, state, group) for image in dict.fromkeys(rendered) if image]
 
 
+def _variables(recipe: Recipe, state: State, facts: RenderFacts, group: Group) -> dict[str, Any]:
+    return {**cluster_variables(recipe, state, facts, group), **group_variables(group, facts)}
+
+
+def _refuse_none(
+    recipe: Recipe, state: State, facts: RenderFacts, group: Group, templates: Templates
+) -> NoReturn:
+    """Say that nothing names an image, and what the recipe says can be done."""
+    path = f"recipe.yml, states.{state.name}.no_image"
+    todo = templates.render_text(state.no_image, path, _variables(recipe, state, facts, group))
+    raise InvalidInput(
+        f"state {state.name} has no image for group {group.id}",
+        where=_place(recipe, state),
+        why="nothing names one",
+        todo=todo.strip(),
+    )
+
+
 def _checked(image: str, recipe: Recipe, state: State, group: Group) -> str:
-    path = f"recipe.yml, states.{state.name}.image"
     if not _IMAGE.fullmatch(image):
         raise InvalidInput(
             f"state {state.name} has no image for group {group.id}",
-            where=f"{recipe.source}/{path}" if recipe.source else path,
+            where=_place(recipe, state),
             why=f"{image[:80]!r} is no image reference",
         )
     return image
+
+
+def _place(recipe: Recipe, state: State) -> str:
+    path = f"recipe.yml, states.{state.name}.image"
+    return f"{recipe.source}/{path}" if recipe.source else path

@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.lookups import settled
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
+    render_images,
+)
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import (
     GROUPS,
     REPO,
@@ -74,9 +80,11 @@ def test_a_driver_gets_its_kernel_its_firmware_and_its_parameters() -> None:
     assert [proof.kind for proof in rendering.states["driver"].proofs] == ["rollout"]
 
 
-def test_a_kernel_without_image_is_told_what_to_do() -> None:
-    state = RENDER().recipe.states["driver_container"]
-    assert "driver_build" in str(state.no_image)
+def test_a_driver_without_image_is_told_what_to_do() -> None:
+    rendering = RENDER(driver_enabled=True)
+    facts = replace(rendering.facts, resolved={})
+    with pytest.raises(InvalidInput, match=r"nothing names one; name where images are .*driver_bu"):
+        render_images(settled(rendering.recipe, facts.options), "driver_container", facts)
 
 
 @pytest.mark.parametrize("privileged", [True, False])
