@@ -310,10 +310,13 @@ def _is_meant(obj: Obj, request: _Request) -> bool:
     metadata = obj["metadata"]
     labels = metadata.get("labels") or {}
     wanted = request.query.get("labelSelector", "")
-    name = re.match(r"metadata\.name=(.*)", request.query.get("fieldSelector", ""))
+    fields = request.query.get("fieldSelector", "")
+    name = re.match(r"metadata\.name=(.*)", fields)
+    node = re.match(r"spec\.nodeName=(.*)", fields)
     return (
         request.namespace in ("", metadata.get("namespace", request.namespace))
         and (name is None or name[1] == metadata["name"])
+        and (node is None or node[1] == (obj.get("spec") or {}).get("nodeName"))
         and all(_holds(term, labels) for term in re.split(r",(?![^(]*\))", wanted) if term)
     )
 
