@@ -42,10 +42,11 @@ from tests.cluster import Cluster
 from tests.cluster.pki import Authority
 from tests.cluster.programs import HELM_MODULES, ensure_programs
 from tests.integration.registry_bed import Bed, serving
+from tests.scenes.sro_recipes import sro_recipes
 
 pytestmark = pytest.mark.recipes
 
-RECIPES = Path(__file__).parents[1] / "recipes" / "sro"
+RECIPES = sro_recipes()
 ACCOUNT = base64.b64encode(b"charts:secret-of-charts").decode()
 Open = Callable[..., RecipeStore]
 

@@ -33,14 +33,16 @@ from tests.cluster.programs import HELM_MODULES, ensure_programs
 from tests.integration import sight
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
+from tests.scenes.sro_recipes import sro_recipes
 
 pytestmark = pytest.mark.recipes
 
 Obj = dict[str, Any]
 
-RECIPES = Path(__file__).parents[1] / "recipes" / "sro"
+RECIPES = sro_recipes()
 BROKEN = RECIPES / "broken"
 NAMES = sorted(path.name for path in RECIPES.iterdir() if path != BROKEN)
+MISSPELT = ("nic", "vran")
 ON_OPENSHIFT = ("gpu-stack", "kmod-numbered", "simple-kmod", "upgrade-aware", "vran")
 # The GPU nodes of the demo, which have two kernels.
 GPUS = {"feature.node.kubernetes.io/pci-0302_10de.present": "true"}
@@ -110,6 +112,7 @@ def test_a_recipe_runs_to_ready_and_a_second_run_changes_nothing(
     module = state_apply(cluster)
     found = module.done(**parameters(name), wait=True)
     assert found["changed"]
+    assert bool(found.get("warnings")) == (name in MISSPELT)
     assert found["report"]["phase"] == "ready", found["report"].keys()
     module.unchanged(**parameters(name), wait=True)
     module.done(**parameters(name), state="absent")
@@ -142,7 +145,7 @@ def test_a_recipe_is_found_to_be_sound_without_a_cluster(name: str) -> None:
     result, shown = check(name)
     assert result["errors"] == [], shown
     misspelt = [text for text in shown if "is taken for" in text]
-    assert bool(misspelt) == (name in ("nic", "vran"))
+    assert bool(misspelt) == (name in MISSPELT)
 
 
 @pytest.mark.parametrize(

@@ -335,11 +335,17 @@ class _Application:
         return result
 
     def _notes(self) -> Obj:
-        """What the recipe's author says to it, shown once something of its last state has changed."""
+        """What the recipe's author says to it, and what is odd about its files; shown once something
+        of its last state has changed."""
         notes = render_notes(self.recipe, self.desired.facts)
         for line in notes.splitlines():
             self.context.notice(line)
-        return {"notes": notes} if notes else {}
+        found = self.recipe.format.warnings if self.recipe.format else ()
+        warnings = [f"{path}, line {line}: {text}" for path, line, text in found]
+        return {
+            **({"notes": notes} if notes else {}),
+            **({"warnings": warnings} if warnings else {}),
+        }
 
     @staticmethod
     def _with_report(result: Obj, report: Obj) -> Obj:
