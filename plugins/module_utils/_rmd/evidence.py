@@ -24,23 +24,32 @@ _OF_WORKLOADS = re.compile(r"COS(?!1$)\d+|.+-(?:guarantee|besteffort)|shared")
 _APART = ({GUARANTEED}, {GUARANTEED, BESTEFFORT}, {GUARANTEED, SHARED}, {BESTEFFORT, SHARED})
 
 
-def broken_workloads(report: Obj, running: Sequence[RunningWorkload]) -> dict[str, str]:
-    """The workloads that are not in force, by their ids, and in what the kernel differs from them.
+def broken_workloads(
+    report: Obj, running: Sequence[RunningWorkload]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The workloads that are not in force, by their ids, and in what the kernel differs from them:
+    (those that are wrong themselves, those whose ways such a one takes).
 
     report: the agent's, schema 2.
     """
     resctrl = report.get("resctrl")
     placed = [entry for entry in running if entry.cos_name]
     if not resctrl:
-        return {entry.id: "resctrl is not mounted" for entry in placed}
+        return {entry.id: "resctrl is not mounted" for entry in placed}, {}
     caches = caches_of(report)
     found: dict[str, list[str]] = {}
     for entry in placed:
         if said := list(_of_workload(entry, resctrl, caches)):
             found[entry.id] = said
-    for entry, said_of_both in _overlaps(placed, groups_of(report), caches):
-        found.setdefault(entry.id, []).append(said_of_both)
-    return {key: "; ".join(said) for key, said in found.items()}
+    wrong = set(found)
+    disturbed: dict[str, list[str]] = {}
+    for entry, other, said_of_both in _overlaps(placed, groups_of(report), caches):
+        # A workload with all ways of its cache takes everybody's; the others need no POST for it.
+        if other.id in wrong and entry.id not in wrong:
+            disturbed.setdefault(entry.id, []).append(said_of_both)
+        elif other.id not in wrong:
+            found.setdefault(entry.id, []).append(said_of_both)
+    return _sentences(found), _sentences(disturbed)
 
 
 def stray_cores(report: Obj, running: Sequence[RunningWorkload]) -> tuple[int, ...]:
@@ -131,8 +140,8 @@ def _of_mba(
 
 def _overlaps(
     placed: Sequence[RunningWorkload], groups: Obj, caches: Mapping[str, tuple[int, ...]]
-) -> Iterator[tuple[RunningWorkload, str]]:
-    """Each of two workloads that share ways of a cache, and should not."""
+) -> Iterator[tuple[RunningWorkload, RunningWorkload, str]]:
+    """Each of two workloads that share ways of a cache, and should not, with the other one."""
     for place, one in enumerate(placed):
         for other in placed[place + 1 :]:
             pools = {
@@ -143,8 +152,16 @@ def _overlaps(
             masks = [masks_of(groups.get(entry.cos_name) or {}) for entry in (one, other)]
             for cache_id in sorted(set(_owned(one, caches)) & set(_owned(other, caches))):
                 if masks[0].get(cache_id, 0) & masks[1].get(cache_id, 0):
-                    yield one, f"it shares ways of cache {cache_id} with {other.uuid or other.id}"
-                    yield other, f"it shares ways of cache {cache_id} with {one.uuid or one.id}"
+                    yield (
+                        one,
+                        other,
+                        f"it shares ways of cache {cache_id} with {other.uuid or other.id}",
+                    )
+                    yield (
+                        other,
+                        one,
+                        f"it shares ways of cache {cache_id} with {one.uuid or one.id}",
+                    )
 
 
 def _owned(entry: RunningWorkload, caches: Mapping[str, tuple[int, ...]]) -> list[str]:
@@ -155,3 +172,7 @@ def _owned(entry: RunningWorkload, caches: Mapping[str, tuple[int, ...]]) -> lis
 
 def _cores(group: Obj) -> tuple[int, ...]:
     return parse_cores([str(group.get("cpus_list") or "")])
+
+
+def _sentences(found: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    return {key: "; ".join(said) for key, said in found.items()}

@@ -106,7 +106,7 @@ def describe_look(look: NodeSnapshot) -> list[Obj]:
     """The workloads of a node, and whether they are in force by the kernel's word."""
     shown = []
     for running in look.running:
-        why = look.broken.get(running.id, "")
+        why = look.differs(running.id)
         enforced = {} if look.report is None else {"enforced": not why}
         shown.append({**describe_running(running), **enforced, **({"differs": why} if why else {})})
     return shown

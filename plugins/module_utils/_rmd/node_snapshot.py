@@ -24,13 +24,19 @@ _LONGEST_PAUSE_S = 1.0
 
 @dataclass(frozen=True)
 class NodeSnapshot:
-    """report: None where there is none, and none was needed. broken: workloads that are not in force, by their
-    ids, and why. strays: CPUs that lie in groups of workloads, and are no workload's."""
+    """report: None where there is none, and none was needed. broken: workloads that are not in
+    force, by their ids, and why. disturbed: those that are right, but whose ways one of these
+    takes. strays: CPUs that lie in groups of workloads, and are no workload's."""
 
     running: tuple[RunningWorkload, ...]
     report: Optional[Report] = None
     broken: Mapping[str, str] = field(default_factory=dict)
+    disturbed: Mapping[str, str] = field(default_factory=dict)
     strays: tuple[int, ...] = ()
+
+    def differs(self, workload: str) -> str:
+        """In what the kernel differs from a workload, by its id; "" for nothing."""
+        return self.broken.get(workload, "") or self.disturbed.get(workload, "")
 
 
 def look_at(daemon: Daemon, agent: Agent, *, required: bool = True) -> NodeSnapshot:
@@ -44,9 +50,8 @@ def look_at(daemon: Daemon, agent: Agent, *, required: bool = True) -> NodeSnaps
 
 def judged(running: tuple[RunningWorkload, ...], report: Report) -> NodeSnapshot:
     """What RMD says, and what the kernel does of it. Pure."""
-    return NodeSnapshot(
-        running, report, broken_workloads(report, running), stray_cores(report, running)
-    )
+    broken, disturbed = broken_workloads(report, running)
+    return NodeSnapshot(running, report, broken, disturbed, stray_cores(report, running))
 
 
 def look_after(

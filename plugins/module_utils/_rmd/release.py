@@ -14,7 +14,6 @@ from typing import Any
 
 from .._cluster.client import Client, connect
 from .._cluster.diff import make_diff
-from .._cluster.labels import DOMAIN
 from .._errors import EnablementError
 from .._json import Obj
 from .._runs.context import RunContext
@@ -25,12 +24,11 @@ from .execute import execute
 from .node_results import KEEP, NodeJob, WriteSettings
 from .objects import capacity, object_store
 from .objects.conditions import condition
+from .objects.node_state import is_ours
 from .objects.operator_names import CONFIG, FINALIZER, NODE_STATE, WORKLOAD
 from .objects.workload_state import removed_status
 from .rmd_errors import RmdError
 from .rmd_rights import RECIPE
-
-_MANAGED_BY = "app.kubernetes.io/managed-by"
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def _leftovers(client: Client, context: RunContext) -> _Leftovers:
     return _Leftovers(
         held=[workload for workload in found.workloads if _has_finalizer(workload)],
         withdrawn={name: body for name, body in offers.items() if body is not None},
-        states=[state["metadata"] for state in found.node_states.values() if _is_ours(state)],
+        states=[state["metadata"] for state in found.node_states.values() if is_ours(state)],
         statuses=_statuses(found.workloads, context),
         config=_config_status(found.config, context),
     )
@@ -171,10 +169,6 @@ def _jobs(fleet: Fleet) -> tuple[list[NodeJob], list[str]]:
         else:
             jobs += [NodeJob(node, absent=uuids)] if uuids else []
     return jobs, problems
-
-
-def _is_ours(state: Mapping[str, Any]) -> bool:
-    return (state["metadata"].get("labels") or {}).get(_MANAGED_BY) == DOMAIN
 
 
 def _title(metadata: Mapping[str, Any]) -> str:

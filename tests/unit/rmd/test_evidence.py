@@ -45,7 +45,7 @@ def differences(found: Obj, there: list[RunningWorkload]) -> list[str]:
     """All that is said of all workloads."""
     return [
         sentence
-        for said in broken_workloads(found, there).values()
+        for said in broken_workloads(found, there)[0].values()
         for sentence in said.split("; ")
     ]
 
@@ -130,9 +130,21 @@ def test_a_ghost() -> None:
 )
 def test_pools_keep_their_ways_from_each_other(one: Any, other: Any) -> None:
     there = [running(cache=one), running("x", "3", cos_name="COS3", cache=other, id="2")]
-    said = broken_workloads(report(COS2=group("1-2", "600"), COS3=group("3", "300")), there)
+    said, disturbed = broken_workloads(
+        report(COS2=group("1-2", "600"), COS3=group("3", "300")), there
+    )
+    assert disturbed == {}
     assert said["1"].endswith("it shares ways of cache 0 with x")
     assert said["2"].endswith("it shares ways of cache 0 with w")
+
+
+def test_whose_ways_a_wrong_one_takes_is_right_itself() -> None:
+    there = [running(), running("x", "3", cos_name="COS3", id="2")]
+    wrong, disturbed = broken_workloads(
+        report(COS2=group("1-2", "600"), COS3=group("3", "7ff", "180")), there
+    )
+    assert set(wrong) == {"2"}
+    assert disturbed == {"1": "it shares ways of cache 0 with x"}
 
 
 def test_the_same_bits_of_another_socket_are_other_ways() -> None:

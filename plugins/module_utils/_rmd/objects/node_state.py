@@ -104,7 +104,9 @@ def _enforced(look: Optional[NodeSnapshot]) -> tuple[Optional[bool], str, str]:
     if look is None:
         return None, "NotSeen", ""
     names = {found.id: found.uuid or f"id {found.id}" for found in look.running}
-    told = [f"{names[key]}: {why}" for key, why in sorted(look.broken.items())]
+    told = [
+        f"{names[key]}: {why}" for key, why in sorted({**look.disturbed, **look.broken}.items())
+    ]
     if look.strays:
         told.append(f"core {to_ranges(look.strays)} is in a group of workloads, and no workload's")
     return not told, "NotEnforced" if told else "AsRmdSays", "; ".join(told)
@@ -124,6 +126,12 @@ def skeleton(node: str, uid: str) -> Obj:
         "metadata": metadata,
         "spec": {"node": node, "nodeUid": uid},
     }
+
+
+def is_ours(state: Optional[Mapping[str, Any]]) -> bool:
+    """Whether a run of ours has made a node's RmdNodeState."""
+    labels = ((state or {}).get("metadata") or {}).get("labels") or {}
+    return bool(labels.get("app.kubernetes.io/managed-by") == DOMAIN)
 
 
 def _text(value: Any) -> str:

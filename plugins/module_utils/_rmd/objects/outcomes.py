@@ -78,7 +78,7 @@ def _state(entry: Declared, is_wanted: bool, view: Optional[View], node: str) ->
         why = view.problem_of(mine.uuid) or _refusal(view, mine.uuid) or "it is still there"
         return OnNode(_outcome(view), mine, f"it could not be removed: {why}")
     if mine is not None and _is_as_wanted(entry, view, mine):
-        differs = look.broken.get(mine.id, "")
+        differs = look.differs(mine.id)
         if differs:
             return OnNode(WorkloadOutcome.NOT_ENFORCED, mine, differs)
         return OnNode(

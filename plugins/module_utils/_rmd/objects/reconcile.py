@@ -159,7 +159,11 @@ class Reconciliation:
         }
         # Only where we have published it is withdrawn, and not because a daemon starts anew just
         # now.
-        lost = [view.node for view in self.seen if view.node not in self._fleet.daemons]
+        lost = [
+            view.node
+            for view in self.seen
+            if view.node not in self._fleet.daemons and node_state.is_ours(view.state)
+        ]
         wanted: dict[str, int | None] = {**offers, **dict.fromkeys(lost)}
         patches = {
             node: capacity.patch(self._snapshot.nodes[node], ways) for node, ways in wanted.items()

@@ -93,7 +93,9 @@ def test_what_the_kernel_does_and_in_which_boot() -> None:
     assert good["bootID"] == "b1"
     verdicts = {entry["type"]: (entry["status"], entry["message"]) for entry in good["conditions"]}
     assert verdicts["Enforced"] == ("True", "")
-    bad = status(good, NodeSnapshot((running(),), report, {"1": "no"}, (5,)), "", NOW, boot="b1")
+    bad = status(
+        good, NodeSnapshot((running(),), report, {"1": "no"}, strays=(5,)), "", NOW, boot="b1"
+    )
     told = "web: no; core 5 is in a group of workloads, and no workload's"
     assert bad["conditions"][1]["message"] == told
     # A node that cannot be looked at may have booted, which the next look has to find out.
