@@ -72,18 +72,17 @@ def a_node_that_boots_with_its_database_has_its_cache_after_one_run(
     bed: ObjectsBed, reconcile: Module
 ) -> None:
     server = bed.fleet[ONE]
-    before = server.node.resctrl.dump()
     server.reboot()
     assert server.workloads()[0]["status"] == "Successful"
-    boot = {"status": {"nodeInfo": {"bootID": "the-next"}}}
-    bed.cluster.api.patch(f"/api/v1/nodes/{ONE}/status", boot)
+    states = "/apis/intel.com/v1alpha1/namespaces/default/rmdnodestates"
+    boot = {"status": {"bootID": "the-one-before"}}
+    bed.cluster.api.patch(f"{states}/rmd-node-state-{ONE}/status", boot)
     server.faults.wrong_socket = 0.0
     reconcile.done()
     cos = server.workloads()[0]["cos_name"]
     assert server.node.resctrl.dump()[cos]["cpus_list"] == "1-3"
-    assert before != server.node.resctrl.dump() or cos == "COS2"
     state = bed.get("rmdnodestate", f"rmd-node-state-{ONE}")["status"]
-    assert state["bootID"] == "the-next"
+    assert state["bootID"] == bed.get("node", ONE)["status"]["nodeInfo"]["bootID"]
     reconcile.unchanged()
 
 
