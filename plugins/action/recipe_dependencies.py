@@ -13,6 +13,7 @@ from ..module_utils._charts.recipe_reading import read_recipe
 from ..module_utils._interface import arguments
 from ..module_utils._interface.bundle import find_bundle
 from ..module_utils._recipes.dependencies import graph_of
+from ..module_utils._recipes.lookups import is_looked_up
 from ..module_utils._recipes.recipe import Dependency
 from ..module_utils._states import dependency_order
 from ..plugin_utils._in_process import InProcessAction
@@ -30,14 +31,15 @@ class ActionModule(InProcessAction):
         stores = self._stores()
         named = str(args["recipe"])
         more = [Dependency(**entry) for entry in args.get("depends") or []]
-        namespaces = {}
+        rows: dict[str, dict[str, Any]] = {}
 
         def read(name: str) -> list[Dependency]:
             recipe = read_recipe(find_bundle(name, stores), name)
-            namespaces[name] = recipe.namespace
+            looked_up = any(map(is_looked_up, recipe.states.values()))
+            rows[name] = {"namespace": recipe.namespace, "looks_images_up": looked_up}
             return [*recipe.depends, *(more if name == named else ())]
 
         args["graph"] = {
-            name: {"namespace": namespaces[name], "depends": [asdict(each) for each in found]}
+            name: {**rows[name], "depends": [asdict(each) for each in found]}
             for name, found in graph_of(named, read).items()
         }

@@ -25,8 +25,8 @@ options:
     default: []
   graph:
     description:
-      - Recipe to its namespace and what it names in C(depends). Filled in by the action plugin, so that a target needs
-        no files.
+      - Recipe to its namespace, whether its images are looked up, and what it names in C(depends). Filled in by the
+        action plugin, so that a target needs no files.
     type: dict
 extends_documentation_fragment:
   - hardware.enablement.common
@@ -58,6 +58,11 @@ dependencies:
       type: dict
     enabled:
       description: Whether it is enabled.
+      type: bool
+    unfinished:
+      description:
+        - Whether it is enabled and its last run did not find it ready, so that it is applied once more, with the
+          options of its record. Never of a recipe whose images are looked up; C(enable) of its own goes on with that.
       type: bool
     namespace:
       description: The namespace that it names.

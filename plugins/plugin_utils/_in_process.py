@@ -15,7 +15,6 @@ import socket
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,7 +27,6 @@ from ansible.module_utils.errors import AnsibleValidationErrorMultiple, Unsuppor
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ..module_utils._builds.registry_policy import given_policy, read_config
 from ..module_utils._cluster.client import Client, connect
 from ..module_utils._errors import InvalidInput
 from ..module_utils._interface import arguments
@@ -41,10 +39,8 @@ from ..module_utils._interface.public_variables import (
     refuse_unknown,
     refuse_wrong,
 )
-from ..module_utils._interface.recipe_source import RecipeStore, open_store
-from ..module_utils._interface.recipe_store import FileStore
+from ..module_utils._interface.recipe_store import FileStore, RecipeStore, folder_at, is_elsewhere
 from ..module_utils._interface.run_id import introduction, make_run_id
-from ..module_utils._registry.image_client import Registries
 from ..module_utils._runs.context import RunContext
 from ._orphan import end_with_parent, parent, started
 from ._screen import Screen
@@ -131,18 +127,17 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
     ) -> list[RecipeStore]:
         """Where the task's recipes are: what recipe_dir names, then the collection's own."""
         shipped = FileStore(COLLECTION_RECIPES)
-        if not args.get("recipe_dir"):
-            return [shipped]
+        place = str(args.get("recipe_dir") or "")
+        if not is_elsewhere(place):
+            return [folder_at(place), shipped] if place else [shipped]
+        # Only now: a run without does not read all that asks registries.
+        from ..module_utils._interface.recipe_source import (  # noqa: PLC0415
+            open_store,
+            registries_of,
+        )
+
         given = {name: variables.get(f"{PREFIX}{name}") for name in arguments.REGISTRIES}
         auth_file = str(variables.get(f"{PREFIX}registry_auth_file") or "")
-
-        def registries() -> Registries:
-            spec = {name: dict(each) for name, each in arguments.REGISTRIES.items()}
-            named = {name: value for name, value in given.items() if value not in (None, "")}
-            checked = ArgumentSpecValidator(spec).validate(named).validated_parameters
-            keyring = read_config(auth_file, secrets)
-            secrets.update(keyring.secrets)
-            return Registries(replace(given_policy(checked), keyring=keyring))
 
         def client() -> Client:
             told = {name: args.get(name) for name in arguments.CONNECTION}
@@ -153,7 +148,10 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
                 }
             return connect(told)
 
-        return [open_store(str(args["recipe_dir"]), client, registries), shipped]
+        return [
+            open_store(place, client, partial(registries_of, given, auth_file, secrets)),
+            shipped,
+        ]
 
     def _variables(self, task_vars: Mapping[str, Any]) -> dict[str, Any]:
         """The collection's public variables, by full name, as far as their values are known by now."""

@@ -28,8 +28,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.bun
     read_bundle,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.recipe_source import (
-    RecipeStore,
     open_store,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.recipe_store import (
+    RecipeStore,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_client import (
     Registries,

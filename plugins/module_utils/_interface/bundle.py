@@ -11,8 +11,7 @@ from pathlib import Path
 from .._charts.chart_archive import CHART_FILE
 from .._errors import InvalidInput
 from .._recipes.overlay import RECIPE_FILE, extended_by, with_base
-from .recipe_source import RecipeStore
-from .recipe_store import FileStore
+from .recipe_store import FileStore, RecipeStore
 
 Stores = Sequence[RecipeStore]
 

@@ -2,31 +2,35 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where recipes may be: a folder, a ConfigMap (cm://namespace/name), an artifact in a registry
-(oci://registry/repository:tag), a Helm repository (https://host/path)."""
+(oci://registry/repository:tag), a Helm repository (https://host/path).
+
+Most runs have theirs in a folder: they need not read this, nor all that asks registries."""
 
 from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable
-from pathlib import Path
-from typing import Union
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from .._builds.registry_policy import given_policy, read_config
 from .._cluster.client import Client
 from .._errors import InvalidInput
 from .._recipes.recipe_archive import MOST_BYTES, unpack
 from .._registry.image_client import Registries
 from .._registry.image_names import parse
+from . import arguments
 from .chart_repository import ChartRepository
-from .recipe_store import FileStore
+from .recipe_store import RecipeStore, folder_at
 from .text_store import TextStore
 
-CONFIGMAP, ARTIFACT, REPOSITORY, FOLDER = "cm://", "oci://", "https://", "file://"
+CONFIGMAP, ARTIFACT, REPOSITORY = "cm://", "oci://", "https://"
 # What stands for a slash in a ConfigMap's key.
 _SLASH = "__"
 _NAME = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?"
-
-RecipeStore = Union[FileStore, TextStore, ChartRepository]
 
 
 def open_store(
@@ -40,9 +44,18 @@ def open_store(
         return _artifact(place, registries)
     if place.startswith(REPOSITORY):
         return ChartRepository.at(place, lambda url, most: registries().file(url, most))
-    folder = FileStore(Path(place.removeprefix(FOLDER)).expanduser())
-    folder.refuse_missing()
-    return folder
+    return folder_at(place)
+
+
+def registries_of(given: Mapping[str, Any], auth_file: str, secrets: set[str]) -> Registries:
+    """The registries, as the public variables of these names say; secrets: where passwords are put,
+    so that nobody sees them."""
+    spec = {name: dict(each) for name, each in arguments.REGISTRIES.items()}
+    named = {name: value for name, value in given.items() if value not in (None, "")}
+    checked = ArgumentSpecValidator(spec).validate(named).validated_parameters
+    keyring = read_config(auth_file, secrets)
+    secrets.update(keyring.secrets)
+    return Registries(replace(given_policy(checked), keyring=keyring))
 
 
 def _configmap(place: str, client: Callable[[], Client]) -> TextStore:

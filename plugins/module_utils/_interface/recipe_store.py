@@ -1,13 +1,15 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A folder of recipes on disk, in whatever format, and of packed charts."""
+"""Where recipes are: what any such place can do, and a folder on disk, with recipes in whatever format
+and packed charts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from .._charts.chart_archive import CHART_FILE, chart_files, is_subchart
 from .._charts.recipe_reading import is_recipe
@@ -20,6 +22,19 @@ HELM_IGNORES = ".helmignore"
 # What a recipe cannot be without being able to read it. Other files may be text (sources of a
 # build) or not (pictures).
 TEXT_SUFFIXES = (".yml", ".yaml", ".j2", ".json")
+
+
+class RecipeStore(Protocol):
+    """A place with recipes; its text names it in messages."""
+
+    def names(self) -> list[str]:
+        """The recipes that it holds, as far as it can tell."""
+
+    def holds(self, name: str) -> bool:
+        """Whether there is such a recipe."""
+
+    def read(self, name: str) -> dict[str, str]:
+        """The texts of a recipe by their path inside its folder. Raises InvalidInput."""
 
 
 @dataclass(frozen=True)
@@ -104,3 +119,18 @@ class FileStore:
                 todo="name one of them, without .tgz",
             )
         return chart_files(archives[0].read_bytes(), str(archives[0]))
+
+
+FOLDER = "file://"
+
+
+def is_elsewhere(place: str) -> bool:
+    """Whether recipe_dir names no folder of this machine."""
+    return "://" in place and not place.startswith(FOLDER)
+
+
+def folder_at(place: str) -> FileStore:
+    """The folder that recipe_dir names. Raises InvalidInput where there is none."""
+    folder = FileStore(Path(place.removeprefix(FOLDER)).expanduser())
+    folder.refuse_missing()
+    return folder

@@ -6,7 +6,7 @@ already. What depends on a recipe that is to be removed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._cluster.client import Client, connect
@@ -31,7 +31,9 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
         each: [Dependency(**entry) for entry in row["depends"]] for each, row in graph.items()
     }
     ordered = in_order(name, parsed)
-    enabled = _enabled(connect(params)) if ordered else {}
+    records = _records(connect(params)) if ordered else []
+    enabled = _enabled(records)
+    unfinished = {record["metadata"]["name"] for record in records if not _is_ready(record)}
     return {
         "changed": False,
         "dependencies": [
@@ -40,6 +42,8 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
                 "options": dict(dependency.options),
                 "instance": enabled.get(dependency.name, dependency.name),
                 "enabled": dependency.name in enabled,
+                "unfinished": enabled.get(dependency.name) in unfinished
+                and not graph[dependency.name]["looks_images_up"],
                 "namespace": graph[dependency.name]["namespace"],
             }
             for dependency in ordered
@@ -66,10 +70,16 @@ def refuse_while_needed(client: Client, name: str, recipe: str) -> None:
         )
 
 
-def _enabled(client: Client) -> dict[str, str]:
+def _is_ready(record: Obj) -> bool:
+    """Whether its last run has found it ready everywhere, so that nothing of it is left to apply."""
+    conditions = (record.get("status") or {}).get("conditions") or []
+    return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
+
+
+def _enabled(records: Iterable[Obj]) -> dict[str, str]:
     """Recipe -> what it is enabled as: by its own name, else as one of its instances."""
     found: dict[str, str] = {}
-    for record in _records(client):
+    for record in records:
         name, recipe = record["metadata"]["name"], str(record["spec"].get("recipe"))
         found[recipe] = name if name == recipe else found.get(recipe, name)
     return found
