@@ -120,6 +120,24 @@ def test_a_build_takes_the_folder_of_the_nodes_distribution(
     }
 
 
+@pytest.mark.parametrize(
+    ("kernel", "os_id", "argument"),
+    [
+        ("6.12.38+deb13-amd64", "debian", "BASE_IMAGE"),
+        ("5.14.0-570.el9_6.x86_64", "almalinux", "DRIVER_TOOLKIT_IMAGE"),
+    ],
+)
+def test_the_arguments_of_a_build_go_by_the_family_of_the_kernel(
+    nvidia_gpu: Any, kernel: str, os_id: str, argument: str
+) -> None:
+    group = replace(GROUPS[0], kernel=kernel, os_id=os_id, os_version="9.6")
+    rendering = nvidia_gpu(groups=(group,), driver_build=True, driver_build_repository=REPOSITORY)
+    build = render_build(rendering.recipe, state_of(rendering), rendering.facts, group)
+    assert build is not None
+    assert build.base_arg == argument
+    assert ("RHEL_VERSION" in build.args) is (argument == "DRIVER_TOOLKIT_IMAGE")
+
+
 def test_a_containerfile_of_ones_own_counts_with_and_without_a_repository(nvidia_gpu: Any) -> None:
     text = 'FROM scratch\nRUN echo "{{ options }}" # \\\n  && true'
     own = {
