@@ -28,7 +28,6 @@ class ForeignFormat(Protocol):
 
     def is_per_group(self, path: str, options: Mapping[str, Any]) -> bool:
         """Whether what the path gives may differ between groups of nodes that have these options."""
-        ...
 
     def manifests(
         self, path: str, variables: Mapping[str, Any], facts: RenderFacts
@@ -37,16 +36,12 @@ class ForeignFormat(Protocol):
 
         variables: as our templates have them. Raises InvalidInput with file and line.
         """
-        ...
 
     def proofs(self, manifests: Sequence[Obj]) -> list[Proof]:
         """What proves a state of these objects."""
-        ...
 
     def line_of(self, path: str, manifest: Obj, field: Sequence[str | int]) -> int:
         """The line of the file that is likely to have written a field of an object, 0 for none."""
-        ...
 
     def notes(self, variables: Mapping[str, Any], facts: RenderFacts) -> str:
         """What the author tells whoever has installed it; "" for nothing."""
-        ...
