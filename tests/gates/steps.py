@@ -214,6 +214,12 @@ LEVELS = (
         lacking=machine.without_root,
     ),
     Step(
+        "e2e-recipes",
+        "recipes of other shapes and formats: graphs, groups of nodes, charts, other vendors",
+        _level("recipes"),
+        slots=2,
+    ),
+    Step(
         "e2e-faults",
         "what goes wrong: crashes, lies, silence, killed runs, two at once",
         _level("faults"),
@@ -229,16 +235,11 @@ LEVELS = (
         _level("rmd", "--no-loadscope-reorder"),
         slots=2,
     ),
-    # One process: so they fit beside the real nodes.
+    # One process: so it fits beside the real nodes.
     Step(
         "e2e-numa",
         "pods placed by NUMA node: exporters, the real scheduler, what is wrong with either",
         _level("numa", processes=1),
-    ),
-    Step(
-        "e2e-recipes",
-        "recipes of other shapes: graphs, groups of nodes, other vendors",
-        _level("recipes", processes=1),
     ),
 )
 EXTRA = (
