@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -177,6 +178,13 @@ def test_amds_driver_runs_where_the_pool_has_it_and_nowhere_else(cluster: Cluste
     assert sight.marks(cluster)["gpu-mi300x-2"]["amd-gpu"] == "ready"
 
 
+def is_plain(cluster: Cluster, vendor: Vendor) -> bool:
+    """Whether the vendor's node has neither devices nor labels of its operands any more."""
+    node = sight.nodes(cluster)[vendor.node]
+    offered = {node["status"]["allocatable"].get(name, "0") for name in vendor.allocatable}
+    return offered == {"0"} and not set(vendor.labels) & node["metadata"]["labels"].keys()
+
+
 def test_each_is_disabled_without_touching_the_others(
     cluster: Cluster, runners: dict[str, Runner]
 ) -> None:
@@ -184,6 +192,8 @@ def test_each_is_disabled_without_touching_the_others(
     for vendor in VENDORS:
         before = after
         runners[vendor.recipe].play("disable", hardware_enablement_recipe=vendor.recipe).check()
+        # Kubelet and NFD's master take back a moment later what its operands have told of the node.
+        sight.eventually(partial(is_plain, cluster, vendor))
         after = cluster.dump()
         touched = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
         assert {
