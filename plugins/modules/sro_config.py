@@ -24,8 +24,10 @@ options:
     description: Where its chart, or a recipe of that name, lies. Without it, where C(spec.chart.repository.url) says.
     type: path
 extends_documentation_fragment:
-  - hardware.enablement.common
   - hardware.enablement.common.controller
+  - hardware.enablement.common.reads
+requirements:
+  - PyYAML >= 5.4.1
 """
 
 EXAMPLES = r"""
