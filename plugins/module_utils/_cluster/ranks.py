@@ -14,10 +14,11 @@ T = TypeVar("T")
 
 NAMESPACES = 0
 DEFINITIONS = 1
-SETTINGS = 2
-BINDINGS = 3
-WORKLOADS = 4
-REST = 5
+ACCOUNTS = 2
+SETTINGS = 3
+BINDINGS = 4
+WORKLOADS = 5
+REST = 6
 
 _SETTINGS = frozenset(
     {
@@ -33,7 +34,6 @@ _SETTINGS = frozenset(
         "RuntimeClass",
         "Secret",
         "SecurityContextConstraints",
-        "ServiceAccount",
         "StorageClass",
     }
 )
@@ -59,6 +59,9 @@ def rank_of(kind: str) -> int:
         return NAMESPACES
     if kind == "CustomResourceDefinition":
         return DEFINITIONS
+    if kind == "ServiceAccount":
+        # Kubernetes deletes a token's Secret whose account is not there.
+        return ACCOUNTS
     if kind in _SETTINGS:
         return SETTINGS
     if kind in _BINDINGS:

@@ -142,7 +142,8 @@ def test_ranks() -> None:
     kinds = [
         "ServiceMonitor",
         "DaemonSet",
-        "ConfigMap",
+        "Secret",
+        "ServiceAccount",
         "CustomResourceDefinition",
         "Service",
         "Role",
@@ -153,7 +154,8 @@ def test_ranks() -> None:
     assert [batch for _rank, batch in found] == [
         ["Namespace"],
         ["CustomResourceDefinition"],
-        ["ConfigMap", "Role"],
+        ["ServiceAccount"],
+        ["Secret", "Role"],
         ["RoleBinding"],
         ["DaemonSet"],
         ["ServiceMonitor", "Service"],
