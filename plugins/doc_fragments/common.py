@@ -179,18 +179,9 @@ options:
     type: path
 """
 
+    # Beside recipe_names, where the files are sent along.
     RECIPE = r"""
 options:
-  recipe:
-    description:
-      - Name of the recipe, which is the name of its folder.
-    type: str
-  recipe_dir:
-    description:
-      - The folder that holds the recipe's folder, or a ConfigMap (V(cm://namespace/name)) or an artifact of a registry
-        (V(oci://registry/repository:tag)) with the same content, or a Helm repository (V(https://host/path)).
-      - A recipe that is not in it, or without it any, is one of this collection.
-    type: path
   bundle:
     description:
       - The files of the recipe, path to text. Filled in by the action plugin, so that a target needs no files.

@@ -45,6 +45,7 @@ extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.reads
+  - hardware.enablement.common.recipe_names
   - hardware.enablement.common.recipe
   - hardware.enablement.common.options
 """

@@ -47,6 +47,7 @@ extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.writes
+  - hardware.enablement.common.recipe_names
   - hardware.enablement.common.recipe
   - hardware.enablement.common.options
   - hardware.enablement.common.run

@@ -28,6 +28,7 @@ options:
     type: dict
     default: {}
 extends_documentation_fragment:
+  - hardware.enablement.common.recipe_names
   - hardware.enablement.common.recipe
   - hardware.enablement.common.controller
   - hardware.enablement.common.reads
