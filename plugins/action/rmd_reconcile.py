@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ..module_utils._interface import arguments
-from ..module_utils._rmd.objects import run
+from ..module_utils._rmd import reconcile_run
 from ..plugin_utils._in_process import InProcessAction
 
 
@@ -15,4 +15,4 @@ class ActionModule(InProcessAction):
 
     MODULE = "hardware.enablement.rmd_reconcile"
     SPEC = arguments.RMD_RECONCILE
-    CORE = staticmethod(run.run)
+    CORE = staticmethod(reconcile_run.run)

@@ -161,13 +161,14 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._interface import arguments
 from ..module_utils._interface.module import run_module
-from ..module_utils._rmd.objects import run
+from ..module_utils._rmd import reconcile_run
 
 
 def main() -> None:
     """Run the module."""
     run_module(
-        AnsibleModule(argument_spec=arguments.RMD_RECONCILE, supports_check_mode=True), run.run
+        AnsibleModule(argument_spec=arguments.RMD_RECONCILE, supports_check_mode=True),
+        reconcile_run.run,
     )
 
 

@@ -12,11 +12,11 @@ from typing import Any
 from .._cluster.client import connect
 from .._json import Obj
 from .._runs.context import RunContext
-from .daemons import Fleet, open_fleet, select_nodes
-from .dialect import decode
-from .node_lease import all_saved
-from .node_results import describe_look
-from .node_snapshot import look_at
+from .daemon.daemons import open_fleet, select_nodes
+from .nodes.node_fleet import Fleet
+from .nodes.node_lease import all_saved
+from .nodes.node_results import describe_look
+from .nodes.node_snapshot import look_at
 from .rmd_errors import RmdError
 
 
@@ -27,15 +27,15 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
     saved = all_saved(client)
     with open_fleet(client, params, nodes) as fleet:
         with ThreadPoolExecutor(max(1, params["parallel"]), thread_name_prefix="rmd") as pool:
-            found = list(pool.map(lambda node: _ask(node, fleet), fleet.daemons))
+            found = list(pool.map(lambda node: _ask(node, fleet), fleet.writers))
         requests = fleet.requests
     for entry in found:
-        entry["unfinished"] = [decode(body).uuid for body in saved.get(entry["node"], [])]
+        entry["unfinished"] = [str(body.get("uuid") or "") for body in saved.get(entry["node"], [])]
     return {"changed": False, "nodes": found, "requests": requests}
 
 
 def _ask(node: str, fleet: Fleet) -> Obj:
-    daemon = fleet.daemons[node]
+    writer = fleet.writers[node]
     shown: Obj = {
         "node": node,
         "reachable": False,
@@ -45,18 +45,19 @@ def _ask(node: str, fleet: Fleet) -> Obj:
         "policies": {},
     }
     try:
-        if isinstance(daemon, RmdError):
-            raise daemon
-        look = look_at(daemon, fleet.agents[node], required=False)
+        if isinstance(writer, RmdError):
+            raise writer
+        look = look_at(writer, fleet.agents[node], required=False)
         shown["workloads"] = describe_look(look)
         shown["reachable"] = True
-        shown["dialect"] = daemon.dialect.value if daemon.dialect else ""
-        topology = daemon.topology(mba=True)
-        shown["caches"] = topology.describe()
-        if topology.mba is not None:
-            shown["mba"] = vars(topology.mba)
+        shown["dialect"] = writer.dialect.value if writer.dialect else ""
+        machine = writer.machine(mba=True, policies=True)
+        if machine.topology is not None:
+            shown["caches"] = machine.topology.describe()
+        if machine.topology is not None and machine.topology.mba is not None:
+            shown["mba"] = vars(machine.topology.mba)
         shown["policies"] = {
-            name: dict(policy.parameters) for name, policy in daemon.policies().items()
+            name: dict(policy.parameters) for name, policy in (machine.policies or {}).items()
         }
     except RmdError as error:
         shown |= {"kind": error.kind, "message": str(error)}

@@ -18,10 +18,10 @@ from .._errors import EnablementError
 from .._json import Obj
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
-from .daemon_client import Daemon
-from .daemons import Fleet, open_fleet
-from .execute import execute
-from .node_results import KEEP, NodeJob, WriteSettings
+from .daemon.daemons import open_fleet
+from .nodes.execute import execute
+from .nodes.node_fleet import Fleet
+from .nodes.node_results import KEEP, NodeJob, WriteSettings
 from .objects import capacity, object_store
 from .objects.conditions import condition
 from .objects.node_state import is_ours
@@ -159,11 +159,11 @@ def _free(
 def _jobs(fleet: Fleet) -> tuple[list[NodeJob], list[str]]:
     jobs: list[NodeJob] = []
     problems: list[str] = []
-    for node, daemon in fleet.daemons.items():
+    for node, writer in fleet.writers.items():
         try:
-            if not isinstance(daemon, Daemon):
-                raise daemon
-            uuids = tuple(running.uuid for running in daemon.workloads() if running.uuid)
+            if isinstance(writer, RmdError):
+                raise writer
+            uuids = tuple(running.uuid for running in writer.workloads() if running.uuid)
         except RmdError as error:
             problems.append(str(error))
         else:

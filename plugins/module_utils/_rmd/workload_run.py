@@ -14,9 +14,9 @@ from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.cpuset import parse_cores
 from .._runs.context import RunContext
-from .daemons import open_fleet, select_nodes
-from .execute import execute
-from .node_results import (
+from .daemon.daemons import open_fleet, select_nodes
+from .nodes.execute import execute
+from .nodes.node_results import (
     FAILED,
     ROLLBACK,
     ROLLED_BACK,
@@ -25,8 +25,8 @@ from .node_results import (
     NodeReport,
     WriteSettings,
 )
-from .node_snapshot import NodeSnapshot
-from .rules import problems
+from .nodes.node_snapshot import NodeSnapshot
+from .nodes.rules import problems
 from .workloads import Cache, Mba, Pstate, Workload, in_one_line
 
 # Of one workload, whether it is given alone or in a list.

@@ -131,7 +131,8 @@ class Workload:
 
 @dataclass(frozen=True)
 class RunningWorkload:
-    """A workload as GET gives it. body: all that the daemon says, for putting it back."""
+    """A workload as a node's writer lists it. body: all that this says, for putting it back.
+    has_more: it has what a Workload cannot say, such as tasks, or parameters of other plugins."""
 
     id: str
     status: str
@@ -139,6 +140,7 @@ class RunningWorkload:
     origin: str
     workload: Workload
     body: Mapping[str, Any] = field(compare=False, repr=False)
+    has_more: bool = False
 
     @property
     def uuid(self) -> str:

@@ -14,13 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon_client import Daemon
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.endpoints import server_name
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.https import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.daemon_client import (
+    Daemon,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.endpoints import (
+    server_name,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.https import (
     Address,
     RmdConnection,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.tls import from_files
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.tls import from_files
 from tests.cluster import Cluster
 from tests.rmd.certificates import Certificates, Client
 from tests.rmd.fleet import Fleet

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._interface import arguments
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects import run
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd import reconcile_run
 from tests.cluster import Cluster
 from tests.integration.conftest import documented, name_of
 from tests.integration.in_process import Module
@@ -36,7 +36,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 @pytest.fixture(scope="module")
 def reconcile(runner: Runner) -> Module:
     """rmd_reconcile, as the role rmd_workloads calls it."""
-    return Module(run.run, arguments.RMD_RECONCILE, runner.kubeconfig)
+    return Module(reconcile_run.run, arguments.RMD_RECONCILE, runner.kubeconfig)
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd import node_results
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.classify import ADVICE
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes import node_results
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import ADVICE
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "admin" / "rmd-modules.md").read_text()
 

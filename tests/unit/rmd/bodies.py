@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import (
-    Dialect,
-    decode,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.topology import (
-    Topology,
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.dialect import decode
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.topology import (
     parse_topology,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_machine import (
+    Dialect,
+    Topology,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
     Cache,

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon_client import Daemon
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.https import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.daemon_client import (
+    Daemon,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.https import (
     Address,
     RmdConnection,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.tls import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.tls import (
     Material,
     from_files,
 )

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.agents import parse_report
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.agents import (
+    parse_report,
+)
 
 OLD, NEW = '{"schema": 2, "node": "old"}', '{"schema": 2, "node": "new"}'
 

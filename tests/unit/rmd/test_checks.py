@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.actions import Action, plan
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.checks import (
-    RuleMachine,
-    check,
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.actions import (
+    Action,
+    plan,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import Dialect
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rules import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.agents import Report
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.checks import check
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_machine import (
+    Dialect,
+    Machine,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.rules import (
     RuleViolation,
     rounding,
 )
@@ -22,16 +26,19 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads
 )
 from tests.unit.rmd.bodies import running, topology, workload
 
-MACHINE = RuleMachine(topology("4-9"), {}, Dialect.V03)
+MACHINE = Machine(topology("4-9"), {}, Dialect.V03)
+# The operating system has core 0, and bandwidth is a multiple of 10 from 10 on.
+REPORT = {"pools": {"os_cpus": "0"}, "resctrl": {"bandwidth": {"least": 10, "step": 10}}}
 
 
 def judged(
     present: list[Workload],
     there: list[RunningWorkload],
     absent: tuple[str, ...] = (),
-    machine: RuleMachine = MACHINE,
+    machine: Machine = MACHINE,
+    report: Report | None = None,
 ) -> tuple[list[Action], dict[str, RuleViolation]]:
-    return check(plan(present, absent, there), there, machine)
+    return check(plan(present, absent, there), there, machine, report or {})
 
 
 def test_what_rmd_would_refuse_is_not_sent_and_the_rest_is() -> None:
@@ -43,7 +50,7 @@ def test_what_rmd_would_refuse_is_not_sent_and_the_rest_is() -> None:
 
 
 def test_without_knowing_the_machine_the_rest_is_looked_at() -> None:
-    _sent, refused = judged([workload("w", 1, mba=Mba(percentage=0))], [], machine=RuleMachine())
+    _sent, refused = judged([workload("w", 1, mba=Mba(percentage=0))], [], machine=Machine())
     assert "mba 0" in refused["w"].sentence
 
 
@@ -89,22 +96,21 @@ def test_what_is_kept_is_never_judged() -> None:
     assert (len(sent), refused) == (1, {})
 
 
-def of_node(dialect: Dialect) -> RuleMachine:
-    """The operating system has core 0, and bandwidth is a multiple of 10 from 10 on."""
-    report = {"pools": {"os_cpus": "0"}, "resctrl": {"bandwidth": {"least": 10, "step": 10}}}
-    return RuleMachine(topology("4-9", {"mba": True}), {}, dialect, report)
+def of_node(dialect: Dialect) -> Machine:
+    """A machine with memory bandwidth allocation."""
+    return Machine(topology("4-9", {"mba": True}), {}, dialect)
 
 
 def test_a_core_of_the_operating_system_is_taken_back_by_the_older_rmd() -> None:
-    _sent, refused = judged([workload("w", 0, 1)], [], machine=of_node(Dialect.V02))
+    _sent, refused = judged([workload("w", 0, 1)], [], machine=of_node(Dialect.V02), report=REPORT)
     assert (refused["w"].kind, "core 0 of workload w" in refused["w"].sentence) == ("os_core", True)
-    assert judged([workload("w", 0, 1)], [], machine=of_node(Dialect.V03))[1] == {}
+    assert judged([workload("w", 0, 1)], [], machine=of_node(Dialect.V03), report=REPORT)[1] == {}
 
 
 def test_less_bandwidth_than_the_kernel_gives_is_not_sent() -> None:
     little, some = workload("a", 1, mba=Mba(percentage=5)), workload("b", 2, mba=Mba(percentage=25))
-    _sent, refused = judged([little, some], [], machine=of_node(Dialect.V03))
+    _sent, refused = judged([little, some], [], machine=of_node(Dialect.V03), report=REPORT)
     assert set(refused) == {"a"}
     assert "the kernel gives 10 at least" in refused["a"].sentence
-    assert "makes 30: its step is 10" in rounding(some, of_node(Dialect.V03).report)
-    assert rounding(workload("c", 1, mba=Mba(percentage=30)), of_node(Dialect.V03).report) == ""
+    assert "makes 30: its step is 10" in rounding(some, REPORT)
+    assert rounding(workload("c", 1, mba=Mba(percentage=30)), REPORT) == ""

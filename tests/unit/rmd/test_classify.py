@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd import classify as module
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.classify import (
-    ADVICE,
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon import (
+    classify as module,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.classify import (
     classify,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import Dialect
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_machine import (
+    Dialect,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import ADVICE
 
 BEFORE = "Failed to validate workload. Reason: "
 IN_DATABASE = f"{BEFORE}Workload validation in database failed. Details: "

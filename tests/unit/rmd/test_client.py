@@ -13,16 +13,19 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd import dialect as dialects
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.https import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon import (
+    dialect as dialects,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.https import (
     Address,
     RmdConnection,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.tls import Material
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes import node_machine
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import (
     RmdError,
     Unanswered,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.tls import Material
 from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import workload
 from ansible_collections.hardware.enablement.tests.unit.rmd.conftest import Connect
 from tests.cluster import pki
@@ -50,10 +53,10 @@ def test_what_is_posted_is_read_again_and_removed(
 ) -> None:
     daemon = connect(server)
     assert daemon.workloads() == []
-    made = daemon.post(dialects.encode(workload(), dialects.Dialect(dialect.value)))
+    made = daemon.post(dialects.encode(workload(), node_machine.Dialect(dialect.value)))
     assert made.workload == workload()
     assert daemon.workloads() == [made]
-    assert daemon.dialect is dialects.Dialect(dialect.value)
+    assert daemon.dialect is node_machine.Dialect(dialect.value)
     assert daemon.delete(made)
     assert not daemon.delete(made)
     assert dict(daemon.requests) == {"GET": 2, "POST": 1, "DELETE": 2}
@@ -90,8 +93,8 @@ def test_a_restored_workload_keeps_its_id(
     server: RmdServer, connect: Connect, dialect: Dialect
 ) -> None:
     daemon = connect(server)
-    first = daemon.post(dialects.encode(workload("a", 1), dialects.Dialect(dialect.value)))
-    daemon.post(dialects.encode(workload("b", 2), dialects.Dialect(dialect.value)))
+    first = daemon.post(dialects.encode(workload("a", 1), node_machine.Dialect(dialect.value)))
+    daemon.post(dialects.encode(workload("b", 2), node_machine.Dialect(dialect.value)))
     before = server.workloads()
     daemon.delete(first)
     daemon.post(dialects.restorable(first.body))
@@ -162,7 +165,7 @@ def test_a_client_without_rights(
     daemon = connect(server, shown=shown)
     assert daemon.workloads() == []
     with pytest.raises(RmdError) as error:
-        daemon.post(dialects.encode(workload(), dialects.Dialect(dialect.value)))
+        daemon.post(dialects.encode(workload(), node_machine.Dialect(dialect.value)))
     refused(error, "auth", "access list")
 
 
@@ -252,7 +255,7 @@ def test_a_write_without_an_answer_is_never_repeated(
 ) -> None:
     server.faults.inject(Injection("POST", cut=cut, times=None))  # type: ignore[arg-type]
     with pytest.raises(Unanswered) as error:
-        connect(server).post(dialects.encode(workload(), dialects.Dialect(dialect.value)))
+        connect(server).post(dialects.encode(workload(), node_machine.Dialect(dialect.value)))
     refused(error, "server_panic", "closed without an answer")  # type: ignore[arg-type]
     assert error.value.was_sent
     assert methods(server) == ["POST"]
@@ -264,7 +267,7 @@ def test_a_write_that_hangs_is_never_repeated(
     server.faults.inject(Injection("POST", hang=3.0, times=None))
     with pytest.raises(Unanswered) as error:
         connect(server, timeout_s=0.3).post(
-            dialects.encode(workload(), dialects.Dialect(dialect.value))
+            dialects.encode(workload(), node_machine.Dialect(dialect.value))
         )
     refused(error, "transport", "no answer within 0.3 s")  # type: ignore[arg-type]
     assert error.value.was_sent
@@ -276,7 +279,7 @@ def test_a_daemon_that_is_gone(server: RmdServer, connect: Connect, dialect: Dia
     server.stop()
     for ask in (
         daemon.workloads,
-        lambda: daemon.post(dialects.encode(workload(), dialects.Dialect(dialect.value))),
+        lambda: daemon.post(dialects.encode(workload(), node_machine.Dialect(dialect.value))),
     ):
         with pytest.raises(Unanswered) as error:
             ask()
@@ -290,7 +293,7 @@ def test_a_core_that_crashes_the_handler(
 ) -> None:
     daemon = connect(server)
     with pytest.raises(Unanswered) as error:
-        daemon.post(dialects.encode(workload("w", 99), dialects.Dialect(dialect.value)))
+        daemon.post(dialects.encode(workload("w", 99), node_machine.Dialect(dialect.value)))
     refused(error, "server_panic", "not sent again")  # type: ignore[arg-type]
     assert daemon.workloads() == []
 
@@ -330,7 +333,7 @@ def test_what_openstack_made_is_answered_by_200_and_stays(
         )
     )
     daemon = connect(server)
-    made = daemon.post(dialects.encode(workload(), dialects.Dialect.V03))
+    made = daemon.post(dialects.encode(workload(), node_machine.Dialect.V03))
     with pytest.raises(RmdError) as error:
         daemon.delete(made)
     refused(error, "foreign_origin", "what REST has made")

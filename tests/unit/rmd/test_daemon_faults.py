@@ -17,8 +17,12 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd import dialect as dialects
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.actions import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.daemon_client import (
+    Daemon,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.dialect import encode
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes import node_machine
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.actions import (
     Action,
     Delete,
     Keep,
@@ -26,23 +30,20 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.actions i
     Replace,
     plan,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.checks import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.checks import (
     check,
     machine_for,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon_client import Daemon
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import encode
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_snapshot import judged
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import (
-    RmdError,
-    Unanswered,
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_snapshot import (
+    judged,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rules import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.rules import (
     RuleViolation,
     leftover_warning,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workload_writer import (
-    WorkloadWriter,
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import (
+    RmdError,
+    Unanswered,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
     RunningWorkload,
@@ -54,7 +55,7 @@ from tests.rmd import Dialect, Faults, Machine, Policies, Pools, RmdServer, Star
 from tests.rmd import Workload as Record
 from tests.rmd.reports import report_of
 
-V02, V03 = dialects.Dialect.V02, dialects.Dialect.V03
+V02, V03 = node_machine.Dialect.V02, node_machine.Dialect.V03
 Show = Callable[..., RmdServer]
 
 
@@ -81,11 +82,11 @@ def refused(
     actions: list[Action], there: list[RunningWorkload], daemon: Daemon
 ) -> dict[str, RuleViolation]:
     """What is not sent, by uuid."""
-    return check(actions, there, machine_for(actions, daemon, None))[1]
+    return check(actions, there, machine_for(actions, daemon), {})[1]
 
 
 def post(daemon: Daemon, wanted: Workload) -> None:
-    WorkloadWriter(daemon).post(wanted)
+    daemon.add(wanted)
 
 
 def test_a_patch_is_never_sent() -> None:
@@ -131,7 +132,7 @@ def test_a_change_of_cores_alone_is_made(serve: Show, connect: Connect) -> None:
     post(daemon, workload("w", 1))
     (action,) = plan([workload("w", 2)], [], daemon.workloads())
     assert isinstance(action, Replace)
-    WorkloadWriter(daemon).delete(action.old)
+    daemon.remove(action.old)
     post(daemon, action.workload)
     assert [found.workload.cores for found in daemon.workloads()] == [(2,)]
 
@@ -193,7 +194,7 @@ def test_a_core_that_would_crash_it_is_not_asked_for(
     daemon = connect(server, tls=False)
     assert refused([Post(workload("w", 32))], [], daemon)["w"].kind == "unknown_core"
     with pytest.raises(Unanswered):
-        daemon.post(encode(workload("w", 32), dialects.Dialect(dialect.value)))
+        daemon.post(encode(workload("w", 32), node_machine.Dialect(dialect.value)))
 
 
 def test_a_range_is_never_sent_and_warned_of(serve: Show, connect: Connect) -> None:
@@ -203,7 +204,7 @@ def test_a_range_is_never_sent_and_warned_of(serve: Show, connect: Connect) -> N
     daemon.post({"uuid": "r", "core_ids": ["4-5"], "rdt": {"cache": {"max": 2, "min": 2}}})
     (found,) = daemon.workloads()
     assert "cores 4-5 stay in COS2" in leftover_warning(found, V03)
-    WorkloadWriter(daemon).delete(found)
+    daemon.remove(found)
     assert differences(server, daemon.workloads()) == [
         "core 4 is a stray",
         "core 5 is a stray",

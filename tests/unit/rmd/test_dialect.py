@@ -8,14 +8,15 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import (
-    Dialect,
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.dialect import (
     decode,
     encode,
-    has_more,
     of_refusal,
     of_workloads,
     restorable,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_machine import (
+    Dialect,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
     Cache,
@@ -125,8 +126,8 @@ def test_what_brings_a_workload_back() -> None:
 
 
 def test_what_a_workload_cannot_say_is_noticed() -> None:
-    assert not has_more(running())
-    assert not has_more(running(plugins={"pstate": {"ratio": 1.0}}))
-    assert has_more(running(task_ids=["1"]))
-    assert has_more(running(plugins={"other": {}}))
-    assert not has_more(running(policy="gold", plugins={"other": {}}))
+    assert not running().has_more
+    assert not running(plugins={"pstate": {"ratio": 1.0}}).has_more
+    assert running(task_ids=["1"]).has_more
+    assert running(plugins={"other": {}}).has_more
+    assert not running(policy="gold", plugins={"other": {}}).has_more

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.endpoints import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.endpoints import (
     Endpoint,
     endpoint_of,
     server_name,

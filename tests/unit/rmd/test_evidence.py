@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.evidence import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.evidence import (
     broken_workloads,
     stray_cores,
 )

@@ -12,20 +12,27 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.actions import RELEASING_UUID
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.agents import Agent, Report
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon_client import Daemon
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemons import Fleet
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.execute import execute
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.https import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.daemon_client import (
+    Daemon,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.https import (
     Address,
     RmdConnection,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_lease import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.actions import (
+    RELEASING_UUID,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.agents import (
+    Agent,
+    Report,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.execute import execute
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_fleet import Fleet
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_lease import (
     SAVED_ANNOTATION,
     lock_name,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_results import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_results import (
     CHANGED,
     FAILED,
     ROLLED_BACK,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.actions import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.actions import (
     RELEASING_UUID,
     Delete,
     Keep,

@@ -9,21 +9,23 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.actions import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.actions import (
     Delete,
     Keep,
     Post,
     Replace,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.classify import ADVICE
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import Dialect
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rules import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_machine import (
+    Dialect,
+    RmdPolicy,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.rules import (
     capacity,
     leftover_warning,
     problems,
     unchangeable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.topology import RmdPolicy
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import ADVICE
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
     Cache,
     Mba,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.tls import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.tls import (
     Material,
     from_files,
 )

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.topology import (
-    MbaSupport,
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.topology import (
     parse_policies,
     parse_topology,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_machine import (
+    MbaSupport,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import Cache
 from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import l3_body, topology

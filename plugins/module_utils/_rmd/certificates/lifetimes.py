@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Optional
 
-from ..endpoints import server_name
+from ..daemon.endpoints import server_name
 from . import pki
 from .pki import Pair
 

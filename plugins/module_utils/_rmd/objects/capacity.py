@@ -14,8 +14,8 @@ from typing import Any, Optional
 
 from ..._json import Obj
 from ..._nodes.cpuset import parse_cores
-from ..agents import Report
-from ..evidence import caches_of, groups_of, masks_of
+from ..nodes.agents import Report
+from ..nodes.evidence import caches_of, groups_of, masks_of
 from ..workloads import GUARANTEED, RunningWorkload
 from .operator_names import L3_CACHE_WAYS
 

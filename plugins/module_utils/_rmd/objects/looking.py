@@ -9,11 +9,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar, Union
 
-from ..actions import changes, plan
-from ..agents import Agent
-from ..checks import check, machine_for
-from ..daemon_client import Daemon
-from ..node_snapshot import look_at
+from ..nodes.actions import changes, plan
+from ..nodes.agents import Agent
+from ..nodes.checks import check, machine_for
+from ..nodes.node_snapshot import look_at
+from ..nodes.node_writer import NodeWriter
 from ..rmd_errors import RmdError
 from .capacity import cores_of
 from .placement import wanted_on
@@ -29,23 +29,25 @@ def in_parallel(items: Sequence[T], work: Callable[[T], None], workers: int) -> 
         list(pool.map(work, items))
 
 
-def observe(view: View, daemon: Union[Daemon, RmdError, None], agent: Union[Agent, None]) -> None:
+def observe(
+    view: View, writer: Union[NodeWriter, RmdError, None], agent: Union[Agent, None]
+) -> None:
     """Look at a node. None: it has no daemon."""
-    if daemon is None or agent is None:
+    if writer is None or agent is None:
         view.why = f"there is no daemon of RMD on node {view.node}; deploy RMD there, or leave the node out"
         return
-    if isinstance(daemon, RmdError):
-        view.why = str(daemon).rstrip(".")
+    if isinstance(writer, RmdError):
+        view.why = str(writer).rstrip(".")
         return
     try:
-        view.look = look_at(daemon, agent)
+        view.look = look_at(writer, agent)
     except RmdError as error:
         view.why = str(error).rstrip(".")
 
 
 def judge_node(
     view: View,
-    daemon: Daemon,
+    writer: NodeWriter,
     declared: Sequence[Declared],
     targets: Mapping[Name, Collection[str]],
 ) -> None:
@@ -69,7 +71,7 @@ def judge_node(
     if not changes(actions):
         return
     try:
-        machine = machine_for(actions, daemon, look.report)
-        view.actions, view.refused = check(actions, look.running, machine)
+        machine = machine_for(actions, writer)
+        view.actions, view.refused = check(actions, look.running, machine, look.report or {})
     except RmdError as error:
         view.look, view.why = None, str(error).rstrip(".")

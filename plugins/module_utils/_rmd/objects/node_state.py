@@ -16,8 +16,8 @@ from ..._cluster.labels import DOMAIN
 from ..._json import Obj
 from ..._nodes.cpuset import to_ranges
 from ..._times import seconds, timestamp
-from ..evidence import groups_of
-from ..node_snapshot import NodeSnapshot
+from ..nodes.evidence import groups_of
+from ..nodes.node_snapshot import NodeSnapshot
 from ..workloads import RunningWorkload
 from .conditions import condition
 from .operator_names import HOME_NAMESPACE, NODE_STATE, node_state_name

@@ -15,12 +15,12 @@ from typing import Any
 from ..._cluster.client import Client
 from ..._json import Obj
 from ..._runs.context import RunContext
-from ..actions import Delete, Post, Release, Replace
-from ..daemon_client import Daemon
-from ..daemons import Fleet
-from ..execute import execute
-from ..node_lease import all_saved
-from ..node_results import NodeJob, WriteSettings
+from ..nodes.actions import Delete, Post, Release, Replace
+from ..nodes.execute import execute
+from ..nodes.node_fleet import Fleet
+from ..nodes.node_lease import all_saved
+from ..nodes.node_results import NodeJob, WriteSettings
+from ..rmd_errors import RmdError
 from . import capacity, node_state, object_store
 from .looking import in_parallel, judge_node, observe
 from .operator_names import NODE_STATE, WORKLOAD
@@ -65,15 +65,15 @@ class Reconciliation:
         return [
             view
             for view in self.views.values()
-            if view.node in self._fleet.daemons or view.state is not None
+            if view.node in self._fleet.writers or view.state is not None
         ]
 
     def observe(self) -> None:
         """One look at each node: a GET to its daemon, and its agent's report."""
-        daemons, agents = self._fleet.daemons, self._fleet.agents
+        writers, agents = self._fleet.writers, self._fleet.agents
         in_parallel(
             list(self.views.values()),
-            lambda view: observe(view, daemons.get(view.node), agents.get(view.node)),
+            lambda view: observe(view, writers.get(view.node), agents.get(view.node)),
             self._settings.parallel,
         )
 
@@ -86,9 +86,9 @@ class Reconciliation:
         }
 
         def judge(view: View) -> None:
-            daemon = self._fleet.daemons[view.node]
-            if isinstance(daemon, Daemon):
-                judge_node(view, daemon, self.declared, self.targets)
+            writer = self._fleet.writers[view.node]
+            if not isinstance(writer, RmdError):
+                judge_node(view, writer, self.declared, self.targets)
 
         in_parallel(
             [view for view in self.seen if view.look is not None], judge, self._settings.parallel
@@ -162,7 +162,7 @@ class Reconciliation:
         lost = [
             view.node
             for view in self.seen
-            if view.node not in self._fleet.daemons and node_state.is_ours(view.state)
+            if view.node not in self._fleet.writers and node_state.is_ours(view.state)
         ]
         wanted: dict[str, int | None] = {**offers, **dict.fromkeys(lost)}
         patches = {

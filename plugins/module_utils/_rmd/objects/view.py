@@ -16,10 +16,10 @@ from typing import Optional
 
 from ..._cluster.labels import DOMAIN
 from ..._json import Obj
-from ..actions import Action, Post, Replace, changes, removed_by
-from ..node_results import WITHHELD, NodeReport
-from ..node_snapshot import NodeSnapshot
-from ..rules import RuleViolation
+from ..nodes.actions import Action, Post, Replace, changes, removed_by
+from ..nodes.node_results import WITHHELD, NodeReport
+from ..nodes.node_snapshot import NodeSnapshot
+from ..nodes.rules import RuleViolation
 from ..workloads import RunningWorkload
 from .placement import WantedWorkloads
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.automatic import (
-    Automatic,
-    decide,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.pod_requests import (
-    claims,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.workload_spec import (
     Declared,
     read,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.pods.automatic import (
+    Automatic,
+    decide,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.pods.pod_requests import (
+    claims,
 )
 from tests.unit.rmd.objects.things import container, pod, report
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import decode
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_snapshot import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.dialect import decode
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_snapshot import (
     NodeSnapshot,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.node_state import (

@@ -8,14 +8,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_results import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_results import (
     FAILED,
     WITHHELD,
     NodeReport,
     WorkloadWrite,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_snapshot import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_snapshot import (
     NodeSnapshot,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.rules import (
+    RuleViolation,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.outcomes import (
     states_of,
@@ -35,7 +38,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.w
     WorkloadOutcome,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import RmdError
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rules import RuleViolation
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
     RunningWorkload,
 )

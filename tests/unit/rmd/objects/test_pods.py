@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.pod_requests import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.pods.pod_requests import (
     Claim,
     asks,
     claims,

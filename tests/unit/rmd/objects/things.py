@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.dialect import decode
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.dialect import decode
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.workload_spec import (
     Declared,
     read,

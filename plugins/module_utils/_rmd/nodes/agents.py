@@ -12,13 +12,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, Optional
 
-from .._cluster.api_errors import ApiError
-from .._cluster.client import Client
-from .endpoints import AGENT_LABELS
-from .rmd_errors import RmdError
+from ..._cluster.api_errors import ApiError
+from ..._cluster.client import Client
+from ..rmd_errors import RmdError
 
 Report = Mapping[str, Any]
 
+LABELS = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=agent"
 CONTAINER = "agent"
 SCHEMA = 2
 # The last line may be half written.
@@ -61,7 +61,7 @@ class Agent:
 
 def find_agents(client: Client, namespace: str) -> dict[str, str]:
     """Node -> the agent's pod that runs there. One request."""
-    pods = client.list(client.kind("v1", "Pod"), namespace=namespace, labels=AGENT_LABELS).items
+    pods = client.list(client.kind("v1", "Pod"), namespace=namespace, labels=LABELS).items
     live = [
         pod
         for pod in pods

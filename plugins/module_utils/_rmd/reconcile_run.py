@@ -8,20 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Optional
 
-from ..._cluster.client import Client, connect
-from ..._json import Obj
-from ..._runs.context import RunContext
-from ..._runs.guard import Guard, given_back
-from ..daemons import Fleet, open_fleet
-from ..node_results import WriteSettings
-from ..rmd_rights import RECIPE
-from . import object_store, results
-from .operator_crds import ensure_definitions
-from .operator_names import WORKLOAD
-from .pod_work import PodWork
-from .reconcile import Reconciliation
-from .workload_spec import Name
-from .workload_state import OnNode
+from .._cluster.client import Client, connect
+from .._json import Obj
+from .._runs.context import RunContext
+from .._runs.guard import Guard, given_back
+from . import reconcile_results
+from .daemon.daemons import open_fleet
+from .nodes.node_fleet import Fleet
+from .nodes.node_results import WriteSettings
+from .objects import object_store
+from .objects.operator_crds import ensure_definitions
+from .objects.operator_names import WORKLOAD
+from .objects.reconcile import Reconciliation
+from .objects.workload_spec import Name
+from .objects.workload_state import OnNode
+from .pods.pod_work import PodWork
+from .rmd_rights import RECIPE
 
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
@@ -51,7 +53,11 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
             work.finish()
         result = work.result()
     result["changed"] = result["changed"] or defined
-    return results.judged(result) if params["require_ready"] and not context.check_mode else result
+    return (
+        reconcile_results.judged(result)
+        if params["require_ready"] and not context.check_mode
+        else result
+    )
 
 
 class _Reconciliation:
@@ -107,10 +113,12 @@ class _Reconciliation:
     def result(self) -> Obj:
         """What the task returns."""
         objects, pods = self._objects, self._pods
-        result = results.make(objects, self._states(), pods.decided, self._offered, self._rows)
+        result = reconcile_results.make(
+            objects, self._states(), pods.decided, self._offered, self._rows
+        )
         result["changed"] = objects.changed or pods.changed
         result["requests"] = self._fleet.requests
-        return result | results.show(objects, pods.decided, self._offered, self._context)
+        return result | reconcile_results.show(objects, pods.decided, self._offered, self._context)
 
     def _states(self) -> dict[Name, dict[str, OnNode]]:
         return {entry.name: self._objects.states(entry) for entry in self._objects.declared}

@@ -16,11 +16,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .._cluster.client import Client
-from .._cluster.labels import DOMAIN, LOCK_NAMESPACE
-from .._cluster.lease import LEASE, RunLock
-from .._json import Obj
-from .._runs.context import RunContext
+from ..._cluster.client import Client
+from ..._cluster.labels import DOMAIN, LOCK_NAMESPACE
+from ..._cluster.lease import LEASE, RunLock
+from ..._json import Obj
+from ..._runs.context import RunContext
 
 SAVED_ANNOTATION = f"{DOMAIN}/rmd-saved"
 # No recipe's name has a dot, so no lock of a special resource is called so.

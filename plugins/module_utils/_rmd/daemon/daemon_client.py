@@ -10,15 +10,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
-from .._http.http_pool import HttpResponse
-from .._http.retries import PAUSES_S
+from ..._http.http_pool import HttpResponse
+from ..._http.retries import PAUSES_S
+from ..nodes.node_machine import Dialect, Machine, RmdPolicy, Topology
+from ..rmd_errors import RmdError, Unanswered
+from ..workloads import RunningWorkload, Workload
 from . import dialect as dialects
 from .classify import classify
-from .dialect import Dialect, decode
+from .dialect import decode, encode, restorable
 from .https import RmdConnection
-from .rmd_errors import RmdError, Unanswered
-from .topology import RmdPolicy, Topology, parse_policies, parse_topology
-from .workloads import RunningWorkload
+from .topology import parse_policies, parse_topology
 
 _WORKLOADS = "/v1/workloads"
 # A daemon that restarts is back by then.
@@ -27,8 +28,7 @@ _LATER = frozenset({502, 503, 504})
 
 
 class Daemon:
-    """One node's daemon. All methods raise RmdError. dialect is None as long as nothing has told
-    it."""
+    """One node's daemon, a NodeWriter. dialect is None as long as nothing has told it."""
 
     def __init__(
         self,
@@ -66,6 +66,12 @@ class Daemon:
         self.dialect = self.dialect or dialects.of_workloads(found)
         return [decode(body) for body in found]
 
+    def machine(self, *, mba: bool, policies: bool, may_write: bool = False) -> Machine:
+        """What it says of its node; may_write: also by learn_dialect."""
+        if may_write:
+            self.learn_dialect()
+        return Machine(self.topology(mba=mba), self.policies() if policies else None, self.dialect)
+
     def topology(self, *, mba: bool = False) -> Topology:
         """Caches and pools; mba: ask for memory bandwidth, too."""
         caches = self._get("/v1/cache/l3", "read the caches")
@@ -89,6 +95,52 @@ class Daemon:
                 todo = "" if refusal.kind != "unknown" else "name the dialect (option dialect)"
                 raise self._error("learn the dialect", refusal.kind, refusal.why, todo)
         return self.dialect
+
+    def remove(self, running: RunningWorkload) -> None:
+        """Remove a workload; what is not there any more is fine."""
+        try:
+            self.delete(running)
+        except Unanswered as error:
+            if not error.was_sent or any(left.id == running.id for left in self.workloads()):
+                raise
+
+    def add(self, workload: Workload) -> RunningWorkload:
+        """Make a workload; raises where it is not there afterwards, or RMD says that it is not in
+        force."""
+        try:
+            made = self.post(encode(workload, self.learn_dialect()))
+        except Unanswered as error:
+            found = [running for running in self.workloads() if running.uuid == workload.uuid]
+            if not error.was_sent or not found:
+                raise
+            made = found[0]
+        if made.is_enforced:
+            return made
+        self.remove(made)
+        why = (
+            f'RMD took it, with status "{made.status}" and group "{made.cos_name}", but set nothing'
+        )
+        raise RmdError(
+            f"Cannot post workload {workload.uuid}",
+            kind="not_enforced",
+            where=self.where,
+            why=why,
+        )
+
+    def restore(self, body: Mapping[str, Any]) -> None:
+        """Make a workload from what the daemon once said of it."""
+        wanted = restorable(body)
+        try:
+            self.post(wanted)
+        except Unanswered as error:
+            here = {running.uuid for running in self.workloads()}
+            if not error.was_sent or wanted.get("uuid") not in here:
+                raise
+        except RmdError as error:
+            if error.kind != "conflict_id":
+                raise
+            # Somebody else has the id by now.
+            self.post({key: value for key, value in wanted.items() if key != "id"})
 
     def post(self, body: Mapping[str, Any]) -> RunningWorkload:
         """Make a workload from a body in the daemon's dialect. After Unanswered nobody knows

@@ -10,14 +10,14 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from .._cluster.client import Client
-from .._errors import EnablementError
-from .._runs.context import RunContext
-from .daemons import Fleet
+from ..._cluster.client import Client
+from ..._errors import EnablementError
+from ..._runs.context import RunContext
+from ..rmd_errors import RmdError
+from .node_fleet import Fleet
 from .node_lease import NodeLease, all_saved
 from .node_results import FAILED, KEEP, NodeJob, NodeReport, WriteSettings
 from .node_run import NodeRun
-from .rmd_errors import RmdError
 
 # How often the nodes that wait for others renew their Leases; a renewal that is not due costs
 # nothing.
@@ -34,22 +34,22 @@ def execute(
     """What became of each job, in their order. Raises nothing but bugs, and EnablementError before
     the first write.
 
-    fleet: with a daemon and an agent of each job's node. With rollback nothing is written anywhere
+    fleet: with a writer and an agent of each job's node. With rollback nothing is written anywhere
     unless all nodes can be prepared, and what was written is undone everywhere when one node fails.
     """
     saved = all_saved(client)
     reports: dict[str, NodeReport] = {}
     runs: list[NodeRun] = []
     for job in jobs:
-        daemon = fleet.daemons[job.node]
-        if isinstance(daemon, RmdError):
-            reports[job.node] = NodeReport(job.node, FAILED, error=daemon)
+        writer = fleet.writers[job.node]
+        if isinstance(writer, RmdError):
+            reports[job.node] = NodeReport(job.node, FAILED, error=writer)
         else:
             lease = NodeLease(client, job.node, context)
             agent = fleet.agents[job.node]
-            runs.append(NodeRun(job, daemon, agent, lease, settings, saved.get(job.node, [])))
+            runs.append(NodeRun(job, writer, agent, lease, settings, saved.get(job.node, [])))
             reports[job.node] = runs[-1].report
-    _play(runs, settings, any(isinstance(fleet.daemons[job.node], RmdError) for job in jobs))
+    _play(runs, settings, any(isinstance(fleet.writers[job.node], RmdError) for job in jobs))
     return [reports[job.node] for job in jobs]
 
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from enum import Enum
 from typing import Any, Optional
 
-from .._errors import InvalidInput
-from .._json import Obj
-from .._nodes.cpuset import parse_cores, to_strings
-from .workloads import Cache, Mba, Pstate, RunningWorkload, Workload
+from ..._errors import InvalidInput
+from ..._json import Obj
+from ..._nodes.cpuset import parse_cores, to_strings
+from ..nodes.node_machine import Dialect
+from ..workloads import Cache, Mba, Pstate, RunningWorkload, Workload
 
 # Refused by both, before anything is looked up or set: it names no parameter.
 PROBE: Obj = {"core_ids": ["0"]}
@@ -29,13 +29,6 @@ _PROBED = {
 # What the daemon adds to a workload. The id stays: RMD takes one that is given, so a restored
 # workload is the same.
 _OF_THE_DAEMON = ("status", "cos_name", "origin")
-
-
-class Dialect(Enum):
-    """The value is the RMD version that brought it."""
-
-    V02 = "v0.2"
-    V03 = "v0.3"
 
 
 def of_workloads(bodies: Sequence[Mapping[str, Any]]) -> Optional[Dialect]:
@@ -101,14 +94,11 @@ def decode(body: Mapping[str, Any]) -> RunningWorkload:
         origin=str(body.get("origin") or ""),
         workload=workload,
         body=dict(body),
+        has_more=bool(
+            body.get("task_ids")
+            or (set(_mapping(body.get("plugins"))) - {"pstate"} and not workload.policy)
+        ),
     )
-
-
-def has_more(running: RunningWorkload) -> bool:
-    """Whether it has what a Workload cannot say: tasks, or parameters of other plugins than
-    P-state."""
-    plugins = set(_mapping(running.body.get("plugins"))) - {"pstate"}
-    return bool(running.body.get("task_ids") or (plugins and not running.workload.policy))
 
 
 def restorable(body: Mapping[str, Any]) -> Obj:

@@ -13,12 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from .._nodes.cpuset import parse_cores, to_ranges
+from ..._nodes.cpuset import parse_cores, to_ranges
+from ..rmd_errors import ADVICE
+from ..workloads import BESTEFFORT, GUARANTEED, SHARED, Cache, RunningWorkload, Workload
 from .actions import Action, Delete, Keep, Replace, removed_by, wanted_by
-from .classify import ADVICE
-from .dialect import Dialect
-from .topology import Policies, Topology
-from .workloads import BESTEFFORT, GUARANTEED, SHARED, Cache, RunningWorkload, Workload
+from .node_machine import Dialect, Policies, Topology
 
 LARGEST_MBPS = 4294967290
 # RMD has no limit for these; they end up in results, annotations and names of groups.
@@ -120,7 +119,7 @@ def unchangeable(actions: Sequence[Action]) -> list[RuleViolation]:
     ]
 
 
-def leftover_warning(running: RunningWorkload, dialect: Dialect) -> str:
+def leftover_warning(running: RunningWorkload, dialect: Optional[Dialect]) -> str:
     """What RMD does wrong when it deletes this workload; "" for nothing that is known."""
     if dialect is not Dialect.V03 or not running.has_range:
         return ""

@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from .._errors import InvalidInput
-from .._http.http_failure import FailureKind, HttpError
-from .._http.http_pool import READ_S, HttpPool, HttpRequest, HttpResponse
-from .rmd_errors import RmdError, Unanswered
+from ..._errors import InvalidInput
+from ..._http.http_failure import FailureKind, HttpError
+from ..._http.http_pool import READ_S, HttpPool, HttpRequest, HttpResponse
+from ..rmd_errors import RmdError, Unanswered
 
 # Some hundred workloads are a few hundred kilobytes.
 LARGEST = 8 * 1024 * 1024

@@ -9,16 +9,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional, Union
 
-from .._cluster.client import Client
-from .._cluster.forward import Forward
-from .._cluster.labels import DOMAIN
-from .._json import Obj
+from ..._cluster.client import Client
+from ..._cluster.forward import Forward
+from ..._cluster.labels import DOMAIN
+from ..._json import Obj
+from ..rmd_errors import RmdError
 from .https import Address
-from .rmd_errors import RmdError
 
 NAMESPACE = "intel-rmd"
 DAEMON_LABELS = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=daemon"
-AGENT_LABELS = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=agent"
 TLS_PORT = "rmd-tls"
 DEBUG_PORT = "rmd-debug"
 # Ways to a daemon.

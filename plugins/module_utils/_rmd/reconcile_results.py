@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..._cluster.changes import Change
-from ..._cluster.diff import make_diff
-from ..._cluster.objects import key_of
-from ..._errors import EnablementError
-from ..._json import Obj
-from ..._nodes.cpuset import to_ranges
-from ..._runs.context import RunContext
-from ..actions import Delete, Post, Release, Replace, changes
-from ..workloads import in_one_line
-from .automatic import Automatic
-from .operator_names import L3_CACHE_WAYS
-from .reconcile import Reconciliation
-from .view import View
-from .workload_spec import Name
-from .workload_state import OnNode
+from .._cluster.changes import Change
+from .._cluster.diff import make_diff
+from .._cluster.objects import key_of
+from .._errors import EnablementError
+from .._json import Obj
+from .._nodes.cpuset import to_ranges
+from .._runs.context import RunContext
+from .nodes.actions import Delete, Post, Release, Replace, changes
+from .objects.operator_names import L3_CACHE_WAYS
+from .objects.reconcile import Reconciliation
+from .objects.view import View
+from .objects.workload_spec import Name
+from .objects.workload_state import OnNode
+from .pods.automatic import Automatic
+from .workloads import in_one_line
 
 States = Mapping[Name, Mapping[str, OnNode]]
 

@@ -18,7 +18,7 @@ from ..._cluster.kinds import Kind
 from ..._cluster.labels import DOMAIN
 from ..._json import Obj
 from ..._times import timestamp
-from .object_store import WORKERS
+from ..objects.object_store import WORKERS
 
 POD = Kind("", "v1", "Pod", "pods", namespaced=True)
 EVENT = Kind("", "v1", "Event", "events", namespaced=True)

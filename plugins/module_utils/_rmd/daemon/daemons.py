@@ -6,48 +6,20 @@
 from __future__ import annotations
 
 import ssl
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Optional, Union
 
-from .._cluster.client import Client
-from .._cluster.forward import Forward
-from .._errors import InvalidInput
-from .agents import Agent, find_agents
+from ..._cluster.client import Client
+from ..._errors import InvalidInput
+from ..nodes.agents import Agent, find_agents
+from ..nodes.node_fleet import Fleet
+from ..nodes.node_machine import Dialect
+from ..rmd_errors import RmdError
 from .daemon_client import Daemon
-from .dialect import Dialect
 from .endpoints import Endpoint, find_endpoints, open_address
 from .https import RmdConnection
-from .rmd_errors import RmdError
 from .tls import Material, from_files, from_secret
-
-
-@dataclass
-class Fleet:
-    """The daemon of each node, or why there is none to talk to, and its agent."""
-
-    daemons: dict[str, Union[Daemon, RmdError]] = field(default_factory=dict)
-    agents: dict[str, Agent] = field(default_factory=dict)
-    forwards: list[Forward] = field(default_factory=list)
-
-    @property
-    def requests(self) -> dict[str, int]:
-        """How many requests all daemons were sent so far, by method."""
-        total: Counter[str] = Counter()
-        for daemon in self.daemons.values():
-            if isinstance(daemon, Daemon):
-                total += daemon.requests
-        return dict(total)
-
-    def close(self) -> None:
-        """Close all connections."""
-        for daemon in self.daemons.values():
-            if isinstance(daemon, Daemon):
-                daemon.close()
-        for forward in self.forwards:
-            forward.close()
 
 
 @contextmanager
@@ -70,7 +42,7 @@ def open_fleet(
             material = _material(client, params)
             context = material.context()
         for node, endpoint in endpoints.items():
-            fleet.daemons[node] = (
+            fleet.writers[node] = (
                 _open(client, params, endpoint, material, context, fleet)
                 if isinstance(endpoint, Endpoint)
                 else _known(client, node, endpoint)

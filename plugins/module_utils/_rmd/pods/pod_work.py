@@ -16,15 +16,15 @@ from ..._errors import EnablementError
 from ..._json import Obj
 from ..._runs.context import RunContext
 from ..._times import timestamp
-from ..agents import Report
+from ..nodes.agents import Report
+from ..objects.object_store import name_of
+from ..objects.operator_names import FINALIZER, WORKLOAD
+from ..objects.view import View
+from ..objects.workload_spec import Declared, read
+from ..objects.workload_state import OnNode, WorkloadOutcome
 from . import pod_store
 from .automatic import Automatic, decide
-from .object_store import name_of
-from .operator_names import FINALIZER, WORKLOAD
 from .pod_requests import Form, asks, claims
-from .view import View
-from .workload_spec import Declared, read
-from .workload_state import OnNode, WorkloadOutcome
 
 Policy = Literal["keep", "annotate", "evict"]
 

@@ -13,8 +13,7 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Optional, Union
 
-from .dialect import has_more
-from .workloads import Cache, RunningWorkload, Workload
+from ..workloads import Cache, RunningWorkload, Workload
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ def plan(
         # Parallel requests of others can make one uuid twice: both share a group, so neither is
         # worth keeping.
         deletions += [Delete(double) for double in doubles]
-        equal = first.workload.is_same_as(workload) and not has_more(first)
+        equal = first.workload.is_same_as(workload) and not first.has_more
         in_force = first.is_enforced and first.id not in broken
         others.append(
             Keep(first, workload)

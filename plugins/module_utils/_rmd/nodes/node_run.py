@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .._cluster.api_errors import LockHeld
-from .._errors import EnablementError
-from .._nodes.cpuset import to_ranges
+from ..._cluster.api_errors import LockHeld
+from ..._errors import EnablementError
+from ..._nodes.cpuset import to_ranges
+from ..rmd_errors import RmdError
 from .actions import (
     Action,
     Delete,
@@ -32,8 +33,6 @@ from .actions import (
 )
 from .agents import Agent
 from .checks import check, machine_for
-from .daemon_client import Daemon
-from .dialect import decode
 from .journal import Journal
 from .node_lease import NodeLease
 from .node_results import (
@@ -50,7 +49,7 @@ from .node_results import (
     WriteSettings,
 )
 from .node_snapshot import NodeSnapshot, look_after, look_at
-from .rmd_errors import RmdError
+from .node_writer import NodeWriter
 from .rules import RuleViolation, leftover_warning, rounding
 
 _NAMES: dict[type[Any], str] = {
@@ -71,7 +70,7 @@ class NodeRun:
     def __init__(
         self,
         job: NodeJob,
-        daemon: Daemon,
+        writer: NodeWriter,
         agent: Agent,
         lease: NodeLease,
         settings: WriteSettings,
@@ -79,14 +78,14 @@ class NodeRun:
     ) -> None:
         """saved: what a killed run has left for this node, as far as it is known before the node is
         held."""
-        self.report = NodeReport(job.node, dialect=daemon.dialect)
+        self.report = NodeReport(job.node, dialect=writer.dialect)
         self.lease = lease
         # Held, looked at and within RMD's rules: there is something to apply.
         self.is_ready = False
         self._job = job
-        self._daemon = daemon
+        self._writer = writer
         self._agent = agent
-        self._journal = Journal(daemon)
+        self._journal = Journal(writer)
         self._settings = settings
         self._saved = list(saved)
         self._actions: tuple[Action, ...] = ()
@@ -156,14 +155,14 @@ class NodeRun:
 
     def _observe(self) -> None:
         needed = bool(self._job.present)
-        self._see(look_at(self._daemon, self._agent, required=needed), is_fresh=self._job.is_fresh)
+        self._see(look_at(self._writer, self._agent, required=needed), is_fresh=self._job.is_fresh)
 
     def _see(self, look: NodeSnapshot, *, is_fresh: bool = False) -> None:
         if self.report.before is None or self.lease.is_held:
             # Until the node is held, another run may still change it.
             self.report.before = look
         self.report.after = look
-        self.report.dialect = self._daemon.dialect
+        self.report.dialect = self._writer.dialect
         everything = {running.id for running in look.running}
         self._actions = plan(
             self._job.present,
@@ -188,11 +187,11 @@ class NodeRun:
             self._recover()
             self._observe()
             self._look_again()
-            if any(isinstance(action, (Post, Replace)) for action in self._actions):
-                self.report.dialect = self._daemon.learn_dialect()
         look = self.report.after or NodeSnapshot(())
-        machine = machine_for(self._actions, self._daemon, look.report)
-        sendable, refused = check(self._actions, look.running, machine)
+        may_write = not self._settings.check_mode
+        machine = machine_for(self._actions, self._writer, may_write=may_write)
+        self.report.dialect = machine.dialect
+        sendable, refused = check(self._actions, look.running, machine, look.report or {})
         if self._all_or_nothing and refused:
             raise self._refused(list(refused.values()))
         for action in self._actions:
@@ -203,14 +202,9 @@ class NodeRun:
         if self._settings.check_mode and self.has_work:
             self.report.changed = True
             self.report.outcome = FAILED if self.failed else WOULD_CHANGE
-        if self._daemon.dialect is not None:
-            olds = removed_by(self._actions)
-            self.report.warnings += [
-                text for old in olds if (text := leftover_warning(old, self._daemon.dialect))
-            ]
-        self.report.warnings += [
-            text for workload in self._job.present if (text := rounding(workload, machine.report))
-        ]
+        found = [leftover_warning(old, machine.dialect) for old in removed_by(self._actions)]
+        found += [rounding(workload, look.report or {}) for workload in self._job.present]
+        self.report.warnings += [text for text in found if text]
 
     def _look_again(self) -> None:
         """What the kernel does otherwise may be somebody's write of just now, which the agent has
@@ -219,7 +213,7 @@ class NodeRun:
         if look is None or not (look.broken or look.strays):
             return
         found = look_after(
-            self._daemon,
+            self._writer,
             self._agent,
             time.monotonic(),
             lambda look: not (look.broken or look.strays),
@@ -287,7 +281,7 @@ class NodeRun:
 
     def _look_after(self, done: Sequence[Action]) -> NodeSnapshot:
         return look_after(
-            self._daemon,
+            self._writer,
             self._agent,
             time.monotonic(),
             lambda look: not self._left(done, look),
@@ -320,14 +314,14 @@ class NodeRun:
     def _recover(self) -> None:
         """Put back what a killed run has deleted and not replaced, unless it should be gone."""
         self._saved = list(self.lease.saved())
-        here = {running.uuid for running in self._daemon.workloads()} if self._saved else set()
+        here = {running.uuid for running in self._writer.workloads()} if self._saved else set()
         kept = []
         for body in self._saved:
-            uuid = decode(body).uuid
+            uuid = str(body.get("uuid") or "")
             if uuid in here or uuid in self._job.absent:
                 continue
             try:
-                self._journal.writer.restore(body)
+                self._writer.restore(body)
                 self._restored.append(WorkloadWrite(uuid, "restore"))
             except RmdError as error:
                 text = f"workload {uuid}, which a killed run has deleted, is not back: {error.why}"
@@ -340,7 +334,7 @@ class NodeRun:
     def _predict(self) -> None:
         before = self.report.before or NodeSnapshot(())
         here = {running.uuid for running in before.running}
-        gone = {decode(body).uuid for body in self._saved} - here - set(self._job.absent)
+        gone = {str(body.get("uuid") or "") for body in self._saved} - here - set(self._job.absent)
         self.report.writes += [WorkloadWrite(uuid, "restore") for uuid in sorted(gone)]
 
     def _undo(self) -> None:
@@ -384,4 +378,4 @@ class NodeRun:
         return self._error("RMD would refuse this, so it was not sent", problems[0].kind, why)
 
     def _error(self, what: str, kind: str, why: str, todo: str = "") -> RmdError:
-        return RmdError(what, kind=kind, where=self._daemon.where, why=why, todo=todo)
+        return RmdError(what, kind=kind, where=self._writer.where, why=why, todo=todo)

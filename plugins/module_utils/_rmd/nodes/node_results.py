@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Optional
 
-from .._json import Obj
-from .dialect import Dialect
+from ..._json import Obj
+from ..rmd_errors import RmdError
+from ..workloads import RunningWorkload, Workload
+from .node_machine import Dialect
 from .node_snapshot import NodeSnapshot
-from .rmd_errors import RmdError
-from .workloads import RunningWorkload, Workload
 
 ROLLBACK, KEEP = "rollback", "keep"
 

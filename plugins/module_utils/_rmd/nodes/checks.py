@@ -9,52 +9,43 @@ The one that comes first is the one that gets what two of them want: cores, or w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Optional, Union
+from typing import Union
 
+from ..workloads import RunningWorkload, Workload
 from .actions import Action, Delete, Post, Replace, changes, removed_by, uuid_of
 from .agents import Report
-from .daemon_client import Daemon
-from .dialect import Dialect
+from .node_machine import Machine
+from .node_writer import NodeWriter
 from .rules import RuleViolation, capacity, problems, unchangeable
-from .topology import Policies, Topology
-from .workloads import RunningWorkload, Workload
 
 
-@dataclass(frozen=True)
-class RuleMachine:
-    """What the rules look at; None for what is not known. report: the agent's."""
-
-    topology: Optional[Topology] = None
-    policies: Optional[Policies] = None
-    dialect: Optional[Dialect] = None
-    report: Report = field(default_factory=dict)
-
-
-def machine_for(actions: Sequence[Action], daemon: Daemon, report: Optional[Report]) -> RuleMachine:
-    """What the rules need to know for these actions; asks the daemon for no more than that."""
+def machine_for(
+    actions: Sequence[Action], writer: NodeWriter, *, may_write: bool = False
+) -> Machine:
+    """What the rules need to know for these actions; asks the writer for no more than that.
+    may_write: as the writer takes it."""
     adding = [action.workload for action in actions if isinstance(action, (Post, Replace))]
-    known = RuleMachine(dialect=daemon.dialect, report=report or {})
     if not adding:
-        return known
-    return RuleMachine(
-        daemon.topology(mba=any(workload.mba for workload in adding)),
-        daemon.policies() if any(workload.policy for workload in adding) else None,
-        daemon.dialect,
-        report or {},
+        return Machine(dialect=writer.dialect)
+    return writer.machine(
+        mba=any(workload.mba for workload in adding),
+        policies=any(workload.policy for workload in adding),
+        may_write=may_write,
     )
 
 
 def check(
-    actions: Sequence[Action], running: Iterable[RunningWorkload], machine: RuleMachine
+    actions: Sequence[Action], running: Iterable[RunningWorkload], machine: Machine, report: Report
 ) -> tuple[list[Action], dict[str, RuleViolation]]:
-    """The actions to send, Keeps included, and by uuid why the others are not. Pure."""
+    """The actions to send, Keeps included, and by uuid why the others are not. Pure.
+
+    report: the agent's, {} for none."""
     there = list(running)
     refused: dict[str, RuleViolation] = {}
     while True:
         # A replacement that is refused leaves its old self, which may be in others' way: so look
         # again.
-        more = _first_refused(actions, there, machine, refused)
+        more = _first_refused(actions, there, machine, report, refused)
         if not more:
             return [action for action in actions if uuid_of(action) not in refused], refused
         refused |= more
@@ -63,7 +54,8 @@ def check(
 def _first_refused(
     actions: Sequence[Action],
     running: Sequence[RunningWorkload],
-    machine: RuleMachine,
+    machine: Machine,
+    report: Report,
     refused: dict[str, RuleViolation],
 ) -> dict[str, RuleViolation]:
     """The first action that is refused, given those that are already; nothing if there is none."""
@@ -74,7 +66,7 @@ def _first_refused(
     for action in left:
         found = list(unchangeable([action]))
         if not found and isinstance(action, (Post, Replace)):
-            found = _of_rules(action, sent, others, machine)
+            found = _of_rules(action, sent, others, machine, report)
             sent.append(action)
             others.append(action.workload)
         if found:
@@ -86,14 +78,15 @@ def _of_rules(
     action: Union[Post, Replace],
     sent: Sequence[Action],
     others: Sequence[Workload],
-    machine: RuleMachine,
+    machine: Machine,
+    report: Report,
 ) -> list[RuleViolation]:
     found = problems(
         action.workload,
         machine.topology,
         machine.policies,
         dialect=machine.dialect,
-        report=machine.report,
+        report=report,
         others=others,
     )
     if found or machine.topology is None:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from .._cluster.client import Client
-from .._errors import InvalidInput
-from .._http.tls_context import private_context
+from ..._cluster.client import Client
+from ..._errors import InvalidInput
+from ..._http.tls_context import private_context
 
 _KEYS = {"ca": "ca.crt", "cert": "tls.crt", "key": "tls.key"}
 

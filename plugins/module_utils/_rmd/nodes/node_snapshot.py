@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Optional
 
+from ..rmd_errors import RmdError
+from ..workloads import RunningWorkload
 from .agents import Agent, Report
-from .daemon_client import Daemon
 from .evidence import broken_workloads, stray_cores
-from .rmd_errors import RmdError
-from .workloads import RunningWorkload
+from .node_writer import NodeWriter
 
 # Beside the agent's own interval: its look itself, and its line's way into the log.
 _SLACK_S = 0.2
@@ -39,13 +39,13 @@ class NodeSnapshot:
         return self.broken.get(workload, "") or self.disturbed.get(workload, "")
 
 
-def look_at(daemon: Daemon, agent: Agent, *, required: bool = True) -> NodeSnapshot:
+def look_at(writer: NodeWriter, agent: Agent, *, required: bool = True) -> NodeSnapshot:
     """One GET, and one report. Raises RmdError where either is not to be had.
 
     required: False where RMD's word will do if the agent says nothing, as for taking workloads
     away.
     """
-    return _judged_by(tuple(daemon.workloads()), agent, required=required)
+    return _judged_by(tuple(writer.workloads()), agent, required=required)
 
 
 def judged(running: tuple[RunningWorkload, ...], report: Report) -> NodeSnapshot:
@@ -55,7 +55,7 @@ def judged(running: tuple[RunningWorkload, ...], report: Report) -> NodeSnapshot
 
 
 def look_after(
-    daemon: Daemon,
+    writer: NodeWriter,
     agent: Agent,
     written: float,
     is_good: Callable[[NodeSnapshot], bool],
@@ -70,7 +70,7 @@ def look_after(
     written: when, by clock. An agent speaks when something changes, so that after two of its
     intervals its last word holds, whenever it was said.
     """
-    running = tuple(daemon.workloads())
+    running = tuple(writer.workloads())
     while True:
         found = _judged_by(running, agent, required=required)
         interval = float((found.report or {}).get("interval") or 0)

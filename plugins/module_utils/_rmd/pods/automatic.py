@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._json import Obj
+from ..objects.workload_spec import Declared, Name, read
 from .pod_requests import Claim, workload_of
-from .workload_spec import Declared, Name, read
 
 
 @dataclass(frozen=True)

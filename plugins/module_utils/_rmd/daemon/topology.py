@@ -6,15 +6,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any, Optional
 
-from .._errors import InvalidInput
-from .._json import Obj
-from .._nodes.cpuset import parse_cores, to_ranges
+from ..._errors import InvalidInput
+from ..._nodes.cpuset import parse_cores
+from ..nodes.node_machine import L3, MbaSupport, RmdPolicy, Topology
+from ..workloads import BESTEFFORT, GUARANTEED, SHARED, Cache
 from .dialect import number
-from .workloads import BESTEFFORT, GUARANTEED, SHARED, Cache
 
 # The daemon's own names of pools.
 _POOLS = {
@@ -24,77 +23,6 @@ _POOLS = {
     "infra": "infra",
     "os": "os",
 }
-
-
-@dataclass(frozen=True)
-class L3:
-    """One L3 cache. ways: how many it has. available: mask of the ways that are free. pools: the
-    free ways of each."""
-
-    id: str
-    cores: tuple[int, ...]
-    ways: int
-    available: int
-    pools: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-
-    def free(self, pool: str) -> int:
-        """How many ways a pool has left."""
-        return len(self.pools.get(pool, ()))
-
-
-@dataclass(frozen=True)
-class MbaSupport:
-    """Memory bandwidth allocation: whether the machine has it, whether it is on, and its step and
-    least value."""
-
-    supported: bool
-    enabled: bool
-    step: Optional[int] = None
-    least: Optional[int] = None
-
-
-@dataclass(frozen=True)
-class Topology:
-    """The L3 caches of a node, by id; mba is None where it was not asked for, or the daemon does
-    not know."""
-
-    caches: tuple[L3, ...]
-    mba: Optional[MbaSupport] = None
-
-    @property
-    def cores(self) -> frozenset[int]:
-        """All CPUs that belong to an L3 cache."""
-        return frozenset(core for cache in self.caches for core in cache.cores)
-
-    def owners(self, cores: Iterable[int]) -> tuple[L3, ...]:
-        """The caches that one of the cores belongs to."""
-        wanted = set(cores)
-        return tuple(cache for cache in self.caches if wanted.intersection(cache.cores))
-
-    def describe(self) -> list[Obj]:
-        """As results show it."""
-        return [
-            {
-                "id": cache.id,
-                "cores": to_ranges(cache.cores),
-                "ways": cache.ways,
-                "available_ways": f"{cache.available:x}",
-                "pools": {name: to_ranges(ways) for name, ways in cache.pools.items()},
-            }
-            for cache in self.caches
-        ]
-
-
-@dataclass(frozen=True)
-class RmdPolicy:
-    """A policy of the daemon. cache: None where it says nothing about that. parameters: all that it
-    says."""
-
-    cache: Optional[Cache]
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-
-Policies = Mapping[str, RmdPolicy]
 
 
 def parse_topology(l3: Mapping[str, Any], mba: Optional[Mapping[str, Any]] = None) -> Topology:

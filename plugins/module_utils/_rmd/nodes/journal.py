@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..rmd_errors import RmdError
+from ..workloads import RunningWorkload
 from .actions import Action, Delete, Post, Release, Replace, Step
-from .daemon_client import Daemon
-from .rmd_errors import RmdError
-from .workload_writer import WorkloadWriter
-from .workloads import RunningWorkload
+from .node_writer import NodeWriter
 
 
 class Journal:
@@ -20,12 +19,11 @@ class Journal:
     lost: what has been deleted, and has to come back unless something takes its place.
     """
 
-    def __init__(self, daemon: Daemon) -> None:
-        self.writer = WorkloadWriter(daemon)
+    def __init__(self, writer: NodeWriter) -> None:
         self.removed: list[RunningWorkload] = []
         self.posted: list[RunningWorkload] = []
         self.lost: list[RunningWorkload] = []
-        self._daemon = daemon
+        self._writer = writer
 
     @property
     def is_empty(self) -> bool:
@@ -36,26 +34,26 @@ class Journal:
         """Take a step; raises RmdError."""
         action = step.action
         if isinstance(action, Release):
-            self.writer.delete(self.writer.post(action.workload))
+            self._writer.remove(self._writer.add(action.workload))
         elif step.is_post:
             if not isinstance(action, Delete):
-                self.posted.append(self.writer.post(action.workload))
+                self.posted.append(self._writer.add(action.workload))
             if isinstance(action, Replace):
                 self.lost.remove(action.old)
         elif not isinstance(action, Post):
             self.removed.append(action.old)
             if isinstance(action, Replace):
                 self.lost.append(action.old)
-            self.writer.delete(action.old)
+            self._writer.remove(action.old)
 
     def do_again(self, step: Step) -> None:
         """Take a step a second time: what this run itself has posted is nothing to come back to."""
         action = step.action
         if isinstance(action, Replace) and action.old.id in {made.id for made in self.posted}:
             if step.is_post:
-                self.posted.append(self.writer.post(action.workload))
+                self.posted.append(self._writer.add(action.workload))
             else:
-                self.writer.delete(action.old)
+                self._writer.remove(action.old)
         else:
             self.do(step)
 
@@ -68,8 +66,8 @@ class Journal:
             return error
         why, kind, todo = f"{error.why}; the old one is in place", error.kind, error.todo
         try:
-            if action.old.uuid not in {running.uuid for running in self._daemon.workloads()}:
-                self.writer.restore(action.old.body)
+            if action.old.uuid not in {running.uuid for running in self._writer.workloads()}:
+                self._writer.restore(action.old.body)
             self.lost.remove(action.old)
             self.removed.remove(action.old)
         except RmdError as second:
@@ -89,7 +87,7 @@ class Journal:
         known = {running.id for running in before}
         wanted = {action.workload.uuid for action in actions if isinstance(action, (Post, Replace))}
         made = {running.id for running in self.posted}
-        here = self._daemon.workloads()
+        here = self._writer.workloads()
         # Also what was made without an answer: it has the name of a wanted one, and was not there
         # before.
         ours = [
@@ -98,20 +96,20 @@ class Journal:
             if entry.id in made or (entry.uuid in wanted and entry.id not in known)
         ]
         for entry in ours:
-            self.writer.delete(entry)
+            self._writer.remove(entry)
         there = {entry.uuid for entry in here if entry not in ours}
         order = {running.id: place for place, running in enumerate(before)}
         for old in sorted(self.removed, key=lambda old: order.get(old.id, len(order))):
             if old.uuid not in there:
-                self.writer.restore(old.body)
+                self._writer.restore(old.body)
                 there.add(old.uuid)
-        after = tuple(self._daemon.workloads())
+        after = tuple(self._writer.workloads())
         there = {entry.uuid for entry in after}
         self.lost = [old for old in self.removed if old.uuid not in there]
         if self.lost:
             names = ", ".join(old.uuid for old in self.lost)
             why = f"{names} did not come back"
             raise RmdError(
-                "Cannot roll back", kind="not_restored", where=self._daemon.where, why=why
+                "Cannot roll back", kind="not_restored", where=self._writer.where, why=why
             )
         return after

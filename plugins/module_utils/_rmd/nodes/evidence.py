@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Optional
 
-from .._nodes.cpuset import parse_cores, to_ranges
-from .workloads import BESTEFFORT, GUARANTEED, SHARED, RunningWorkload
+from ..._nodes.cpuset import parse_cores, to_ranges
+from ..workloads import BESTEFFORT, GUARANTEED, SHARED, RunningWorkload
 
 Obj = Mapping[str, Any]
 

@@ -17,9 +17,9 @@ from typing import Any, Literal, Optional
 from ..._errors import EnablementError, InvalidInput
 from ..._json import Obj
 from ..._nodes.cpuset import to_strings
+from ..objects.operator_names import L3_CACHE_WAYS, WORKLOAD
 from ..workloads import Mba, Pstate, RmdSettings
 from .agent_report import exclusive_cores
-from .operator_names import L3_CACHE_WAYS, WORKLOAD
 
 Form = Literal["v0.1", "v0.3"]
 

@@ -1,0 +1,47 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What writes to a node's resctrl, as a run needs it: RMD's daemon, or another one. All methods
+raise RmdError."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Optional, Protocol
+
+from ..workloads import RunningWorkload, Workload
+from .node_machine import Dialect, Machine
+
+
+class NodeWriter(Protocol):
+    """The writer of one node. How what it was asked for has ended is known when a method returns."""
+
+    dialect: Optional[Dialect]
+
+    @property
+    def where(self) -> str:
+        """For messages."""
+
+    @property
+    def requests(self) -> Counter[str]:
+        """How many requests were sent so far, by method."""
+
+    def close(self) -> None:
+        """Close the connections."""
+
+    def workloads(self) -> list[RunningWorkload]:
+        """What runs, in the writer's order."""
+
+    def machine(self, *, mba: bool, policies: bool, may_write: bool = False) -> Machine:
+        """What is known of the node. mba, policies: whether these are asked for. may_write: whether
+        it may be found out by a request that could write."""
+
+    def add(self, workload: Workload) -> RunningWorkload:
+        """Make a workload; raises where it is not there afterwards."""
+
+    def remove(self, running: RunningWorkload) -> None:
+        """Remove a workload; what is not there any more is fine."""
+
+    def restore(self, body: Mapping[str, Any]) -> None:
+        """Make a workload from the body that it once had."""
