@@ -104,7 +104,7 @@ class LaterChanges:
         try:
             self._take_lock()
             changes = stage.changes if stage.deletes else self._plan_again(stage)
-            self.done += execute(self._client, changes, guard=self._guard)
+            made = execute(self._client, changes, guard=self._guard)
         except (UnknownKind, Unreachable) as error:
             # What brings a kind may be ready a moment before the API server serves it, and an API
             # server that has no answer now may have one later: until the state's time is over.
@@ -117,8 +117,10 @@ class LaterChanges:
         except EnablementError as error:
             self._refuse(stage, error, walker)
         else:
+            self.done += made
             if not stage.deletes:
                 walker.unapplied.pop(stage.place, None)
+                _take_in(made, walker)
         self._left.remove(stage)
         # A state may have something else to come.
         self.announce(walker)
@@ -129,3 +131,13 @@ class LaterChanges:
         walker.unapplied[stage.place] = Verdict(
             Outcome.TROUBLE, "ApplyRefused", str(error), ran=False, heals=False
         )
+
+
+def _take_in(made: Sequence[Change], walker: Walker) -> None:
+    """Show the walker the workloads that were made, before the watch does: a watch that is late
+    would look like objects that are missing."""
+    awaited = {key for plan in walker.plans for key in plan.pod_owners}
+    known = walker.snapshot.workloads
+    for change in made:
+        if change.after is not None and change.key in awaited - known.keys():
+            walker.snapshot.put_workload(change.after)

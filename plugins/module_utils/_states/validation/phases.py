@@ -92,6 +92,11 @@ class StatePlan:
         parts = [own, *(proven.get(required, "") for required in self.requires)]
         return hashlib.sha256("|".join(parts).encode()).hexdigest()[:16]
 
+    @property
+    def pod_owners(self) -> set[ObjectKey]:
+        """All its DaemonSets and workloads, whatever they serve."""
+        return {*self.workloads, *(key for keys in self.daemonsets.values() for key in keys)}
+
     def daemonsets_for(self, group: str) -> tuple[ObjectKey, ...]:
         """The DaemonSets that should have a pod on a node of this group."""
         if group in self.off:

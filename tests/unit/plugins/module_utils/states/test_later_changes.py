@@ -14,6 +14,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_e
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import Change
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import key_of
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
     ClusterSnapshot,
@@ -44,12 +45,22 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
     Walker,
     WalkSettings,
 )
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    FakeServer,
+    fake,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.group_bench import (
     FILES,
     NODES,
     Bench,
 )
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
+    ScriptedCluster,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import NOW
+
+# A fixture.
+__all__ = ["fake"]
 
 RECIPE = FILES["recipe.yml"] + "    requires: [hook]\n    per: runtime\n"
 NODE = "crio"
@@ -177,3 +188,23 @@ def test_nothing_waits_for_a_group_of_which_no_node_is_left() -> None:
     )
     later.drop_departed(walker)
     assert [stage.group for stage in later.left] == ["left-over", ""]
+
+
+def test_what_was_made_is_known_before_the_watch_tells_of_it(fake: FakeServer) -> None:
+    bench = Bench({**FILES, "recipe.yml": RECIPE})
+    plans = plans_of(bench)
+    name, daemonset = next(iter(bench.made("driver").items()))
+    daemonset["metadata"]["namespace"] = "toy"
+    ScriptedCluster(fake).put("namespaces", {"metadata": {"name": "toy"}})
+    change = Change(key_of(daemonset), "create", None, None, desired=daemonset)
+    walker = Walker(plans, WalkSettings("toy", "toy"), ClusterSnapshot(), NOW)
+    later = LaterChanges(
+        fake.client(),
+        Staged((), (Stage("driver", "", (), ()),)),
+        lambda _stage: (change,),
+        nothing,
+        nothing,
+        lambda: NOW,
+    )
+    later.act(walker)
+    assert [key.name for key in walker.snapshot.workloads] == [name]
