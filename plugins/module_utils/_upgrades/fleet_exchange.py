@@ -83,15 +83,16 @@ class FleetExchange:
         self.plan: UpgradePlan | None = None
         self.outcome = ExchangeOutcome()
 
-    def announce(self, _walker: Walker) -> None:
-        """A node is held from when it is begun."""
+    def announce(self, walker: Walker) -> None:
+        """A node is held from when it is begun; one that a run before this one has begun, from the
+        first look: else its gates would open once more, and pods start on a driver that goes."""
+        survey, choice = self._survey_of(walker)
+        for node in () if self._context.check_mode else survey.under_way(choice.phase):
+            walker.held[node] = self._held("a run before this one has begun with it")
 
     def act(self, walker: Walker) -> Set[str]:
         """Lead the nodes that are on their way, and begin others."""
-        survey = self._survey = self._survey or UpgradeSurvey(
-            self._desired, self._settings, walker.snapshot
-        )
-        choice = self._choice = self._choice or self._choose_by(survey)
+        survey, choice = self._survey_of(walker)
         if not survey.drivers.refresh() and not self._context.check_mode:
             return set()
         if self.plan is None:
@@ -110,6 +111,12 @@ class FleetExchange:
         if self.outcome.reboot and len(self.outcome.reboot) == len(self._active):
             self._is_over = True
         return dirty & walker.snapshot.nodes.keys()
+
+    def _survey_of(self, walker: Walker) -> tuple[UpgradeSurvey, ExchangeChoice]:
+        """What is seen, and what is taken of it."""
+        self._survey = self._survey or UpgradeSurvey(self._desired, self._settings, walker.snapshot)
+        self._choice = self._choice or self._choose_by(self._survey)
+        return self._survey, self._choice
 
     def marks_of(self, node: NodeFacts, before: NodeMarks) -> NodeMarks:
         """Of a node on its way: the gates go by which our own pods stand on the driver."""
@@ -208,7 +215,8 @@ class FleetExchange:
             self._last_end = self._clock()
 
     def _begin(self, walker: Walker, survey: UpgradeSurvey, choice: ExchangeChoice) -> set[str]:
-        """Begin as many nodes as may be on their way; find out whether that is all."""
+        """Begin as many nodes as may be on their way; find out whether that is all. Returns those
+        to be looked at again."""
         failed = choice.ended(QUARANTINED) - set(self._ended) | set(self.outcome.quarantined)
         done = choice.ended(DONE) - set(self._ended) | set(self.outcome.done)
         if any(self._may_recover(walker, node) for node in failed - set(self._ended)):
@@ -228,13 +236,17 @@ class FleetExchange:
             self._active[name] = self._exchange(survey, choice, name)
             walker.held[name] = self._held(self._active[name].reason)
             self._tell_remedy(self._active[name])
+        # Held for the sake of an earlier run, and not gone on with now.
+        released = walker.held.keys() - self._active.keys()
+        for name in released:
+            walker.forget(name)
         left = [name for name in waiting if name not in begun]
         if left and not stopped and not self._active:
             stopped = self._no_place_reason(unavailable)
         self.outcome.stopped = stopped if left else ""
         if (stopped or not (left or undecided)) and not under_way & self._ended.keys():
             self._end()
-        return set(begun)
+        return released.union(begun)
 
     def _end(self) -> None:
         """Nothing follows what is on its way."""

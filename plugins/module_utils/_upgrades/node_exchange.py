@@ -130,7 +130,7 @@ class ExchangedNode(Protocol):
         """The states of its drivers and on these, where the node itself says what is proven."""
 
     def published(self) -> Sequence[str]:
-        """Those of them of which the node has a label."""
+        """The states of its drivers and on these of which the node has a label."""
 
     def outdated(self) -> Sequence[DriverPod]:
         """The drivers' pods that make way for others."""
@@ -485,15 +485,16 @@ class NodeExchange:
             self._prove()
 
     def _withdraw(self) -> bool:
-        """Have the node's own agent take off the labels that our pods wait for, where there is one;
-        False while it has not."""
-        if states := self._there.own_states():
-            if self._withdrawn != states:
-                self._withdrawn = states
-                self._write(self.phase, self.reason)
-            if left := self._there.published():
-                self._wait(f"the node's agent has yet to take off the label of state {left[0]}")
-                return False
+        """Have the labels taken off that our pods wait for, by the walk or by the node's own agent;
+        False while one is there: a pod may come for it that is not seen yet."""
+        states = self._there.own_states()
+        if states and self._withdrawn != states:
+            self._withdrawn = states
+            self._write(self.phase, self.reason)
+        if left := self._there.published():
+            whose = "the node's agent has yet to take off" if states else "the node still has"
+            self._wait(f"{whose} the label of state {left[0]}")
+            return False
         return not self.ending
 
     def _prove(self) -> None:

@@ -214,9 +214,10 @@ class SurveyedNode:
         return tuple(self.survey.standing_states(self.name)) if by_nodes else ()
 
     def published(self) -> list[str]:
-        """Those of them of which the node has a label."""
+        """The states of its drivers and on these of which the node has a label."""
         labels, recipe = self.survey.snapshot.nodes[self.name].labels, self.desired.recipe.name
-        return [state for state in self.own_states() if gate_label(recipe, state) in labels]
+        states = self.survey.standing_states(self.name)
+        return [state for state in states if gate_label(recipe, state) in labels]
 
     def outdated(self) -> list[DriverPod]:
         """The drivers' pods that make way for others."""

@@ -60,7 +60,7 @@ class Way:
         self.cluster.refuse = self._evictions
         self.now = 1000.0
         self.own: list[Obj] = []
-        # Of a node that says itself what is proven: its states, and those that have a label.
+        # Of a node that says itself what is proven: its states. And those that have a label.
         self.states: tuple[str, ...] = ()
         self.labelled: list[str] = []
         self.old = [OLD]

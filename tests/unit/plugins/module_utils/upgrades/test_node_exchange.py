@@ -76,6 +76,17 @@ def test_a_node_that_proves_itself_takes_its_labels_off_first(way: Way) -> None:
     assert "withdrawn" not in way.noted
 
 
+def test_a_driver_stays_while_a_label_may_still_bring_pods_onto_it(way: Way) -> None:
+    way.labelled = ["plugin"]
+    way.until_not(ExchangeStep.FREE)
+    assert way.go() is ExchangeStep.STOP
+    assert way.exchange.reason == "the node still has the label of state plugin"
+    assert way.cluster.deleted == []
+    way.labelled = []
+    assert way.go() is ExchangeStep.RESTART
+    assert way.cluster.deleted == ["old"]
+
+
 def test_a_driver_that_was_restarted_before_is_only_proven(way: Way) -> None:
     way.old = []
     assert way.go() is ExchangeStep.PROVE
