@@ -15,6 +15,7 @@ from .._json import Obj
 from .._nodes.cpuset import to_ranges
 from .._runs.context import RunContext
 from .nodes.actions import Delete, Post, Release, Replace, changes
+from .nodes.node_results import FAILED, UNCHANGED
 from .objects.operator_names import L3_CACHE_WAYS
 from .objects.reconcile import Reconciliation
 from .objects.view import View
@@ -120,25 +121,25 @@ def show(
 
 
 def _is_told(view: View) -> bool:
-    return bool(view.report is not None or view.refused or view.look is None)
+    return (
+        view.report is None
+        or view.look is None
+        or bool(view.refused)
+        or view.report.outcome != UNCHANGED
+    )
 
 
 def _node(view: View) -> Obj:
-    shown: Obj = (
-        view.report.describe()
-        if view.report is not None
-        else {"node": view.node, "outcome": "unchanged"}
-    )
-    if view.look is None and view.report is None:
-        shown |= {"outcome": "failed", "message": view.why}
-    if view.wanted is not None and view.wanted.orphans:
-        shown["orphans"] = sorted(view.wanted.orphans)
-    return shown
+    if view.report is None:
+        return {"node": view.node, "outcome": FAILED, "message": view.why}
+    orphans = sorted(view.wanted.orphans) if view.wanted is not None else []
+    return {**view.report.describe(), **({"orphans": orphans} if orphans else {})}
 
 
 def _lines(view: View) -> tuple[list[str], list[str]]:
     """A node's workloads that change, before and after."""
-    broken = view.look.broken if view.look is not None else {}
+    before_run = view.report.before if view.report is not None else None
+    broken = before_run.broken if before_run is not None else {}
     before: list[str] = []
     after: list[str] = []
     for action in changes(view.actions):

@@ -19,15 +19,13 @@ from .._json import Obj
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .daemon.daemons import open_fleet
-from .nodes.execute import execute
-from .nodes.node_fleet import Fleet
+from .nodes.execute import each, execute, node_runs
 from .nodes.node_results import KEEP, NodeJob, WriteSettings
 from .objects import capacity, object_store
 from .objects.conditions import condition
 from .objects.node_state import is_ours
 from .objects.operator_names import CONFIG, FINALIZER, NODE_STATE, WORKLOAD
 from .objects.workload_state import removed_status
-from .rmd_errors import RmdError
 from .rmd_rights import RECIPE
 
 
@@ -139,14 +137,19 @@ def _free(
         return {}, []
     try:
         with open_fleet(client, params, None) as fleet:
-            jobs, problems = _jobs(fleet)
             settings = WriteSettings(
                 on_partial_failure=KEEP, parallel=params["parallel"], check_mode=context.check_mode
             )
-            reports = execute(client, fleet, jobs, settings, context) if jobs else []
+            runs = node_runs(client, fleet, fleet.writers, settings, context)
+            each(runs, lambda run: run.observe(required=False), settings)
+            for run in runs:
+                there = run.look.running if run.look else ()
+                run.decide(NodeJob(absent=[found.uuid for found in there if found.uuid]))
+            execute(runs, settings)
     except EnablementError as error:
         return {}, [str(error)]
-    problems += [str(report.error) for report in reports if report.error]
+    reports = [run.report for run in runs]
+    problems = [str(report.error) for report in reports if report.error]
     freed = {
         report.node: [
             write.uuid for write in report.writes if write.action == "delete" and not write.problem
@@ -154,21 +157,6 @@ def _free(
         for report in reports
     }
     return {node: uuids for node, uuids in freed.items() if uuids}, problems
-
-
-def _jobs(fleet: Fleet) -> tuple[list[NodeJob], list[str]]:
-    jobs: list[NodeJob] = []
-    problems: list[str] = []
-    for node, writer in fleet.writers.items():
-        try:
-            if isinstance(writer, RmdError):
-                raise writer
-            uuids = tuple(running.uuid for running in writer.workloads() if running.uuid)
-        except RmdError as error:
-            problems.append(str(error))
-        else:
-            jobs += [NodeJob(node, absent=uuids)] if uuids else []
-    return jobs, problems
 
 
 def _title(metadata: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from .._json import Obj
 from .._nodes.cpuset import parse_cores
 from .._runs.context import RunContext
 from .daemon.daemons import open_fleet, select_nodes
-from .nodes.execute import execute
+from .nodes.execute import each, execute, node_runs
 from .nodes.node_results import (
     FAILED,
     ROLLBACK,
@@ -48,9 +48,13 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         check_mode=context.check_mode,
     )
     with open_fleet(client, params, nodes) as fleet:
-        jobs = [NodeJob(node, present, absent) for node in nodes]
-        reports = execute(client, fleet, jobs, settings, context)
+        runs = node_runs(client, fleet, nodes, settings, context)
+        each(runs, lambda run: run.observe(required=bool(present)), settings)
+        for run_of_node in runs:
+            run_of_node.decide(NodeJob(present, absent))
+        execute(runs, settings)
         requests = fleet.requests
+    reports = [each_run.report for each_run in runs]
     result: Obj = {
         "changed": any(report.changed for report in reports),
         "nodes": [report.describe() for report in reports],

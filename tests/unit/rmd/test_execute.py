@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.daemon_client import (
     Daemon,
 )
@@ -26,7 +27,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.age
     Agent,
     Report,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.execute import execute
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.execute import (
+    each,
+    execute,
+    node_runs,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_fleet import Fleet
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_lease import (
     SAVED_ANNOTATION,
@@ -77,6 +82,18 @@ class Watcher(Agent):
         return {**report_of(self._server), "interval": 0.0}
 
 
+def converge(
+    client: Client, fleet: Fleet, job: NodeJob, settings: WriteSettings, context: RunContext
+) -> list[NodeReport]:
+    """The same job on all nodes, as the module rmd_workload has it."""
+    runs = node_runs(client, fleet, fleet.writers, settings, context)
+    each(runs, lambda run: run.observe(required=bool(job.present)), settings)
+    for run in runs:
+        run.decide(job)
+    execute(runs, settings)
+    return [run.report for run in runs]
+
+
 class Bed:
     """Two nodes, each with a daemon that runs OLD and OTHER."""
 
@@ -109,14 +126,13 @@ class Bed:
         self, *present: Workload, absent: tuple[str, ...] = (), check: bool = False, **given: Any
     ) -> list[NodeReport]:
         """Have these workloads on both nodes; one node at a time, in their order."""
-        jobs = [NodeJob(name, present, absent) for name in NODES]
         settings = WriteSettings(parallel=1, lock_wait_s=0.0, check_mode=check, **given)
         context = RunContext(check_mode=check, run_id="run-1")
         agents: dict[str, Agent] = {
             name: Watcher(self.servers[name], mute=name in self.mute) for name in NODES
         }
         fleet = Fleet(dict(self.daemons), agents)
-        return execute(self.client, fleet, jobs, settings, context)
+        return converge(self.client, fleet, NodeJob(present, absent), settings, context)
 
     def run_on(self, name: str) -> list[Any]:
         """What a daemon says that it runs, in its order."""
@@ -297,11 +313,11 @@ def test_cores_that_a_lost_database_has_left_are_freed(bed: Bed) -> None:
 
 
 def test_nothing_counts_after_a_boot(bed: Bed) -> None:
-    job = NodeJob("n1", (OLD, OTHER), is_fresh=True)
+    job = NodeJob((OLD, OTHER), is_fresh=True)
     agents: dict[str, Agent] = {"n1": Watcher(bed.servers["n1"])}
     settings = WriteSettings(parallel=1, lock_wait_s=0.0)
     fleet = Fleet({"n1": bed.daemons["n1"]}, agents)
-    (report,) = execute(bed.client, fleet, [job], settings, RunContext(run_id="run-1"))
+    (report,) = converge(bed.client, fleet, job, settings, RunContext(run_id="run-1"))
     assert [write.action for write in report.writes] == ["replace", "replace"]
     assert report.outcome == CHANGED
 

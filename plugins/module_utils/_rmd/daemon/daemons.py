@@ -8,13 +8,14 @@ from __future__ import annotations
 import ssl
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 from ..._cluster.client import Client
 from ..._errors import InvalidInput
 from ..nodes.agents import Agent, find_agents
 from ..nodes.node_fleet import Fleet
 from ..nodes.node_machine import Dialect
+from ..nodes.node_writer import NodeWriter, UnreachableWriter
 from ..rmd_errors import RmdError
 from .daemon_client import Daemon
 from .endpoints import Endpoint, find_endpoints, open_address
@@ -45,7 +46,7 @@ def open_fleet(
             fleet.writers[node] = (
                 _open(client, params, endpoint, material, context, fleet)
                 if isinstance(endpoint, Endpoint)
-                else _known(client, node, endpoint)
+                else UnreachableWriter(_known(client, node, endpoint))
             )
         yield fleet
     finally:
@@ -70,13 +71,13 @@ def _open(
     material: Optional[Material],
     context: Optional[ssl.SSLContext],
     fleet: Fleet,
-) -> Union[Daemon, RmdError]:
+) -> NodeWriter:
     try:
         address, forward = open_address(
             client, endpoint, params["endpoint"], params.get("tls_server_name") or ""
         )
     except RmdError as error:
-        return error
+        return UnreachableWriter(error)
     if forward is not None:
         fleet.forwards.append(forward)
     user, password = params.get("rmd_username"), params.get("rmd_password")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Optional, Union
+from typing import ClassVar, Optional, Union
 
 from ..workloads import Cache, RunningWorkload, Workload
 
@@ -20,6 +20,7 @@ from ..workloads import Cache, RunningWorkload, Workload
 class Keep:
     """It runs as it is wanted, maybe under a uuid that it has from before (adopted)."""
 
+    name: ClassVar[str] = "keep"
     running: RunningWorkload
     workload: Workload
 
@@ -28,6 +29,7 @@ class Keep:
 class Post:
     """It does not run."""
 
+    name: ClassVar[str] = "post"
     workload: Workload
 
 
@@ -36,6 +38,7 @@ class Replace:
     """It runs, but otherwise, or is not in force by the daemon's or the kernel's word, or it is
     there more than once."""
 
+    name: ClassVar[str] = "replace"
     old: RunningWorkload
     workload: Workload
 
@@ -44,6 +47,7 @@ class Replace:
 class Delete:
     """It runs, and should not."""
 
+    name: ClassVar[str] = "delete"
     old: RunningWorkload
 
 
@@ -52,6 +56,7 @@ class Release:
     """CPUs lie in groups of workloads, and are no workload's. A shared workload that takes them and
     is deleted again gives them back to the default group, in both versions of RMD."""
 
+    name: ClassVar[str] = "free"
     cores: tuple[int, ...]
 
     @property

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from ..._cluster.client import Client
 from ..._errors import EnablementError
 from ..._runs.context import RunContext
-from ..rmd_errors import RmdError
 from .node_fleet import Fleet
 from .node_lease import NodeLease, all_saved
-from .node_results import FAILED, KEEP, NodeJob, NodeReport, WriteSettings
+from .node_results import KEEP, WriteSettings
 from .node_run import NodeRun
 
 # How often the nodes that wait for others renew their Leases; a renewal that is not due costs
@@ -24,79 +23,76 @@ from .node_run import NodeRun
 _KEEP_S = 5.0
 
 
-def execute(
+def node_runs(
     client: Client,
     fleet: Fleet,
-    jobs: Sequence[NodeJob],
+    nodes: Iterable[str],
     settings: WriteSettings,
     context: RunContext,
-) -> list[NodeReport]:
-    """What became of each job, in their order. Raises nothing but bugs, and EnablementError before
-    the first write.
-
-    fleet: with a writer and an agent of each job's node. With rollback nothing is written anywhere
-    unless all nodes can be prepared, and what was written is undone everywhere when one node fails.
-    """
+) -> list[NodeRun]:
+    """A run for each of these nodes, in their order. fleet: with their writers and agents."""
     saved = all_saved(client)
-    reports: dict[str, NodeReport] = {}
-    runs: list[NodeRun] = []
-    for job in jobs:
-        writer = fleet.writers[job.node]
-        if isinstance(writer, RmdError):
-            reports[job.node] = NodeReport(job.node, FAILED, error=writer)
-        else:
-            lease = NodeLease(client, job.node, context)
-            agent = fleet.agents[job.node]
-            runs.append(NodeRun(job, writer, agent, lease, settings, saved.get(job.node, [])))
-            reports[job.node] = runs[-1].report
-    _play(runs, settings, any(isinstance(fleet.writers[job.node], RmdError) for job in jobs))
-    return [reports[job.node] for job in jobs]
+    return [
+        NodeRun(
+            node,
+            fleet.writers[node],
+            fleet.agents[node],
+            NodeLease(client, node, context),
+            settings,
+            saved.get(node, ()),
+        )
+        for node in nodes
+    ]
 
 
-def _play(runs: Sequence[NodeRun], settings: WriteSettings, one_is_missing: bool) -> None:
+def execute(runs: Sequence[NodeRun], settings: WriteSettings) -> None:
+    """Send what follows from what these runs have seen and decided. Raises nothing but bugs.
+
+    With rollback nothing is written anywhere unless all nodes can be prepared, and what was written
+    is undone everywhere when one node fails.
+    """
     all_or_nothing = settings.on_partial_failure != KEEP
-    with ThreadPoolExecutor(max(1, settings.parallel), thread_name_prefix="rmd") as pool:
-        _each(pool, runs, NodeRun.observe)
-        active = [run for run in runs if not run.failed and run.has_work]
-        doomed = all_or_nothing and (one_is_missing or any(run.failed for run in runs))
-        if doomed and not settings.check_mode:
+    active = [run for run in runs if not run.failed and run.has_work]
+    doomed = all_or_nothing and any(run.failed for run in runs)
+    if doomed and not settings.check_mode:
+        _withhold(active)
+        return
+    try:
+        each(active, NodeRun.prepare, settings)
+        if settings.check_mode:
+            return
+        if all_or_nothing and any(run.failed for run in active):
             _withhold(active)
             return
-        try:
-            _each(pool, active, NodeRun.prepare)
-            if settings.check_mode:
-                return
-            if all_or_nothing and any(run.failed for run in active):
-                _withhold(active)
-                return
-            stop = threading.Event()
-            _each(pool, [run for run in active if run.is_ready], lambda run: run.apply(stop))
-            if stop.is_set():
-                _each(pool, [run for run in active if run.has_written], NodeRun.undo)
-        finally:
-            _each(pool, active, NodeRun.finish)
+        stop = threading.Event()
+        each([run for run in active if run.is_ready], lambda run: run.apply(stop), settings)
+        if stop.is_set():
+            each([run for run in active if run.has_written], NodeRun.undo, settings)
+    finally:
+        each(active, NodeRun.finish, settings)
+
+
+def each(
+    runs: Sequence[NodeRun], phase: Callable[[NodeRun], None], settings: WriteSettings
+) -> None:
+    """A phase of all nodes, several at a time; those that have gone through it keep their Leases
+    meanwhile."""
+    with ThreadPoolExecutor(max(1, settings.parallel), thread_name_prefix="rmd") as pool:
+        pending: dict[Future[None], NodeRun] = {pool.submit(phase, run): run for run in runs}
+        done: list[NodeRun] = []
+        while pending:
+            finished, _waiting = wait(pending, timeout=_KEEP_S, return_when=FIRST_COMPLETED)
+            for future in finished:
+                done.append(pending.pop(future))
+                future.result()
+            if not finished:
+                for run in done:
+                    _keep(run)
 
 
 def _withhold(runs: Sequence[NodeRun]) -> None:
     for run in runs:
         run.withhold()
-
-
-def _each(
-    pool: ThreadPoolExecutor, runs: Sequence[NodeRun], phase: Callable[[NodeRun], None]
-) -> None:
-    """A phase of all nodes, several at a time; those that have gone through it keep their Leases
-    meanwhile."""
-    pending: dict[Future[None], NodeRun] = {pool.submit(phase, run): run for run in runs}
-    done: list[NodeRun] = []
-    while pending:
-        finished, _waiting = wait(pending, timeout=_KEEP_S, return_when=FIRST_COMPLETED)
-        for future in finished:
-            done.append(pending.pop(future))
-            future.result()
-        if not finished:
-            for run in done:
-                _keep(run)
 
 
 def _keep(run: NodeRun) -> None:

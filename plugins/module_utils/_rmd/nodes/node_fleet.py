@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Union
 
 from ..._cluster.forward import Forward
-from ..rmd_errors import RmdError
 from .agents import Agent
 from .node_writer import NodeWriter
 
 
 @dataclass
 class Fleet:
-    """The writer of each node, or why there is none to talk to, and its agent."""
+    """The writer of each node, and its agent."""
 
-    writers: dict[str, Union[NodeWriter, RmdError]] = field(default_factory=dict)
+    writers: dict[str, NodeWriter] = field(default_factory=dict)
     agents: dict[str, Agent] = field(default_factory=dict)
     forwards: list[Forward] = field(default_factory=list)
 
@@ -28,14 +26,12 @@ class Fleet:
         """How many requests all writers were sent so far, by method."""
         total: Counter[str] = Counter()
         for writer in self.writers.values():
-            if not isinstance(writer, RmdError):
-                total += writer.requests
+            total += writer.requests
         return dict(total)
 
     def close(self) -> None:
         """Close all connections."""
         for writer in self.writers.values():
-            if not isinstance(writer, RmdError):
-                writer.close()
+            writer.close()
         for forward in self.forwards:
             forward.close()

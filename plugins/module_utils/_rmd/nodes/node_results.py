@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Optional
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Optional, TypeVar
 
 from ..._json import Obj
 from ..rmd_errors import RmdError
 from ..workloads import RunningWorkload, Workload
+from .actions import Action
 from .node_machine import Dialect
 from .node_snapshot import NodeSnapshot
+
+J = TypeVar("J", bound="NodeJob")
 
 ROLLBACK, KEEP = "rollback", "keep"
 
@@ -31,11 +34,16 @@ class NodeJob:
     actions.plan takes them. is_fresh: the node has booted since anything was put in force there,
     whatever RMD says."""
 
-    node: str
     present: tuple[Workload, ...] = ()
-    absent: tuple[str, ...] = ()
+    absent: Collection[str] = ()
     adopted: Mapping[str, Sequence[str]] = field(default_factory=dict)
     is_fresh: bool = False
+
+    def without(self: J, uuids: Collection[str]) -> J:
+        """The same, but nothing is done about these."""
+        present = tuple(workload for workload in self.present if workload.uuid not in uuids)
+        absent = frozenset(uuid for uuid in self.absent if uuid not in uuids)
+        return replace(self, present=present, absent=absent)
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,7 @@ class WorkloadWrite:
 @dataclass
 class NodeReport:
     """What became of a node. before and after: the looks at it; None where it could not be looked
-    at.
+    at. actions: those that are sent.
 
     changed: something is not as it was before the run, or in check mode would not be.
     """
@@ -74,6 +82,7 @@ class NodeReport:
     node: str
     outcome: str = UNCHANGED
     changed: bool = False
+    actions: tuple[Action, ...] = ()
     writes: list[WorkloadWrite] = field(default_factory=list)
     before: Optional[NodeSnapshot] = None
     after: Optional[NodeSnapshot] = None

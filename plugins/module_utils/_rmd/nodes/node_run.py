@@ -9,8 +9,8 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Optional
 
 from ..._cluster.api_errors import LockHeld
 from ..._errors import EnablementError
@@ -18,9 +18,6 @@ from ..._nodes.cpuset import to_ranges
 from ..rmd_errors import RmdError
 from .actions import (
     Action,
-    Delete,
-    Keep,
-    Post,
     Release,
     Replace,
     Step,
@@ -35,6 +32,7 @@ from .agents import Agent
 from .checks import check, machine_for
 from .journal import Journal
 from .node_lease import NodeLease
+from .node_machine import Machine
 from .node_results import (
     CHANGED,
     FAILED,
@@ -52,13 +50,6 @@ from .node_snapshot import NodeSnapshot, look_after, look_at
 from .node_writer import NodeWriter
 from .rules import RuleViolation, leftover_warning, rounding
 
-_NAMES: dict[type[Any], str] = {
-    Keep: "keep",
-    Post: "post",
-    Replace: "replace",
-    Delete: "delete",
-    Release: "free",
-}
 # How often a run posts a workload before it says that it is not in force. RMD v0.3 divides the
 # wrong socket by chance.
 ATTEMPTS = 3
@@ -69,27 +60,34 @@ class NodeRun:
 
     def __init__(
         self,
-        job: NodeJob,
+        node: str,
         writer: NodeWriter,
         agent: Agent,
         lease: NodeLease,
         settings: WriteSettings,
-        saved: Sequence[Mapping[str, Any]],
+        saved: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         """saved: what a killed run has left for this node, as far as it is known before the node is
         held."""
-        self.report = NodeReport(job.node, dialect=writer.dialect)
+        self.report = NodeReport(node, dialect=writer.dialect)
+        self.node = node
         self.lease = lease
+        self.job = NodeJob()
+        # By uuid, why these are not sent.
+        self.refused: Mapping[str, RuleViolation] = {}
         # Held, looked at and within RMD's rules: there is something to apply.
         self.is_ready = False
-        self._job = job
         self._writer = writer
         self._agent = agent
         self._journal = Journal(writer)
         self._settings = settings
         self._saved = list(saved)
-        self._actions: tuple[Action, ...] = ()
         self._restored: list[WorkloadWrite] = []
+
+    @property
+    def look(self) -> Optional[NodeSnapshot]:
+        """The last one; None where the node cannot be looked at."""
+        return self.report.after
 
     @property
     def failed(self) -> bool:
@@ -99,7 +97,7 @@ class NodeRun:
     @property
     def has_work(self) -> bool:
         """Whether something has to be written."""
-        return bool(changes(self._actions) or self._saved)
+        return bool(changes(self.report.actions) or self._saved)
 
     @property
     def has_written(self) -> bool:
@@ -110,12 +108,33 @@ class NodeRun:
     def _all_or_nothing(self) -> bool:
         return self._settings.on_partial_failure != KEEP
 
-    def observe(self) -> None:
-        """One look, and what follows from it."""
-        self._guarded(self._observe)
+    def observe(self, *, required: bool = True) -> None:
+        """One look. required: as look_at takes it."""
+        self._guarded(lambda: self._see(look_at(self._writer, self._agent, required=required)))
+
+    def decide(self, job: NodeJob) -> None:
+        """What follows from the look for what is asked for. Pure."""
+        self.job = job
+        self.report.actions = self._plan(job, self.look) if self.look is not None else ()
+        self._announce()
+
+    def judge(self) -> None:
+        """Look at the rules: what they refuse is left alone."""
+        self._guarded(self._judge)
+        if self.failed:
+            self.report.after = None
+        self.leave(self.refused)
+
+    def leave(self, uuids: Collection[str]) -> None:
+        """Do nothing about these."""
+        self.job = self.job.without(uuids)
+        self.report.actions = tuple(
+            action for action in self.report.actions if uuid_of(action) not in uuids
+        )
+        self._announce()
 
     def prepare(self) -> None:
-        """Hold the node, put back what a killed run has left, look again, and look at RMD's rules."""
+        """Hold the node, put back what a killed run has left, look again, and look at the rules."""
         self._guarded(self._prepare)
 
     def apply(self, stop: threading.Event) -> None:
@@ -153,31 +172,33 @@ class NodeRun:
         if self.lease.is_held:
             self._guarded(self._finish)
 
-    def _observe(self) -> None:
-        needed = bool(self._job.present)
-        self._see(look_at(self._writer, self._agent, required=needed), is_fresh=self._job.is_fresh)
-
-    def _see(self, look: NodeSnapshot, *, is_fresh: bool = False) -> None:
+    def _see(self, look: NodeSnapshot) -> None:
         if self.report.before is None or self.lease.is_held:
             # Until the node is held, another run may still change it.
             self.report.before = look
         self.report.after = look
         self.report.dialect = self._writer.dialect
-        everything = {running.id for running in look.running}
-        self._actions = plan(
-            self._job.present,
-            self._job.absent,
+
+    @staticmethod
+    def _plan(job: NodeJob, look: NodeSnapshot) -> tuple[Action, ...]:
+        """The one plan: before a write, and for what is left after it."""
+        return plan(
+            job.present,
+            job.absent,
             look.running,
-            adopted=self._job.adopted,
-            broken=everything if is_fresh else look.broken,
+            adopted=job.adopted,
+            broken={found.id for found in look.running} if job.is_fresh else look.broken,
             strays=look.strays,
         )
+
+    def _announce(self) -> None:
         self.report.writes = [
             *self._restored,
-            *(WorkloadWrite(uuid_of(action), _NAMES[type(action)]) for action in self._actions),
+            *(WorkloadWrite(uuid_of(action), action.name) for action in self.report.actions),
         ]
-        self.report.outcome = CHANGED if self._restored else UNCHANGED
-        self.report.changed = bool(self._restored)
+        if not self.failed:
+            self.report.outcome = CHANGED if self._restored else UNCHANGED
+            self.report.changed = bool(self._restored)
 
     def _prepare(self) -> None:
         if self._settings.check_mode:
@@ -185,43 +206,43 @@ class NodeRun:
         else:
             self.lease.acquire(self._settings.lock_wait_s)
             self._recover()
-            self._observe()
+            self._see(look_at(self._writer, self._agent, required=bool(self.job.present)))
+            self.decide(self.job)
             self._look_again()
-        look = self.report.after or NodeSnapshot(())
-        may_write = not self._settings.check_mode
-        machine = machine_for(self._actions, self._writer, may_write=may_write)
-        self.report.dialect = machine.dialect
-        sendable, refused = check(self._actions, look.running, machine, look.report or {})
-        if self._all_or_nothing and refused:
-            raise self._refused(list(refused.values()))
-        for action in self._actions:
-            if uuid_of(action) in refused and action not in sendable:
-                self._note(uuid_of(action), self._refused([refused[uuid_of(action)]]))
-        self._actions = tuple(sendable)
-        self.is_ready = bool(changes(self._actions))
+        machine = self._judge()
+        if self._all_or_nothing and self.refused:
+            raise self._refused(list(self.refused.values()))
+        for uuid, violation in self.refused.items():
+            self._note(uuid, self._refused([violation]))
+        self.is_ready = bool(changes(self.report.actions))
         if self._settings.check_mode and self.has_work:
             self.report.changed = True
             self.report.outcome = FAILED if self.failed else WOULD_CHANGE
-        found = [leftover_warning(old, machine.dialect) for old in removed_by(self._actions)]
-        found += [rounding(workload, look.report or {}) for workload in self._job.present]
+        report = (self.look.report if self.look else None) or {}
+        found = [leftover_warning(old, machine.dialect) for old in removed_by(self.report.actions)]
+        found += [rounding(workload, report) for workload in self.job.present]
         self.report.warnings += [text for text in found if text]
+
+    def _judge(self) -> Machine:
+        look = self.look or NodeSnapshot(())
+        machine = machine_for(self.report.actions, self._writer, may_write=self.lease.is_held)
+        self.report.dialect = machine.dialect
+        sendable, self.refused = check(
+            self.report.actions, look.running, machine, look.report or {}
+        )
+        self.report.actions = tuple(sendable)
+        return machine
 
     def _look_again(self) -> None:
         """What the kernel does otherwise may be somebody's write of just now, which the agent has
         not seen yet."""
-        look = self.report.after
-        if look is None or not (look.broken or look.strays):
-            return
-        found = look_after(
-            self._writer,
-            self._agent,
-            time.monotonic(),
-            lambda look: not (look.broken or look.strays),
-        )
-        self._see(found, is_fresh=self._job.is_fresh)
+        look = self.look
+        if look is not None and (look.broken or look.strays):
+            self._see(self._look_after(lambda look: not (look.broken or look.strays)))
+            self.decide(self.job)
 
     def _apply(self, stop: threading.Event) -> None:
-        todo = changes(self._actions)
+        todo = changes(self.report.actions)
         self.lease.save(
             [*self._saved, *(action.old.body for action in todo if isinstance(action, Replace))]
         )
@@ -233,7 +254,7 @@ class NodeRun:
             if step.action not in spoiled:
                 self._take(step, spoiled)
         self.report.changed = bool(self.has_written or self._restored)
-        self._prove([action for action in self._actions if action not in spoiled], stop)
+        self._prove([action for action in self.report.actions if action not in spoiled], stop)
         if self.report.changed and not self.failed:
             self.report.outcome = CHANGED
 
@@ -257,7 +278,7 @@ class NodeRun:
         """Look, by RMD's word and the kernel's, whether all is as it should be. What the kernel
         does not do is posted again, and nothing else."""
         for attempt in range(1, ATTEMPTS + 1):
-            look = self._look_after(done)
+            look = self._look_after(lambda look: not self._left(done, look))
             self.report.after = look
             left = self._left(done, look)
             again = [
@@ -279,28 +300,20 @@ class NodeRun:
                 self.lease.check()
                 self._journal.do_again(step)
 
-    def _look_after(self, done: Sequence[Action]) -> NodeSnapshot:
+    def _look_after(self, is_good: Callable[[NodeSnapshot], bool]) -> NodeSnapshot:
         return look_after(
             self._writer,
             self._agent,
             time.monotonic(),
-            lambda look: not self._left(done, look),
-            required=bool(self._job.present),
+            is_good,
+            required=bool(self.job.present),
         )
 
     def _left(self, done: Sequence[Action], look: NodeSnapshot) -> list[Action]:
         """What is still to be done after these actions."""
-        present = wanted_by(done)
+        present = tuple(wanted_by(done))
         absent = {old.uuid for old in removed_by(done)} - {workload.uuid for workload in present}
-        found = plan(
-            present,
-            absent,
-            look.running,
-            adopted=self._job.adopted,
-            broken=look.broken,
-            strays=look.strays,
-        )
-        return changes(found)
+        return changes(self._plan(NodeJob(present, absent, self.job.adopted), look))
 
     def _give_up(self, broken: Sequence[Replace], look: NodeSnapshot) -> None:
         for action in broken:
@@ -318,7 +331,7 @@ class NodeRun:
         kept = []
         for body in self._saved:
             uuid = str(body.get("uuid") or "")
-            if uuid in here or uuid in self._job.absent:
+            if uuid in here or uuid in self.job.absent:
                 continue
             try:
                 self._writer.restore(body)
@@ -327,14 +340,14 @@ class NodeRun:
                 text = f"workload {uuid}, which a killed run has deleted, is not back: {error.why}"
                 self.report.warnings.append(text)
                 # What is wanted now takes its place.
-                if uuid not in {workload.uuid for workload in self._job.present}:
+                if uuid not in {workload.uuid for workload in self.job.present}:
                     kept.append(body)
         self._saved = kept
 
     def _predict(self) -> None:
         before = self.report.before or NodeSnapshot(())
         here = {running.uuid for running in before.running}
-        gone = {str(body.get("uuid") or "") for body in self._saved} - here - set(self._job.absent)
+        gone = {str(body.get("uuid") or "") for body in self._saved} - here - set(self.job.absent)
         self.report.writes += [WorkloadWrite(uuid, "restore") for uuid in sorted(gone)]
 
     def _undo(self) -> None:
@@ -344,7 +357,7 @@ class NodeRun:
         with contextlib.suppress(EnablementError):
             self.lease.save([*self._saved, *(old.body for old in self._journal.removed)])
         before = self.report.before or NodeSnapshot(())
-        self.report.after = NodeSnapshot(self._journal.undo(before.running, self._actions))
+        self.report.after = NodeSnapshot(self._journal.undo(before.running, self.report.actions))
 
     def _finish(self) -> None:
         try:
@@ -359,7 +372,7 @@ class NodeRun:
                 write.problem = error.why
         self._fail(error)
 
-    def _guarded(self, phase: Callable[[], None]) -> None:
+    def _guarded(self, phase: Callable[[], object]) -> None:
         try:
             phase()
         except RmdError as error:

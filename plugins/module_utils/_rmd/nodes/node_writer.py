@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Optional, Protocol
+from typing import Any, NoReturn, Optional, Protocol
 
+from ..rmd_errors import RmdError
 from ..workloads import RunningWorkload, Workload
 from .node_machine import Dialect, Machine
 
@@ -45,3 +46,22 @@ class NodeWriter(Protocol):
 
     def restore(self, body: Mapping[str, Any]) -> None:
         """Make a workload from the body that it once had."""
+
+
+class UnreachableWriter:
+    """The writer of a node that has none to talk to: whatever it is asked, it raises why."""
+
+    dialect: Optional[Dialect] = None
+
+    def __init__(self, why: RmdError) -> None:
+        self._why = why
+        self.where = why.where
+        self.requests: Counter[str] = Counter()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _refuse(self, *_args: Any, **_options: Any) -> NoReturn:
+        raise self._why
+
+    workloads = machine = add = remove = restore = _refuse

@@ -66,8 +66,8 @@ def _state(entry: Declared, is_wanted: bool, view: Optional[View], node: str) ->
         return (
             OnNode(WorkloadOutcome.NO_NODE, None, f"there is no node {node}") if is_wanted else None
         )
-    look = view.after
-    if view.look is None or look is None:
+    look = view.look
+    if look is None:
         return OnNode(WorkloadOutcome.UNREACHABLE, None, view.why)
     mine = _mine(entry, view)
     if entry.problem and not entry.is_deleted:
@@ -100,7 +100,7 @@ def _mine(entry: Declared, view: View) -> Optional[RunningWorkload]:
     return next(
         (
             found
-            for found in (view.after.running if view.after else ())
+            for found in (view.look.running if view.look else ())
             if found.uuid and objects.get(found.uuid) == entry.name
         ),
         None,

@@ -7,32 +7,25 @@ should not. Pure."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
+from ..nodes.node_results import NodeJob
 from ..workloads import RunningWorkload, Workload
 from .uuids import legacy_owner
 from .workload_spec import Declared, Name
 
 
 @dataclass(frozen=True)
-class WantedWorkloads:
-    """One node's share. The first three are what plan.plan takes.
+class WantedWorkloads(NodeJob):
+    """One node's share, present in the order of the objects' age, so that an older one gets its
+    cores.
 
-    present: in the order of the objects' age, so that an older one gets its cores. absent: uuids.
-    adopted: by uuid, the ones that the operator has given. objects: by uuid, whose workload it is.
-    orphans: those of absent that belong to no object any more.
+    objects: by uuid, whose workload it is. orphans: those of absent that belong to no object any
+    more.
     """
 
-    present: tuple[Workload, ...]
-    absent: frozenset[str]
-    adopted: Mapping[str, Sequence[str]]
-    objects: Mapping[str, Name]
-    orphans: frozenset[str]
-
-    def without(self, uuids: Collection[str]) -> WantedWorkloads:
-        """The same, but nothing is done about these."""
-        present = tuple(workload for workload in self.present if workload.uuid not in uuids)
-        return replace(self, present=present, absent=self.absent - set(uuids))
+    objects: Mapping[str, Name] = field(default_factory=dict)
+    orphans: frozenset[str] = frozenset()
 
 
 def wanted_on(
@@ -42,11 +35,13 @@ def wanted_on(
     running: Sequence[RunningWorkload],
     cores: Collection[int],
     owned: Collection[str],
+    *,
+    is_fresh: bool = False,
 ) -> WantedWorkloads:
     """What should and should not run on a node.
 
     declared: all objects, judged. targets: the nodes of each. running: what the node runs. cores:
-    all of the node's, for allCores. owned: uuids that earlier runs have put there for objects.
+    all of the node's, for allCores. owned: uuids that earlier runs have put there for objects. is_fresh: as of NodeJob.
 
     A workload whose uuid is an object's is that object's, whoever made it. An object with a problem
     stays as it is.
@@ -69,7 +64,12 @@ def wanted_on(
     unsure = {entry.name.name for entry in declared if entry.problem}
     orphans = {found.uuid for found in running} & set(owned) - set(objects) - unsure
     return WantedWorkloads(
-        tuple(present.values()), frozenset(absent | orphans), adopted, objects, frozenset(orphans)
+        tuple(present.values()),
+        frozenset(absent | orphans),
+        adopted,
+        is_fresh,
+        objects,
+        frozenset(orphans),
     )
 
 

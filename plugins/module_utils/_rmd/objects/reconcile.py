@@ -15,16 +15,15 @@ from typing import Any
 from ..._cluster.client import Client
 from ..._json import Obj
 from ..._runs.context import RunContext
-from ..nodes.actions import Delete, Post, Release, Replace
-from ..nodes.execute import execute
+from ..nodes.actions import Post, Replace
+from ..nodes.execute import each, execute, node_runs
 from ..nodes.node_fleet import Fleet
-from ..nodes.node_lease import all_saved
-from ..nodes.node_results import NodeJob, WriteSettings
-from ..rmd_errors import RmdError
+from ..nodes.node_results import WriteSettings
+from ..nodes.node_run import NodeRun
 from . import capacity, node_state, object_store
-from .looking import in_parallel, judge_node, observe
 from .operator_names import NODE_STATE, WORKLOAD
 from .outcomes import states_of
+from .placement import wanted_on
 from .uuids import refuse_collisions
 from .view import OWNED_ANNOTATION, View, owned_text
 from .workload_spec import Declared, Name, read
@@ -51,11 +50,13 @@ class Reconciliation:
             node: View(node, state=snapshot.node_states.get(node), boot=_boot(snapshot.nodes[node]))
             for node in sorted(snapshot.nodes)
         }
+        here = [node for node in self.views if node in fleet.writers]
+        self._runs = dict(zip(here, node_runs(client, fleet, here, settings, context), strict=True))
+        for node, run in self._runs.items():
+            self.views[node].report = run.report
         self._client = client
         self._snapshot = snapshot
         self._fleet = fleet
-        # What runs that were killed have left.
-        self._saved = all_saved(client)
         self._settings = settings
         self._context = context
 
@@ -70,12 +71,7 @@ class Reconciliation:
 
     def observe(self) -> None:
         """One look at each node: a GET to its daemon, and its agent's report."""
-        writers, agents = self._fleet.writers, self._fleet.agents
-        in_parallel(
-            list(self.views.values()),
-            lambda view: observe(view, writers.get(view.node), agents.get(view.node)),
-            self._settings.parallel,
-        )
+        each(list(self._runs.values()), NodeRun.observe, self._settings)
 
     def decide(self, workloads: Sequence[Obj]) -> None:
         """Judge all RmdWorkloads, and find what has to be sent to which node."""
@@ -85,43 +81,46 @@ class Reconciliation:
             entry.name: entry.nodes(labels, self._snapshot.selector) for entry in self.declared
         }
 
-        def judge(view: View) -> None:
-            writer = self._fleet.writers[view.node]
-            if not isinstance(writer, RmdError):
-                judge_node(view, writer, self.declared, self.targets)
-
-        in_parallel(
-            [view for view in self.seen if view.look is not None], judge, self._settings.parallel
-        )
+        for node, run in self._runs.items():
+            self._place(self.views[node], run)
+        busy = self._busy
+        each(busy, NodeRun.judge, self._settings)
+        for run in busy:
+            self.views[run.node].refused = run.refused
 
     @property
-    def busy(self) -> list[View]:
+    def _busy(self) -> list[NodeRun]:
         """The nodes to which something has to be sent."""
-        return [
-            view
-            for view in self.seen
-            if view.wanted is not None and (view.has_work or view.node in self._saved)
-        ]
+        return [run for run in self._runs.values() if not run.failed and run.has_work]
+
+    def _place(self, view: View, run: NodeRun) -> None:
+        """Find what should run on a node that was seen, and what that takes."""
+        look = view.look
+        if look is not None:
+            cores = capacity.cores_of(look.report or {})
+            view.wanted = wanted_on(
+                view.node,
+                self.declared,
+                self.targets,
+                look.running,
+                cores,
+                view.owned,
+                is_fresh=view.has_booted,
+            )
+            run.decide(view.wanted)
 
     @property
     def has_work(self) -> bool:
         """Whether there is more to write than statuses."""
-        return bool(self.busy or self._fresh)
+        return bool(self._busy or self._fresh)
 
     def converge(self) -> None:
         """Send what differs; in check mode only find out what that would be."""
-        busy = self.busy
+        busy = self._busy
         if not self._settings.check_mode:
             self._prepare(busy)
-        jobs = [self._job(view) for view in busy]
-        for report in (
-            execute(self._client, self._fleet, jobs, self._settings, self._context) if jobs else []
-        ):
-            view = self.views[report.node]
-            view.report = report
-            self.changed = self.changed or report.changed
-            if report.after is None:
-                view.look, view.why = None, str(report.error).rstrip(".")
+        execute(busy, self._settings)
+        self.changed = self.changed or any(run.report.changed for run in busy)
 
     def states(self, entry: Declared) -> dict[str, OnNode]:
         """How a workload stands on each node."""
@@ -183,27 +182,17 @@ class Reconciliation:
             if not (entry.problem or entry.is_deleted or entry.is_held) and self.targets[entry.name]
         ]
 
-    def _job(self, view: View) -> NodeJob:
-        wanted = view.wanted
-        if wanted is None:
-            return NodeJob(view.node)
-        present = tuple(
-            workload for workload in wanted.present if workload.uuid not in view.refused
-        )
-        absent = tuple(sorted(uuid for uuid in wanted.absent if uuid not in view.refused))
-        return NodeJob(view.node, present, absent, wanted.adopted, view.has_booted)
-
-    def _prepare(self, busy: Sequence[View]) -> None:
+    def _prepare(self, busy: Sequence[NodeRun]) -> None:
         """What has to be there before the first POST: finalizers, node states, and in these what is
         ours."""
         fresh = self._fresh
         held = object_store.add_finalizers(self._client, [entry.object for entry in fresh])
         lost = {entry.uuid for entry in fresh if entry.name not in held}
-        for view in busy:
-            self._forget(view, lost)
+        for run in busy:
+            self._forget(run, lost)
         self._create_node_states()
         records = []
-        for view in busy:
+        for view in (self.views[run.node] for run in busy):
             posted = {
                 action.workload.uuid
                 for action in view.actions
@@ -217,16 +206,12 @@ class Reconciliation:
         self._annotate(records)
         self.changed = self.changed or bool(held or records)
 
-    @staticmethod
-    def _forget(view: View, lost: set[str]) -> None:
+    def _forget(self, run: NodeRun, lost: set[str]) -> None:
         """Leave alone what was deleted or changed since it was read; the next run sees it as it is
         then."""
+        view = self.views[run.node]
         if view.wanted is not None and lost:
-            view.actions = [
-                action
-                for action in view.actions
-                if isinstance(action, (Delete, Release)) or action.workload.uuid not in lost
-            ]
+            run.leave(lost)
             view.wanted = view.wanted.without(lost)
 
     def _create_node_states(self) -> None:
@@ -246,8 +231,7 @@ class Reconciliation:
             if view.state is None:
                 continue
             before = view.state.get("status") or {}
-            look = view.after if view.look is not None else None
-            after = node_state.status(before, look, view.why, now, boot=view.boot)
+            after = node_state.status(before, view.look, view.why, now, boot=view.boot)
             if after != before:
                 statuses.append((view.state, after))
                 told = {**after, "lastSeen": before.get("lastSeen")}
@@ -265,13 +249,13 @@ class Reconciliation:
     def _annotations(self, view: View) -> dict[str, str | None]:
         """Those of the RmdNodeState that have to be written."""
         wanted: dict[str, str | None] = {}
-        if view.after is not None and view.wanted is not None:
+        if view.look is not None and view.wanted is not None:
             ours = (
                 view.owned
                 | {workload.uuid for workload in view.wanted.present}
                 | set(view.wanted.objects)
             )
-            there = {found.uuid for found in view.after.running} & ours
+            there = {found.uuid for found in view.look.running} & ours
             wanted[OWNED_ANNOTATION] = owned_text(there) if there else None
         return {key: value for key, value in wanted.items() if view.annotations.get(key) != value}
 
@@ -301,8 +285,8 @@ def _boot(node: Mapping[str, Any]) -> str:
 
 def _offered(view: View, of_pods: set[Name], *, dry: bool) -> int | None:
     """The ways that a node offers, or in check mode would; None where that is not known."""
-    look = view.after
-    if view.look is None or look is None or look.report is None or view.wanted is None:
+    look = view.look
+    if look is None or look.report is None or view.wanted is None:
         return None
     uuids = {uuid for uuid, name in view.wanted.objects.items() if name in of_pods}
     running = (view.expected if dry else look.running) or ()

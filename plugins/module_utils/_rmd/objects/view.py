@@ -16,8 +16,8 @@ from typing import Optional
 
 from ..._cluster.labels import DOMAIN
 from ..._json import Obj
-from ..nodes.actions import Action, Post, Replace, changes, removed_by
-from ..nodes.node_results import WITHHELD, NodeReport
+from ..nodes.actions import Action, Post, Replace, removed_by
+from ..nodes.node_results import WITHHELD, NodeReport, WorkloadWrite
 from ..nodes.node_snapshot import NodeSnapshot
 from ..nodes.rules import RuleViolation
 from ..workloads import RunningWorkload
@@ -28,21 +28,40 @@ OWNED_ANNOTATION = f"{DOMAIN}/rmd-owned"
 
 @dataclass
 class View:
-    """A node. look: None where it cannot be looked at, and why then says why.
+    """A node. report: what a run has seen and done there; None where it has no daemon. refused: by
+    uuid, why workloads are not sent.
 
-    boot: which boot of the node this is. actions: those that are sent. refused: by uuid, why others
-    are not. report: after they were sent.
+    boot: which boot of the node this is.
     """
 
     node: str
     state: Optional[Obj] = None
     boot: str = ""
-    look: Optional[NodeSnapshot] = None
-    why: str = ""
-    wanted: Optional[WantedWorkloads] = None
-    actions: list[Action] = field(default_factory=list)
-    refused: Mapping[str, RuleViolation] = field(default_factory=dict)
     report: Optional[NodeReport] = None
+    wanted: Optional[WantedWorkloads] = None
+    refused: Mapping[str, RuleViolation] = field(default_factory=dict)
+
+    @property
+    def look(self) -> Optional[NodeSnapshot]:
+        """The last one; None where it cannot be looked at."""
+        return self.report.after if self.report is not None else None
+
+    @property
+    def why(self) -> str:
+        """Why it cannot be looked at, or what else went wrong."""
+        if self.report is None:
+            return f"there is no daemon of RMD on node {self.node}; deploy RMD there, or leave the node out"
+        return str(self.report.error or "").rstrip(".")
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """Those that are sent."""
+        return self.report.actions if self.report is not None else ()
+
+    @property
+    def writes(self) -> list[WorkloadWrite]:
+        """What was done, or would be."""
+        return self.report.writes if self.report is not None else []
 
     @property
     def has_booted(self) -> bool:
@@ -68,18 +87,6 @@ class View:
         return frozenset()
 
     @property
-    def has_work(self) -> bool:
-        """Whether something has to be sent to RMD."""
-        return bool(changes(self.actions))
-
-    @property
-    def after(self) -> Optional[NodeSnapshot]:
-        """The last look."""
-        if self.report is not None and self.report.after is not None:
-            return self.report.after
-        return self.look
-
-    @property
     def expected(self) -> Optional[tuple[RunningWorkload, ...]]:
         """What will run when the actions are done, as far as that can be told before."""
         if self.look is None:
@@ -91,20 +98,16 @@ class View:
 
     def problem_of(self, uuid: str) -> str:
         """Why a workload is not as asked for after the run, "" where the run knows of nothing."""
-        if self.report is None:
-            return ""
-        if self.report.outcome == WITHHELD:
+        if self.report is not None and self.report.outcome == WITHHELD:
             return "nothing was sent, since another node failed"
-        said = next(
-            (write.problem for write in self.report.writes if write.uuid == uuid and write.problem),
-            "",
-        )
-        return said or (str(self.report.error).rstrip(".") if self.report.error else "")
+        said = (write.problem for write in self.writes if write.uuid == uuid)
+        return next(filter(None, said), self.why)
 
     def is_changed(self, uuid: str) -> bool:
         """Whether this run has made the workload."""
-        writes = self.report.writes if self.report is not None else []
-        return any(write.uuid == uuid and write.action in ("post", "replace") for write in writes)
+        return any(
+            write.uuid == uuid and write.action in ("post", "replace") for write in self.writes
+        )
 
 
 def owned_text(uuids: Collection[str]) -> str:

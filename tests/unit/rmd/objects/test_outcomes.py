@@ -43,6 +43,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads
 )
 from tests.unit.rmd.objects.things import CACHE, declared, running
 
+MUTE = RmdError("Cannot list the workloads", kind="transport", why="no answer")
 ONE, TWO = "worker-node-1", "worker-node-2"
 
 
@@ -56,12 +57,17 @@ def view(
 ) -> View:
     annotations = {OWNED_ANNOTATION: json.dumps(list(owned))}
     found = View(
-        ONE, state={"metadata": {"annotations": annotations}}, report=report, refused=refused or {}
+        ONE,
+        state={"metadata": {"annotations": annotations}},
+        report=report or NodeReport(ONE),
+        refused=refused or {},
     )
+    assert found.report is not None
     if before is None:
-        found.why = "no answer"
+        found.report.error = MUTE
         return found
-    found.look = NodeSnapshot(tuple(before), broken=broken or {})
+    if report is None:
+        found.report.after = NodeSnapshot(tuple(before), broken=broken or {})
     found.wanted = wanted_on(
         ONE, [entry], {entry.name: entry.nodes({}, {})}, before, range(8), owned
     )
@@ -162,7 +168,9 @@ def test_a_node_that_is_not_there() -> None:
 
 
 def test_a_node_that_does_not_answer() -> None:
-    assert state(WEB, view(WEB, None)) == OnNode(WorkloadOutcome.UNREACHABLE, None, "no answer")
+    assert state(WEB, view(WEB, None)) == OnNode(
+        WorkloadOutcome.UNREACHABLE, None, str(MUTE).rstrip(".")
+    )
 
 
 def test_what_goes_is_there_until_it_is_gone() -> None:
