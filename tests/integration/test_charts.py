@@ -43,7 +43,8 @@ RECIPES = sro_recipes()
 BROKEN = RECIPES / "broken"
 NAMES = sorted(path.name for path in RECIPES.iterdir() if path != BROKEN)
 MISSPELT = ("nic", "vran")
-ON_OPENSHIFT = ("gpu-stack", "kmod-numbered", "simple-kmod", "upgrade-aware", "vran")
+# simple-kmod builds there, see below.
+ON_OPENSHIFT = ("gpu-stack", "kmod-numbered", "upgrade-aware", "vran")
 # The GPU nodes of the demo, which have two kernels.
 GPUS = {"feature.node.kubernetes.io/pci-0302_10de.present": "true"}
 SET: dict[str, Obj] = {
@@ -128,14 +129,6 @@ def test_a_recipe_runs_to_ready_on_openshift(openshift: Cluster, name: str) -> N
         versions = dict(zip(KERNELS, ("9.4", "9.6"), strict=True))
         assert {kernel: data[kernel].split()[0] for kernel in KERNELS} == versions
         assert (data["platform"], data["version"]) == ("OCP", "4.19")
-    if name == "simple-kmod":
-        # As the operator would call them.
-        hashes = [
-            f"{fnv64a(f'{version}-{kernel.replace(chr(95), chr(45))}'):x}"
-            for kernel, version in zip(KERNELS, ("9.4", "9.6"), strict=True)
-        ]
-        daemonsets = items(openshift, name, "daemonset")
-        assert set(daemonsets) == {f"simple-kmod-driver-container-{each}" for each in hashes}
     module.unchanged(**parameters(name), wait=True)
     module.done(**parameters(name), state="absent")
 
@@ -216,6 +209,77 @@ def test_the_proxy_and_templates_in_what_is_given(cluster: Cluster) -> None:
         assert {"name": "HTTPS_PROXY", "value": proxy["https"]} in container["env"]
         assert container["command"][1].startswith("https://example.org/6.8.0-")
     module.done(**parameters("behind-a-proxy"), state="absent")
+
+
+IMAGE = "image-registry.openshift-image-registry.svc:5000/vendor/kmod"
+SIMULATION = "simulation.hardware-enablement.test"
+
+
+def image_stream(cluster: Cluster, *kernels: str) -> None:
+    """The vendor's images are there for these kernels, and for no others."""
+    source = {"kind": "DockerImage", "name": f"registry.example.org/kmod@sha256:{'3c' * 32}"}
+    stream = {
+        "apiVersion": "image.openshift.io/v1",
+        "kind": "ImageStream",
+        "metadata": {"name": "kmod", "namespace": "vendor"},
+        "spec": {"tags": [{"name": f"v{kernel}", "from": source} for kernel in kernels]},
+    }
+    cluster.kubectl("create", "-f", "-", stdin=json.dumps(stream))
+    path = "/apis/image.openshift.io/v1/namespaces/vendor/imagestreamtags"
+    sight.eventually(lambda: len(cluster.api.get(path)["items"]) == len(kernels))
+
+
+def test_what_is_not_in_its_registry_is_built_and_a_build_that_fails_is_named(
+    openshift: Cluster, tmp_path: Path
+) -> None:
+    given: Obj = {
+        "hardware_enablement_recipe": "simple-kmod",
+        "hardware_enablement_recipe_dir": str(RECIPES),
+        "hardware_enablement_options": {"node_selector": GPUS, "set": {"image": IMAGE}},
+        "hardware_enablement_instance": "built",
+        # The namespace, which comes with the rights.
+        "hardware_enablement_adopt": True,
+        "hardware_enablement_failure_grace": 1,
+    }
+    rights = tmp_path / "rights.yaml"
+    Runner(openshift, "admin", tmp_path).without_kubeconfig().play(
+        "rights",
+        **given,
+        hardware_enablement_rights_file=str(rights),
+        hardware_enablement_rights_subjects=[{"kind": "User", "name": "runner"}],
+    ).check()
+    openshift.kubectl("apply", "-f", str(rights))
+    openshift.kubectl("create", "namespace", "vendor")
+    image_stream(openshift, KERNELS[0])
+    # As the operator would call them.
+    hashes = [
+        f"{fnv64a(f'{version}-{kernel.replace(chr(95), chr(45))}'):x}"
+        for kernel, version in zip(KERNELS, ("9.4", "9.6"), strict=True)
+    ]
+    names = [f"built-driver-build-{each}" for each in hashes]
+    runner = Runner(openshift, "runner", tmp_path)
+    played = runner.play("enable", **given).check()
+    assert (
+        f"builds the image for kernel {KERNELS[1]}: {IMAGE}:v{KERNELS[1]} does not" in played.output
+    )
+    assert set(items(openshift, "built", "buildconfig")) == {names[1]}
+    daemonsets = items(openshift, "built", "daemonset")
+    assert set(daemonsets) == {f"built-driver-container-{each}" for each in hashes}
+    (build,) = items(openshift, "built", "build").values()
+    assert build["status"]["phase"] == "Complete"
+    runner.play("enable", **given).unchanged()
+
+    # Neither what was built here nor what was found is there any more.
+    openshift.kubectl("delete", "imagestream", "kmod", "-n", "vendor")
+    fail = [f"{SIMULATION}/behaviour=fail", f"{SIMULATION}/message=no headers"]
+    openshift.kubectl("annotate", "namespace", "built", *fail)
+    played = runner.play("enable", **given)
+    assert played.code != 0
+    assert f"build {names[0]}-1 is Failed: Dockerfile build strategy has failed." in played.output
+    assert set(items(openshift, "built", "buildconfig")) == set(names)
+    marks = sorted(mark["built"] for mark in sight.marks(openshift).values() if "built" in mark)
+    assert marks == ["ready", "s0000_buildconfig.degraded"]
+    runner.play("disable", **given).check()
 
 
 def test_playbooks_take_a_packed_chart(cluster: Cluster, tmp_path: Path) -> None:

@@ -68,10 +68,10 @@ def _rights(checked: Checked, types: ApiTypes) -> list[Obj]:
     recipe is wrong."""
     if checked.recipe is None or checked.errors:
         return []
-    with_builds = any(state.lookup or state.build for state in checked.recipe.states.values())
+    looked_up = [state for state in checked.recipe.states.values() if state.lookup or state.build]
     namespace = default_namespace(checked.recipe)
     return rules(
-        needed_rights(checked.recipe, checked.objects, types, namespace, with_builds=with_builds)
+        needed_rights(checked.recipe, checked.objects, types, namespace, looked_up=looked_up)
     )
 
 

@@ -15,6 +15,7 @@ from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.discovery import Discovery
 from .._nodes.groups import NodeGroup
+from .._recipes.fallback_image import images_before_building
 from .._recipes.lookups import is_looked_up
 from .._recipes.recipe import Recipe, State
 from .._recipes.render import RenderFacts, check_recipe
@@ -31,6 +32,7 @@ from .builders.cluster import ClusterBuilder
 from .builders.means import Means
 from .choice import make_builder
 from .environment import NamespaceSecrets, environment
+from .fallback_builds import pulled_or_built
 from .lookups.base import BaseLookup, KnownBases
 from .memory import Remembered
 from .orders import BuildOrder, Built, Resolution, Source, build_key, order_name
@@ -82,7 +84,7 @@ def groups_with_images(recipe: Recipe, discovery: Discovery) -> set[str]:
     return {
         group.id
         for state in recipe.states.values()
-        if state.image or state.build
+        if state.image or state.build or state.fallback
         for group in discovery.coarse(state.per)
     }
 
@@ -131,7 +133,7 @@ class _ImageSearch:
             {**entry, "problem": self.context.masked(entry.get("problem") or "")}
             for entry in images
         ]
-        worth = any(entry["image"] or entry.get("failed") for entry in images)
+        worth = any(entry["image"] or entry["inputs"] or entry.get("failed") for entry in images)
         if worth and images != image_entries.read(self.record):
             self.changed = True
             if not self.context.check_mode:
@@ -162,10 +164,12 @@ class _ImageSearch:
         own = replace(settings, namespace=self.prepared.namespace)
         groups = [group for group in self.discovery.coarse(state.per) if self._is_on(state, group)]
         find = self.access.find(self._source(state), own, groups, self.guard.before_write)
+        known = image_entries.by_group(self.record, state.name)
+        if state.fallback:
+            return self._with_fallback(state, groups, find, known)
         secrets = NamespaceSecrets(self.client, settings.namespace)
         bases = BaseLookup(find, self._bases.setdefault(self._source(state), {}))
         inputs = BuildInputs(self.prepared.recipe, state, self.facts, bases.find, secrets)
-        known = image_entries.by_group(self.record, state.name)
         searches: dict[str, Search] = {}
         found: dict[str, Resolution] = {}
         for group in groups:
@@ -187,6 +191,26 @@ class _ImageSearch:
                     searches[order.group], built, order.key, entry, self.context.clock()
                 )
         return list(found.values())
+
+    def _with_fallback(
+        self,
+        state: State,
+        groups: Sequence[NodeGroup],
+        find: Find,
+        known: Mapping[str, Mapping[str, Any]],
+    ) -> list[Resolution]:
+        """What the state's own objects build, where they would build something, and why."""
+        found = []
+        for group in groups:
+            images = images_before_building(self.prepared.recipe, state, self.facts, group)
+            if images:
+                found.append(pulled_or_built(group, images, find, known.get(group.id) or {}))
+        for each in found:
+            if each.source is Source.BY_RECIPE and each.tried:
+                self.context.progress(
+                    f"{state.name} builds the image for kernel {each.kernel}: {each.tried[-1]}"
+                )
+        return found
 
     @staticmethod
     def _search(

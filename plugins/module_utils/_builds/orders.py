@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
+from .._states.record import image_entries
 from .failures import BuildFailure
 from .inputs import Inputs
 from .memory import Remembered
@@ -24,6 +25,7 @@ class Source(str, Enum):
     BUILT_BEFORE = "built before"
     BUILT = "built"
     WOULD_BUILD = "would be built"
+    BY_RECIPE = image_entries.BY_RECIPE
     KEPT = "kept"
     NONE = "none"
 

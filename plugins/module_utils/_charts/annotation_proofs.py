@@ -12,6 +12,7 @@ from .._json import Obj
 from .._proofs.proof import Proof
 from .._recipes.manifests import pod_template
 from .sro_annotations import WAIT, WAIT_FOR_LOGS, annotations_of, is_on
+from .vendor_builds import starts_by_itself
 
 _ROLLED_OUT = ("DaemonSet", "Deployment", "StatefulSet", "Job", "CronJob")
 # What says of itself by a condition that it is ready.
@@ -39,7 +40,8 @@ def proofs_of(manifests: Sequence[Obj]) -> list[Proof]:
     for manifest in manifests:
         annotations = annotations_of(manifest)
         hook = HOOK in (manifest["metadata"].get("annotations") or {})
-        if is_on(annotations, WAIT) or hook or manifest["kind"] in _ALWAYS:
+        always = manifest["kind"] in _ALWAYS or starts_by_itself(manifest)
+        if is_on(annotations, WAIT) or hook or always:
             found += _awaited(manifest)
         if WAIT_FOR_LOGS in annotations:
             found.append(_logs(manifest, annotations[WAIT_FOR_LOGS], manifests))

@@ -27,6 +27,7 @@ from .chart_rendering import ChartRendering, HelmRelease
 from .chart_states import HOOKS, NAMESPACE_ASSET, HookAsset, asset_at, crds_in
 from .kernel_affine import kernel_suffix, made_affine, without_state_labels
 from .runtime_values import OF_KERNEL, proxy_of_nodes, runtime_values, system_version
+from .vendor_builds import has_vendor, images_of, is_wanted
 
 _WEIGHT = "helm.sh/hook-weight"
 _INCLUDES = re.compile(r"\{\{-?[^}]*\b(?:include|template|tpl)\b")
@@ -51,12 +52,13 @@ _PRIVILEGED = {
 
 @dataclass
 class ChartFormat:
-    """One chart. files: as its author wrote them. assets: all that its states name. warnings: see
-    ForeignFormat."""
+    """One chart. files: as its author wrote them. assets: all that its states name; fallbacks: those
+    of fallback states. warnings: see ForeignFormat."""
 
     chart: ChartRendering
     files: Mapping[str, str]
     assets: Set[str]
+    fallbacks: Set[str] = frozenset()
     warnings: Sequence[tuple[str, int, str]] = ()
     options: Set[str] = frozenset(("set", "push_secret", "os_image_url", "proxy", "node_selector"))
 
@@ -70,6 +72,8 @@ class ChartFormat:
         kernels, or a value that is given may."""
         if path != NAMESPACE_ASSET and "{{" in str(options["set"]):
             return True
+        if path in self.fallbacks:
+            return True
         text = self.files.get(asset_at(path).file, "")
         return bool(
             self.PER_GROUP.search(text) or (_INCLUDES.search(text) and self._partials_are_per_group)
@@ -79,6 +83,29 @@ class ChartFormat:
         self, path: str, variables: Mapping[str, Any], facts: RenderFacts
     ) -> list[tuple[Obj, bool]]:
         """See ForeignFormat."""
+        found = self._all_of(path, variables, facts)
+        if path not in self.fallbacks:
+            return found
+        return [item for item in found if is_wanted(item[0], variables, facts)]
+
+    def images(
+        self, paths: Sequence[str], variables: Mapping[str, Any], facts: RenderFacts
+    ) -> list[str]:
+        """See ForeignFormat."""
+        drivers = [
+            path
+            for path in sorted(self.assets)
+            if has_vendor(self.files.get(asset_at(path).file, ""))
+        ]
+        builds, deployed = (
+            [manifest for path in each for manifest, _named in self._all_of(path, variables, facts)]
+            for each in (paths, drivers)
+        )
+        return images_of(builds, deployed)
+
+    def _all_of(
+        self, path: str, variables: Mapping[str, Any], facts: RenderFacts
+    ) -> list[tuple[Obj, bool]]:
         if path == NAMESPACE_ASSET:
             namespace = self._namespace(variables, facts)
             return [(namespace, False)] if namespace else []

@@ -9,10 +9,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
 from .._errors import InvalidInput
+from .._proofs.proof import Proof
 from .._recipes.recipe import Asset, State
 from .sro_annotations import STATE, in_text
+from .vendor_builds import is_fallback
 
 # A state of the operator: a file in order of its number.
 NUMBERED = re.compile(r"^[0-9]{4}[-_].*\.yaml$")
@@ -20,6 +23,12 @@ NAMESPACE_ASSET = "(namespace)"
 # Builds in a cluster are awaited too.
 TIMEOUT_S = 1800
 HOOKS = ("pre-install", "post-install")
+# Its role looks the images up.
+_FALLBACK: Mapping[str, Any] = {
+    "lookup": "controller",
+    "fallback": True,
+    "validate": (Proof("image"),),
+}
 
 _ROLES = {
     "driver-container": "state_driver",
@@ -107,9 +116,14 @@ def states_of(files: Mapping[str, str], steps: Sequence[ChartStep]) -> dict[str,
     plan: list[tuple[str, list[str], str]] = [("namespace", [NAMESPACE_ASSET], "state")]
     if crds := crds_in(files):
         plan.append(("crds", crds, "state"))
+    fallbacks = set()
     for step in steps:
-        text = "\n".join(files[file] for file in step.files)
-        plan += _with_hooks(step.name, step.files, files, _role(text))
+        texts = [files[file] for file in step.files]
+        role = _role("\n".join(texts))
+        if is_fallback(texts, (files[file] for each in steps for file in each.files)):
+            fallbacks.add(step.files)
+            role = "state_driver_container"
+        plan += _with_hooks(step.name, step.files, files, role)
     states: dict[str, State] = {}
     before: tuple[str, ...] = ()
     for name, assets, role in plan:
@@ -122,6 +136,7 @@ def states_of(files: Mapping[str, str], steps: Sequence[ChartStep]) -> dict[str,
             assets=tuple(Asset(path, (path,)) for path in assets),
             placement="anywhere",
             timeout=TIMEOUT_S,
+            **(_FALLBACK if tuple(assets) in fallbacks else {}),
         )
         before = (own,)
     return states

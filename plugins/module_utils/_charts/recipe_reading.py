@@ -110,7 +110,11 @@ def recipe_of(
 ) -> Recipe:
     """A recipe whose files, as their author wrote them, a chart renders."""
     warnings = tuple(misspelt_in(files, [path for path in files if path.endswith(".yaml")]))
-    assets = {file for state in states.values() for each in state.assets for file in each.files}
+    assets = {
+        state.name: {file for each in state.assets for file in each.files}
+        for state in states.values()
+    }
+    fallbacks = [assets[state.name] for state in states.values() if state.fallback]
     return Recipe(
         name=name,
         recipe=name,
@@ -122,7 +126,13 @@ def recipe_of(
         states=dict(states),
         files=dict(files),
         source=chart.source,
-        format=make(chart, files, assets, warnings),
+        format=make(
+            chart,
+            files,
+            frozenset().union(*assets.values()),
+            frozenset().union(*fallbacks),
+            warnings,
+        ),
     )
 
 

@@ -37,6 +37,12 @@ class ForeignFormat(Protocol):
         variables: as our templates have them. Raises InvalidInput with file and line.
         """
 
+    def images(
+        self, paths: Sequence[str], variables: Mapping[str, Any], facts: RenderFacts
+    ) -> Sequence[str]:
+        """The images of a group of nodes without which the builds among these paths are needed; none
+        where they build nothing for it."""
+
     def proofs(self, manifests: Sequence[Obj]) -> list[Proof]:
         """What proves a state of these objects."""
 

@@ -120,10 +120,11 @@ class State:
     where images are looked up, is there (none: the state resolves none), image_labels templates of
     labels that such an image may have, but not with another value, build how an image is made where
     there is none yet. lookup is a template of where it is looked up ("": not at all, unless it is
-    built). no_image is a template of what a person can do for a kernel that has none. placement
-    says where the pods of Deployments and the like run: on the nodes with the "hardware", or
-    "anywhere". gates: whether pods of what requires it wait for a node's label. timeout is in
-    seconds per node. validate are the proofs of the deployed state, disabled_validate those that
+    built). fallback: its objects build a driver's image in the cluster, for those kernels only
+    whose image is not in its registry. no_image is a template of what a person can do for a kernel
+    that has none. placement says where the pods of Deployments and the like run: on the nodes with
+    the "hardware", or "anywhere". gates: whether pods of what requires it wait for a node's label.
+    timeout is in seconds per node. validate are the proofs of the deployed state, disabled_validate those that
     hold when it is disabled.
     """
 
@@ -139,6 +140,7 @@ class State:
     image_labels: Mapping[str, str] = field(default_factory=dict)
     lookup: str = ""
     build: Build | None = None
+    fallback: bool = False
     no_image: str = ""
     placement: str = "hardware"
     gates: bool = True

@@ -127,8 +127,7 @@ class StateRenderer:
             RenderedObject(self._inject(inject.place, item), item.group_id, self._path(item.source))
             for item in dressed
         ]
-        more = self._own_proofs(placed)
-        proofs, proofs_on = self._all_proofs(more)
+        proofs, proofs_on = self._all_proofs(placed)
         self._check(placed, proofs)
         return RenderedState(
             name,
@@ -382,28 +381,29 @@ class StateRenderer:
             context = self._context(group)
             yield _RenderedItem(validator(pod, name, image, context), group, "recipe.yml")
 
-    def _own_proofs(self, placed: Sequence[RenderedObject]) -> list[Proof]:
-        """What the recipe does not say: what another format has for it, and where nodes tell, that
-        they do."""
-        manifests = [item.manifest for item in placed]
+    def _own_proofs(self, placed: Sequence[RenderedObject], finest: Group | None) -> list[Proof]:
+        """What the recipe does not say: what another format has for the objects of a group, and where
+        nodes tell, that they do."""
+        own = self._own_of(finest) if finest else None
+        ours = {"", own.id} if own else {item.group for item in placed}
+        manifests = [item.manifest for item in placed if item.group in ours]
         found = self._format.proofs(manifests) if self._format else []
         if self._by_nodes and self._state.name == NODE_AGENT:
             label = fact_label(self._recipe.name, AGENT_CONFIGURATION)
             equal = {label: self._agent_configuration.hash}
             found.append(Proof("node_labels", {"equal": equal}))
-        elif self._by_nodes and any(manifest["kind"] == "DaemonSet" for manifest in manifests):
+        elif self._by_nodes and any(item.manifest["kind"] == "DaemonSet" for item in placed):
             found.append(gate_proof(self._recipe.name, self._state.name))
         return found
 
     def _all_proofs(
-        self, more: Sequence[Proof]
+        self, placed: Sequence[RenderedObject]
     ) -> tuple[tuple[Proof, ...], dict[str, tuple[int, ...]]]:
-        """All proofs that count anywhere, and per finest group which of them do. more: those that
-        count everywhere, besides the recipe's."""
+        """All proofs that count anywhere, and per finest group which of them do."""
         found: list[Proof] = []
         where: dict[str, tuple[int, ...]] = {}
         for finest in self._facts.groups_or_none:
-            proofs = [*self._proofs(finest), *more]
+            proofs = [*self._proofs(finest), *self._own_proofs(placed, finest)]
             found += [proof for proof in proofs if proof not in found]
             if finest:
                 where[finest.id] = tuple(found.index(proof) for proof in proofs)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Optional
 
+from .._recipes.fallback_image import images_before_building
 from .._recipes.lookups import is_looked_up
 from .._recipes.recipe import Recipe, State
 from .._recipes.render import RenderFacts
@@ -61,8 +62,12 @@ def _missing(
     missing = {}
     templates = Templates(recipe.files, recipe.source)
     for finest in facts.groups:
-        own = facts.coarse(finest, state.per).id
+        group = facts.coarse(finest, state.per)
+        own = group.id
         is_on = is_enabled(recipe, state, facts, finest, templates)
+        if state.fallback:
+            # Where it is known that there is none, the state builds it.
+            is_on = own not in found and bool(images_before_building(recipe, state, facts, group))
         if is_on and own not in (facts.images or {}) and not found.get(own):
             missing[finest.id] = problems.get(own) or unknown.format(kernel=finest.kernel)
     return missing

@@ -36,6 +36,7 @@ _COPIED = (
 )
 _CANCELLED = Outcome("Cancelled", "CancelledBuild", "The build was cancelled by the user.")
 _NO_OUTPUT = {"reason": "InvalidOutputReference", "message": "Output image could not be resolved."}
+_CONFIG_CHANGE = "Build configuration change"
 _SNIPPET_LINES = 5
 _LOOK_AGAIN_S = 0.5
 
@@ -105,9 +106,17 @@ class Builds:
                     build, [other for other in builds if _config_of(other) == _config_of(build)]
                 )
         for config in self._api.get(path_of("BuildConfig"))["items"]:
+            if starts_by_itself(config):
+                self._start(config)
             for build in outdated(config, builds):
                 self._api.delete(_path(build))
         return any(build["status"]["phase"] not in TERMINAL for build in builds)
+
+    def _start(self, config: Obj) -> None:
+        name, namespace = config["metadata"]["name"], config["metadata"]["namespace"]
+        request = {"metadata": {"name": name}, "triggeredBy": [{"message": _CONFIG_CHANGE}]}
+        self.instantiate(namespace, name, request)
+        self.changed()
 
     def _advance(self, build: Obj, siblings: Sequence[Obj]) -> None:
         phase, uid = build["status"]["phase"], build["metadata"]["uid"]
@@ -249,6 +258,14 @@ def build_of(config: Obj, request: Obj, number: int) -> Obj:
             "config": {"kind": "BuildConfig", "name": name, "namespace": meta["namespace"]},
         },
     }
+
+
+def starts_by_itself(config: Obj) -> bool:
+    """Whether a BuildConfig's first build comes without being asked for (its trigger ConfigChange;
+    later changes of the configuration start none). Pure."""
+    triggers = config["spec"].get("triggers") or ()
+    is_new = (config.get("status") or {}).get("lastVersion", 0) == 0
+    return is_new and any(trigger["type"] == "ConfigChange" for trigger in triggers)
 
 
 def may_start(build: Obj, siblings: Sequence[Obj]) -> bool:

@@ -21,7 +21,7 @@ from ..._numa.numa_reading import RECIPE as NUMA_RECIPE
 from ..._proofs.catalog import KINDS
 from ..._recipes.checking.api_types import ApiTypes
 from ..._recipes.checking.trial import Made
-from ..._recipes.recipe import Recipe
+from ..._recipes.recipe import Recipe, State
 from ..._rmd import rmd_rights
 from ..._rmd.rmd_rights import RECIPE as RMD_RECIPE
 from ..._states import (
@@ -61,21 +61,30 @@ _ENGINE = (
 )
 # What is done for a recipe beside enabling it.
 _BESIDE = {RMD_RECIPE: rmd_rights.RIGHTS, NUMA_RECIPE: numa_reading.RIGHTS}
-_BUILDS = (credentials, cluster_registries, prediction, builders, job, buildconfig, imagestream)
+_LOOKUPS = (credentials, cluster_registries, imagestream)
+_BUILDS = (prediction, builders, job, buildconfig)
 
 
 def needed_rights(
-    recipe: Recipe, objects: Sequence[Made], types: ApiTypes, namespace: str, *, with_builds: bool
+    recipe: Recipe,
+    objects: Sequence[Made],
+    types: ApiTypes,
+    namespace: str,
+    *,
+    looked_up: Sequence[State],
 ) -> list[Right]:
     """All rights of a recipe that makes these objects, some of them several times.
 
-    with_builds: whether images are looked up or built.
+    looked_up: the states whose images are looked up or built.
     """
-    found = [right for module in _ENGINE for right in module.RIGHTS]
+    modules = [
+        *_ENGINE,
+        *(_LOOKUPS if looked_up else ()),
+        *(() if all(state.fallback for state in looked_up) else _BUILDS),
+    ]
+    found = [right for module in modules for right in module.RIGHTS]
     found += object_rights(objects, types, namespace)
-    found += _of_recipe(recipe, types)
-    if with_builds:
-        found += [right for module in _BUILDS for right in module.RIGHTS]
+    found += _of_recipe(recipe, objects, types)
     found += _BESIDE.get(recipe.recipe or recipe.name, ())
     named = {OF_RECIPE: recipe.name}
     return [
@@ -84,7 +93,7 @@ def needed_rights(
     ]
 
 
-def _of_recipe(recipe: Recipe, types: ApiTypes) -> Iterator[Right]:
+def _of_recipe(recipe: Recipe, objects: Sequence[Made], types: ApiTypes) -> Iterator[Right]:
     """What it looks for (rivals anywhere, and objects that proofs are about), and what its pods make
     and go with it."""
     for rival in recipe.rivals:
@@ -93,13 +102,15 @@ def _of_recipe(recipe: Recipe, types: ApiTypes) -> Iterator[Right]:
         yield _of(made.api_version, made.kind, types, CLUSTER, (*READ, "delete"))
     if recipe.device_access.dra_drivers:
         yield from claiming_pods.RIGHTS
-    for state in recipe.states.values():
-        for proof in (*state.validate, *state.disabled_validate):
-            kind = KINDS[proof.kind]
-            for what in kind.watches(kind.settings_of(proof), ""):
-                namespaced = types.namespaced(what.api_version, what.kind)
-                scope = OPERANDS if namespaced and not what.namespace else CLUSTER
-                yield _of(what.api_version, what.kind, types, scope, READ)
+    own = recipe.format.proofs([made.manifest for made in objects]) if recipe.format else ()
+    states = recipe.states.values()
+    said = [proof for state in states for proof in (*state.validate, *state.disabled_validate)]
+    for proof in (*said, *own):
+        kind = KINDS[proof.kind]
+        for what in kind.watches(kind.settings_of(proof), ""):
+            namespaced = types.namespaced(what.api_version, what.kind)
+            scope = OPERANDS if namespaced and not what.namespace else CLUSTER
+            yield _of(what.api_version, what.kind, types, scope, READ)
 
 
 def _of(api_version: str, kind: str, types: ApiTypes, scope: str, verbs: tuple[str, ...]) -> Right:

@@ -88,12 +88,12 @@ def _rights_of(
     namespace = params.get("namespace") or default_namespace(checked.recipe)
     recipe, objects = checked.recipe, checked.objects
     if everything:
-        with_builds = any(state.lookup or state.build for state in recipe.states.values())
+        looked_up = [state for state in recipe.states.values() if state.lookup or state.build]
         objects = checked.all_objects
     else:
         recipe = settled(recipe, resolve(recipe, params["options"], complete=False))
-        with_builds = any(is_looked_up(state) for state in recipe.states.values())
-    rights = needed_rights(recipe, objects, types, namespace, with_builds=with_builds)
+        looked_up = [state for state in recipe.states.values() if is_looked_up(state)]
+    rights = needed_rights(recipe, objects, types, namespace, looked_up=looked_up)
     return rights, _as_it_has_to_be(namespace, objects)
 
 

@@ -5,7 +5,8 @@
 renders the same. Pure.
 
 An entry: {state, group (its id), kernel (raw), image (pinned reference, "" for none), inputs (hash
-of what it was built from, "" for a prebuilt one), problem (why there is none, or no newer one),
+of what it was built from, "" for a prebuilt one; without an image, of the images that were not
+there, so that the recipe itself builds them in the cluster), problem (why there is none, or no newer one),
 failed (key of a build that failed, "" for none; then also phase, reason, attempts, retry)}.
 """
 
@@ -19,6 +20,8 @@ from ..._json import Obj
 
 # Of a build that failed; see builds.memory.
 _FAILURE = ("phase", "reason", "attempts", "retry")
+# The source of a row whose image the recipe's own objects build.
+BY_RECIPE = "by the recipe"
 _KEYS = ("state", "group", "kernel", "image", "inputs", "problem", "failed")
 
 
@@ -54,7 +57,7 @@ def merge(
     }
     for row in rows:
         unasked = row["source"] == "kept" and not row["failed"]
-        if unasked or not (row["image"] or row["problem"]):
+        if unasked or not (row["image"] or row["problem"] or row["source"] == BY_RECIPE):
             continue
         failure = {key: row[key] for key in _FAILURE if row.get(key)}
         entries[row["state"], row["group"]] = {**{key: row[key] for key in _KEYS}, **failure}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.cluster.builds_api.builds import build_of, may_start, outdated
+from tests.cluster.builds_api.builds import build_of, may_start, outdated, starts_by_itself
 from tests.cluster.builds_api.image_streams import tagged
 from tests.cluster.builds_api.stored import to_served, to_stored
 
@@ -39,6 +39,14 @@ def test_a_build_is_its_configs_and_has_what_is_built() -> None:
         (owner["uid"], owner["controller"]) for owner in made["metadata"]["ownerReferences"]
     ] == [("u", True)]
     assert set(made["spec"]) == {"source", "serviceAccount", "triggeredBy"}
+
+
+def test_only_a_new_configuration_starts_a_build() -> None:
+    triggered = {**CONFIG["spec"], "triggers": [{"type": "ConfigChange"}]}  # type: ignore[dict-item]
+    new = {**CONFIG, "spec": triggered, "status": {"lastVersion": 0}}
+    assert starts_by_itself(new)
+    assert not starts_by_itself({**new, "status": {"lastVersion": 1}})
+    assert not starts_by_itself({**new, "spec": CONFIG["spec"]})
 
 
 def test_one_build_at_a_time() -> None:

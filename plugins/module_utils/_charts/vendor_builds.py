@@ -1,0 +1,64 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""driver-container-vendor: a BuildConfig is there for a kernel whose driver image, that of the
+DaemonSet of the same vendor, is not in its registry. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .._json import Obj
+from .._recipes.manifests import pod_template
+from .._recipes.render_facts import RenderFacts
+from .sro_annotations import VENDOR, annotations_of, in_text
+
+_KIND = re.compile(r"""^\s*(?:- )?kind:\s*["']?(?P<kind>BuildConfig|DaemonSet)\b""", re.MULTILINE)
+
+
+def is_fallback(step: Sequence[str], others: Iterable[str]) -> bool:
+    """Whether templates of one state build for drivers that others deploy, as they are written."""
+    return _kinds(step) == {"BuildConfig"} and "DaemonSet" in _kinds(others)
+
+
+def has_vendor(text: str) -> bool:
+    """Whether a template gives an object a vendor."""
+    return bool(in_text(text, VENDOR))
+
+
+def is_wanted(manifest: Obj, variables: Mapping[str, Any], facts: RenderFacts) -> bool:
+    """Whether an object of a fallback state is deployed for the group that variables are of: a build
+    is, once its image is known not to be there, and where a recipe is merely checked."""
+    if facts.resolved is None or not _vendor(manifest, "BuildConfig"):
+        return True
+    known = facts.resolved.get(str(variables["state"]), {})
+    return known.get(str(variables["group"]["id"])) == ""
+
+
+def images_of(builds: Iterable[Obj], drivers: Iterable[Obj]) -> list[str]:
+    """The images of the drivers' first containers that these builds would make."""
+    vendors = {_vendor(manifest, "BuildConfig") for manifest in builds} - {""}
+    found = []
+    for manifest in drivers:
+        if _vendor(manifest, "DaemonSet") in vendors:
+            spec = (pod_template(manifest) or {}).get("spec") or {}
+            found += [str(each.get("image") or "") for each in (spec.get("containers") or [])[:1]]
+    return [image for image in dict.fromkeys(found) if image]
+
+
+def starts_by_itself(manifest: Obj) -> bool:
+    """Whether a build of a vendor begins as soon as its BuildConfig is there."""
+    triggers = (manifest.get("spec") or {}).get("triggers") or ()
+    return bool(_vendor(manifest, "BuildConfig")) and any(
+        each.get("type") == "ConfigChange" for each in triggers
+    )
+
+
+def _vendor(manifest: Obj, kind: str) -> str:
+    return annotations_of(manifest).get(VENDOR, "") if manifest["kind"] == kind else ""
+
+
+def _kinds(texts: Iterable[str]) -> set[str]:
+    return {found["kind"] for text in texts if has_vendor(text) for found in _KIND.finditer(text)}

@@ -1,0 +1,24 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects that build a driver's image in the cluster, for kernels whose image nobody has. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .recipe import Recipe, State
+from .render_facts import Group, RenderFacts
+from .variables import cluster_variables, group_variables
+
+
+def images_before_building(
+    recipe: Recipe, state: State, facts: RenderFacts, group: Group
+) -> Sequence[str]:
+    """The images that a fallback state is there for, of one of its own groups; none where it builds
+    nothing for it. Raises InvalidInput with file and line."""
+    if recipe.format is None:
+        return ()
+    variables = {**cluster_variables(recipe, state, facts, group), **group_variables(group, facts)}
+    paths = [path for asset in state.assets for path in asset.files]
+    return recipe.format.images(paths, variables, facts)
