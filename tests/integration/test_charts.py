@@ -152,10 +152,21 @@ def test_a_recipe_is_found_to_be_sound_without_a_cluster(name: str) -> None:
         ("wrong-flag", "templates/0000-a.yaml:7: ConfigMap a has a wrong annotation"),
         ("no-version", "Chart.yaml:1: this is no chart that can be used: version"),
         ("cycle", "templates/_a.tpl:2: executing"),
-        ("no-yaml", "templates/0000-a.yaml: YAML parse error"),
+        ("no-yaml", "templates/0000-a.yaml:7: it gives no YAML: mapping values"),
+        (
+            "no-yaml-rendered",
+            "templates/0000-a.yaml: it gives no YAML: mapping values are not allowed in this context (line 13 of",
+        ),
+        (
+            "no-kind",
+            (
+                "templates/0000-a.yaml: a template does not give a Kubernetes object: expected kind,"
+                " found nothing (line 13 of"
+            ),
+        ),
         ("missing-subchart", "Chart.yaml: an error occurred while checking"),
         ("changes-each-time", "templates/0000-a.yaml:7: the function randAlphaNum"),
-        ("one-name-for-all-kernels", "templates/0000-a.yaml: ConfigMap a is not the same for"),
+        ("one-name-for-all-kernels", "templates/0000-a.yaml:7: ConfigMap a is not the same for"),
         ("templated-hook", "templates/0000-a.yaml: the hook pre-install of ConfigMap a"),
         ("unknown-field", "0000-a.yaml:7: there is no field .KernelFulVersion"),
     ],

@@ -17,6 +17,7 @@ from .._errors import InvalidInput
 from .._json import Obj
 from .._proofs.proof import Proof
 from .._recipes import pod_options
+from .._recipes.documents import lines_of
 from .._recipes.manifests import copy_of, group_of, manifests_in, pod_template
 from .._recipes.render_facts import RenderFacts
 from .._recipes.sample import SAMPLE_GROUPS
@@ -110,10 +111,7 @@ class ChartFormat:
             namespace = self._namespace(variables, facts)
             return [(namespace, False)] if namespace else []
         asset = asset_at(path)
-        is_crd = asset.file in self._crds
-        text = self.files[asset.file] if is_crd else self.text_of(asset.file, variables, facts)
-        where = self._place(asset.file)
-        found = manifests_in(text, where) if text.strip() else []
+        found = self._manifests(asset.file, variables, facts)
         own = self._own_kinds(self._texts(variables, facts))
         for manifest in found:
             if (group_of(manifest), manifest["kind"]) in own:
@@ -244,7 +242,7 @@ class ChartFormat:
             return None
         for path, text in self._texts(variables, facts).items():
             if "kind: Namespace" in text:
-                for manifest in manifests_in(text, self._place(path)):
+                for manifest in self._manifests(path, variables, facts):
                     if (manifest["kind"], manifest["metadata"]["name"]) == ("Namespace", name):
                         return None
         labels = dict(_PRIVILEGED)
@@ -295,6 +293,31 @@ class ChartFormat:
         decimal = system_version(system["id"], system["version"], system["build"])
         suffix = kernel_suffix(variables, decimal)
         return made_affine(made, suffix, str(variables["kernel"]["label"])), True
+
+    def _manifests(self, file: str, variables: Mapping[str, Any], facts: RenderFacts) -> list[Obj]:
+        """All objects that a file gives, whether or not they are hooks."""
+        is_crd = file in self._crds
+        text = self.files[file] if is_crd else self.text_of(file, variables, facts)
+        try:
+            return manifests_in(text, self._place(file)) if text.strip() else []
+        except InvalidInput as error:
+            raise error if is_crd else self._in_line(error, file, variables, facts) from None
+
+    def _in_line(
+        self, error: InvalidInput, file: str, variables: Mapping[str, Any], facts: RenderFacts
+    ) -> InvalidInput:
+        """The error about a document of what a file renders to, with the line where that begins."""
+        release, given = self._release(variables, facts), variables["options"]["set"]
+        text = self.chart.whole(release, given, self._runtime(variables, facts), file)
+        try:
+            manifests_in(text, file)
+        except InvalidInput as found:
+            number = re.search(r", document (\d+)", found.where)
+            if number:
+                line = lines_of(text, file)[int(number[1]) - 1][1][()]
+                where, why = self.chart.place(file, line, found.why)
+                return InvalidInput(found.what, where=where, why=why, todo=found.todo)
+        return error
 
     def _at(self, error: InvalidInput, file: str) -> InvalidInput:
         """The error with file and line: it ends with the key that it is about."""

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._errors import InvalidInput
+from .._recipes.documents import parse
 from .._recipes.templating import TemplateError
 
 Helm = Callable[[list[str], Mapping[str, str]], tuple[str, str]]
@@ -20,6 +22,8 @@ _NOTES_FILE = "templates/hardware-enablement-notes.yaml"
 _NOTES_TEMPLATE = (
     'notes: {{ include (print $.Template.BasePath "/NOTES.txt") . | toJson }}\n'  # a document
 )
+_WHOLE_FILE = "templates/hardware-enablement-whole.yaml"
+_WHOLE_TEMPLATE = "whole: {{ include (print $.Template.BasePath %s) . | toJson }}\n"
 _SET_FILE = "templates/hardware-enablement-set.yaml"
 _SET_TEMPLATE = (
     '{{ tpl (toJson .Values.set) (dict "Values" .Values.runtime "Template" .Template) }}\n'
@@ -29,6 +33,7 @@ _SOURCE = re.compile(r"^---\n# Source: [^/\n]+/(?P<path>.+)\n", re.MULTILINE)
 _PLACE = re.compile(r"[\w.-]+/(?P<file>(?:charts/|templates/)[^\s:()]+):(?P<line>\d+)")
 _FILE = re.compile(r"[\w.-]+/(?P<file>(?:charts/|templates/)[^\s:()]+)")
 _YAML_LINE = re.compile(r"\bline (?P<line>\d+)")
+_NO_YAML = "YAML parse error"
 _HINT = "Use --debug flag to render out invalid YAML"
 
 
@@ -82,11 +87,15 @@ class ChartRendering:
         return str(json.loads(text.partition("notes:")[2] or '""')).strip()
 
     def _rendered(
-        self, release: HelmRelease, given: Mapping[str, Any], runtime: Mapping[str, Any]
+        self,
+        release: HelmRelease,
+        given: Mapping[str, Any],
+        runtime: Mapping[str, Any],
+        more: Mapping[str, str] | None = None,
     ) -> Mapping[str, str]:
         values = self._filled_in(release, given, runtime) if "{{" in str(given) else given
         notes = {_NOTES_FILE: _NOTES_TEMPLATE} if NOTES in self.files else {}
-        return self._run(release, [values, runtime], notes)
+        return self._run(release, [values, runtime], {**notes, **(more or {})})
 
     def _filled_in(
         self, release: HelmRelease, given: Mapping[str, Any], runtime: Mapping[str, Any]
@@ -114,11 +123,46 @@ class ChartRendering:
         for api in release.apis:
             arguments += ["--api-versions", api]
         text, error = self.helm(arguments, files)
+        if error and _NO_YAML in error:
+            # With it, helm shows what it has rendered although that cannot be used.
+            raise self._no_yaml(error, self.helm([*arguments, "--debug"], files)[0])
         if error:
             raise self._explained(error)
         return {
             path.removeprefix(self.prefix): rendered for path, rendered in _by_file(text).items()
         }
+
+    def whole(
+        self, release: HelmRelease, given: Mapping[str, Any], runtime: Mapping[str, Any], file: str
+    ) -> str:
+        """All that a file of the chart itself renders to, as it comes: in texts() helm has put the
+        documents in another order. "" for one of a subchart."""
+        path = f"{self.prefix}{file}"
+        if not path.startswith("templates/"):
+            return ""
+        name = json.dumps(path.removeprefix("templates"))
+        more = {_WHOLE_FILE: _WHOLE_TEMPLATE % name}
+        text = self._rendered(release, given, runtime, more)[_WHOLE_FILE.removeprefix(self.prefix)]
+        return str(json.loads(text.partition("whole:")[2]))
+
+    def place(self, file: str, line: int, why: str) -> tuple[str, str]:
+        """Where an error in a line of what a file renders to is, and why: the line is the file's own
+        where it is no template."""
+        place = f"{self.source}/{file}" if self.source else file
+        if "{{" in self.files.get(f"{self.prefix}{file}", ""):
+            return place, f"{why} (line {line} of what it renders to)"
+        return f"{place}, line {line}", why
+
+    def _no_yaml(self, error: str, text: str) -> TemplateError:
+        """Which line of what a file renders to is no YAML, as far as helm shows it."""
+        found = self._explained(error)
+        try:
+            parse(_by_file(text).get(f"{self.prefix}{found.file}", ""), "")
+        except InvalidInput as problem:
+            line = int(problem.where.rpartition("line ")[2])
+            where, why = self.place(found.file, line, f"it gives no YAML: {problem.why}")
+            return TemplateError(found.file, line if "line" in where else 0, where=where, why=why)
+        return found
 
     def _explained(self, error: str) -> TemplateError:
         """What helm says, as one sentence with the innermost file and line that it names."""

@@ -23,8 +23,8 @@ _ERROR = re.compile(r"^(?:Error|level=ERROR.*?msg=)\s*:?\s*", re.MULTILINE)
 
 
 def run_helm(arguments: Sequence[str], files: Mapping[str, str]) -> tuple[str, str]:
-    """Run helm in a folder of its own that holds these files; (what it has written, "") or
-    ("", why it has refused).
+    """Run helm in a folder of its own that holds these files; what it has written, and why it has
+    refused ("" where it has not).
 
     Raises InvalidInput where there is no helm.
     """
@@ -63,4 +63,5 @@ def run_helm(arguments: Sequence[str], files: Mapping[str, str]) -> tuple[str, s
             return "", f"it took longer than {TIMEOUT_S} s"
         if done.returncode == 0:
             return done.stdout, ""
-        return "", _ERROR.sub("", done.stderr).strip() or f"helm ended with {done.returncode}"
+        error = _ERROR.sub("", done.stderr).strip() or f"helm ended with {done.returncode}"
+        return done.stdout, error

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from typing import Any
 
 from .._errors import InvalidInput
 from .._json import Obj
@@ -65,6 +66,14 @@ def refuse_names(
         todo=f"give all nodes the same, or let the recipe make state {state.name} per pool, with {_SUFFIX} in the names"
         " of what differs",
     )
+
+
+def first_difference(one: Any, other: Any) -> tuple[str, ...]:
+    """The path of keys to the first value in which two objects are not alike."""
+    if not (isinstance(one, dict) and isinstance(other, dict)):
+        return ()
+    found = next((key for key in {**one, **other} if one.get(key) != other.get(key)), None)
+    return () if found is None else (found, *first_difference(one.get(found), other.get(found)))
 
 
 def not_alike(manifest: Obj, one: Group, other: Group, where: str) -> InvalidInput:

@@ -21,7 +21,7 @@ from .._proofs.proof import Proof
 from .._schema.problems import Problems
 from .._schema.shapes import is_template
 from . import inject
-from .differences import differing, differing_in_pods, not_alike, refuse_names
+from .differences import differing, differing_in_pods, first_difference, not_alike, refuse_names
 from .manifests import ObjectId, identity, manifests_in, pod_template, title
 from .readiness.agent_objects import agent_configuration, agent_objects
 from .readiness.node_agent.configuration import AgentConfiguration
@@ -198,7 +198,10 @@ class StateRenderer:
                     continue
                 other, known = shared.setdefault(identity(manifest), (own, manifest))
                 if known != manifest:
-                    raise not_alike(manifest, other, own, self._path(path))
+                    line = self._format.line_of(path, manifest, first_difference(known, manifest))
+                    where = self._path(path)
+                    where = f"{where}, line {line}" if line else where
+                    raise not_alike(manifest, other, own, where)
         for _own, manifest in shared.values():
             yield _RenderedItem(manifest, None, path)
 
