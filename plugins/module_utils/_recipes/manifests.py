@@ -7,6 +7,7 @@ cluster."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from .._errors import InvalidInput
@@ -34,8 +35,8 @@ def manifests_in(text: str, source: str, *, named: bool = True) -> list[Obj]:
     Raises InvalidInput that names the file and the document (from 1).
     """
     return [
-        _checked(manifest, place, named)
-        for number, document in enumerate(parse(text, f"{source} (as rendered)"), start=1)
+        _checked(copy_of(manifest), place, named)
+        for number, document in enumerate(_documents(text, f"{source} (as rendered)"), start=1)
         for manifest, place in _flatten(document, f"{source}, document {number}")
     ]
 
@@ -84,6 +85,13 @@ def copy_of(value: Any) -> Any:
     if isinstance(value, list):
         return [copy_of(item) for item in value]
     return value
+
+
+@lru_cache(maxsize=256)
+def _documents(text: str, source: str) -> list[Any]:
+    """Kept, since most files of a recipe give the same text for many groups, options and nodes;
+    nobody may change what is kept."""
+    return parse(text, source)
 
 
 def _flatten(document: Any, place: str) -> Iterator[tuple[Any, str]]:

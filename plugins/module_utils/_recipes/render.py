@@ -19,7 +19,9 @@ from .manifests import identity, title
 from .recipe import Recipe
 from .render_facts import Group, RenderedObject, RenderedState, RenderFacts, Skipped, itself
 from .renderer import StateRenderer, remedy_proof
+from .requirements import Enabled
 from .sample import SAMPLE_GROUPS
+from .switches import enabled_states
 from .variables import cluster_variables
 
 __all__ = [
@@ -37,9 +39,14 @@ __all__ = [
 ]
 
 
-def render_state(recipe: Recipe, state_name: str, facts: RenderFacts) -> RenderedState:
-    """The objects of one state; a disabled state has none. Raises InvalidInput with file and line."""
-    return _renderer(recipe, state_name, facts).state()
+def render_state(
+    recipe: Recipe, state_name: str, facts: RenderFacts, enabled: Enabled | None = None
+) -> RenderedState:
+    """The objects of one state; a disabled state has none. Raises InvalidInput with file and line.
+
+    enabled: see enabled_states, where the caller has asked that already.
+    """
+    return _renderer(recipe, state_name, facts, enabled).state()
 
 
 def render_pod(
@@ -89,7 +96,8 @@ def check_recipe(recipe: Recipe, facts: RenderFacts) -> Mapping[str, RenderedSta
 
 
 def _check_together(recipe: Recipe, facts: RenderFacts) -> dict[str, RenderedState]:
-    states = {name: render_state(recipe, name, facts) for name in recipe.states}
+    enabled = enabled_states(recipe, facts)
+    states = {name: render_state(recipe, name, facts, enabled) for name in recipe.states}
     first: dict[tuple[str, str, str, str], tuple[str, str]] = {}
     for name, state in states.items():
         for item in state.objects:
@@ -107,9 +115,11 @@ def _check_together(recipe: Recipe, facts: RenderFacts) -> dict[str, RenderedSta
     return states
 
 
-def _renderer(recipe: Recipe, state_name: str, facts: RenderFacts) -> StateRenderer:
+def _renderer(
+    recipe: Recipe, state_name: str, facts: RenderFacts, enabled: Enabled | None = None
+) -> StateRenderer:
     if state_name not in recipe.states:
         raise InvalidInput(
             f"recipe {recipe.name} has no state {state_name}{suggest(state_name, recipe.states)}"
         )
-    return StateRenderer(recipe, recipe.states[state_name], facts)
+    return StateRenderer(recipe, recipe.states[state_name], facts, enabled=enabled)

@@ -42,7 +42,7 @@ from .render_facts import (
     Skipped,
     builtin_scope,
 )
-from .requirements import chosen_labels, gating_states, node_label_sets
+from .requirements import Enabled, chosen_labels, gating_states, node_label_sets
 from .switches import enabled_states, is_enabled
 from .templating import Templates
 from .variables import (
@@ -90,9 +90,15 @@ class StateRenderer:
     """
 
     def __init__(
-        self, recipe: Recipe, state: State, facts: RenderFacts, templates: Templates | None = None
+        self,
+        recipe: Recipe,
+        state: State,
+        facts: RenderFacts,
+        templates: Templates | None = None,
+        enabled: Enabled | None = None,
     ) -> None:
-        """templates: those of the recipe, where the caller wants to see what is done with them."""
+        """templates: those of the recipe, where the caller wants to see what is done with them.
+        enabled: see enabled_states, where the caller has asked that already."""
         self._recipe = recipe
         self._state = state
         self._facts = facts
@@ -100,7 +106,7 @@ class StateRenderer:
         self._own = facts.groups_of(state.per) if state.per else {}
         self._templates = templates or Templates(recipe.files, recipe.source)
         self._format = recipe.format
-        self._enabled = enabled_states(recipe, facts)
+        self._enabled = enabled or enabled_states(recipe, facts)
         self._label_sets = node_label_sets(recipe, facts.options)
         self._gates = [
             gate_label(recipe.name, name)
@@ -339,7 +345,9 @@ class StateRenderer:
     @cached_property
     def _agent_configuration(self) -> AgentConfiguration:
         others = {
-            name: StateRenderer(self._recipe, state, self._facts, self._templates).state()
+            name: StateRenderer(
+                self._recipe, state, self._facts, self._templates, self._enabled
+            ).state()
             for name, state in self._recipe.states.items()
             if name != NODE_AGENT
         }

@@ -308,6 +308,7 @@ def _compiler() -> Any:
     return _environment_class()(lambda _name: None)
 
 
+@lru_cache(maxsize=1)
 def _missing_class() -> Any:
     """What an undefined variable is: an error that says what there is instead."""
 

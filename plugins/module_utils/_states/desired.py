@@ -155,7 +155,7 @@ class Desired:
 
     def render(self, state: str) -> RenderedState:
         """A state's objects, as the kinds that the cluster serves by now have them."""
-        return render_state(self.recipe, state, self.facts)
+        return render_state(self.recipe, state, self.facts, self.enabled)
 
     @cached_property
     def _discovered(self) -> tuple[Discovery, Obj]:

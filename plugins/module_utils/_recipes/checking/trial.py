@@ -24,6 +24,8 @@ from ..readiness.node_readiness import ReadinessError, with_node_agent
 from ..recipe import Recipe, State
 from ..render_facts import RenderedState, RenderFacts
 from ..renderer import StateRenderer, remedy_proof
+from ..requirements import Enabled
+from ..switches import enabled_states
 from ..templating import TemplateError
 from .api_types import ApiTypes
 from .fields import FieldProblem, check_fields
@@ -48,6 +50,14 @@ class _Case:
     facts: RenderFacts
     templates: RecordingTemplates
     title: str
+    _enabled: tuple[Recipe, Enabled] | None = None
+
+    @property
+    def enabled(self) -> Enabled:
+        """Which states are enabled, as the recipe is now. Raises InvalidInput."""
+        if self._enabled is None or self._enabled[0] is not self.recipe:
+            self._enabled = self.recipe, enabled_states(self.recipe, self.facts)
+        return self._enabled[1]
 
     @property
     def group_ids(self) -> set[str]:
@@ -225,7 +235,8 @@ class Trials:
         return bool(paths)
 
     def _renderer(self, case: _Case, name: str) -> StateRenderer:
-        return StateRenderer(case.recipe, case.recipe.states[name], case.facts, case.templates)
+        state = case.recipe.states[name]
+        return StateRenderer(case.recipe, state, case.facts, case.templates, case.enabled)
 
     def _render_images(self, case: _Case, name: str) -> None:
         """Whether a build gets all it needs is up to the user's options; the templates are the
