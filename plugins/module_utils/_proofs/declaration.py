@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field
 from enum import Enum
+from functools import cache, cached_property
 from typing import Any, Generic, TypeVar, Union, cast, get_type_hints
 
 from .._schema.shapes import Key, Record, Shape, Text
@@ -65,8 +66,15 @@ class SettingsRecord:
     text: str
 
 
-def _annotations(settings: type[Any]) -> dict[str, Union[Setting, SettingsRecord]]:
-    hints = get_type_hints(settings, include_extras=True)
+@cache
+def _hints(settings: Any) -> Mapping[str, Any]:
+    """Of a dataclass; asked for each proof on each group of nodes."""
+    return get_type_hints(settings, include_extras=True)
+
+
+# Any, since mypy does not take type[...] for what can be hashed.
+def _annotations(settings: Any) -> dict[str, Union[Setting, SettingsRecord]]:
+    hints = _hints(settings)
     return {each.name: hints[each.name].__metadata__[0] for each in dataclasses.fields(settings)}
 
 
@@ -120,7 +128,7 @@ class ProofKind(Generic[S]):
     together: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     apart: tuple[tuple[str, str], ...] = ()
 
-    @property
+    @cached_property
     def shape(self) -> Record:
         """What a recipe may say under the name of the kind."""
         return Record(
