@@ -128,16 +128,7 @@ class _ImageSearch:
         images = image_entries.merge(
             self.record, rows, groups_with_images(self.prepared.recipe, self.discovery)
         )
-        # What a build or a registry has said may quote a secret, and anybody may read the record.
-        images = [
-            {**entry, "problem": self.context.masked(entry.get("problem") or "")}
-            for entry in images
-        ]
-        worth = any(entry["image"] or entry["inputs"] or entry.get("failed") for entry in images)
-        if worth and images != image_entries.read(self.record):
-            self.changed = True
-            if not self.context.check_mode:
-                self._remember(images)
+        images = self._noted(images)
         result: Obj = {"changed": self.changed, "images": images, "groups": rows}
         result["orders"] = [order.to_dict() for order in self.orders]
         # A registry that is down says the same for every kernel.
@@ -148,6 +139,20 @@ class _ImageSearch:
             more = f" (and {len(rows) - 1} more kernels)" if len(rows) > 1 else ""
             result.update(failed=True, msg=f"{problems[0].rstrip('.')}{more}")
         return result
+
+    def _noted(self, images: Sequence[Obj]) -> list[Obj]:
+        """The entries as the record has them from now on."""
+        # What a build or a registry has said may quote a secret, and anybody may read the record.
+        images = [
+            {**entry, "problem": self.context.masked(entry.get("problem") or "")}
+            for entry in images
+        ]
+        worth = any(entry["image"] or entry["inputs"] or entry.get("failed") for entry in images)
+        if worth and images != image_entries.read(self.record):
+            self.changed = True
+            if not self.context.check_mode:
+                self._remember(images)
+        return images
 
     def _is_unasked(self, chosen: Sequence[State]) -> bool:
         """Whether check mode cannot know, since nodes are asked by pods, which it does not make."""

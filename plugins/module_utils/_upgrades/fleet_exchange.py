@@ -236,10 +236,7 @@ class FleetExchange:
             self._active[name] = self._exchange(survey, choice, name)
             walker.held[name] = self._held(self._active[name].reason)
             self._tell_remedy(self._active[name])
-        # Held for the sake of an earlier run, and not gone on with now.
-        released = walker.held.keys() - self._active.keys()
-        for name in released:
-            walker.forget(name)
+        released = self._release(walker)
         left = [name for name in waiting if name not in begun]
         if left and not stopped and not self._active:
             stopped = self._no_place_reason(unavailable)
@@ -247,6 +244,13 @@ class FleetExchange:
         if (stopped or not (left or undecided)) and not under_way & self._ended.keys():
             self._end()
         return released.union(begun)
+
+    def _release(self, walker: Walker) -> set[str]:
+        """Let go what was held for the sake of an earlier run, and is not gone on with now."""
+        released = walker.held.keys() - self._active.keys()
+        for name in released:
+            walker.forget(name)
+        return released
 
     def _end(self) -> None:
         """Nothing follows what is on its way."""
