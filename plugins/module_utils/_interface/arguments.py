@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 
 from .._events.event_types import MEANINGS
-from .._rmd.workloads import Mba, Pstate, RmdSettings
+from .._rmd.workloads import PARTS, RmdSettings
 
 Spec = dict[str, dict[str, Any]]
 
@@ -461,21 +461,14 @@ def _of_settings(kind: type[RmdSettings]) -> Spec:
     found: Spec = {}
     for name, each in kind.parameters().items():
         choices = {"choices": list(each["choices"])} if each["choices"] else {}
-        found[name] = {"type": each["kind"], **choices}
+        required = {"required": True} if name in kind.required() else {}
+        found[name] = {"type": each["kind"], **choices, **required}
     return found
 
 
 _RMD_WORKLOAD: Spec = {
     "core_ids": {"type": "list", "elements": "str"},
-    "cache": {
-        "type": "dict",
-        "options": {
-            "max": {"type": "int", "required": True},
-            "min": {"type": "int", "required": True},
-        },
-    },
-    "mba": {"type": "dict", "options": _of_settings(Mba)},
-    "pstate": {"type": "dict", "options": _of_settings(Pstate)},
+    **{name: {"type": "dict", "options": _of_settings(kind)} for name, kind in PARTS.items()},
     "policy": {"type": "str"},
 }
 

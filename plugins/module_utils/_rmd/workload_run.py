@@ -27,10 +27,10 @@ from .nodes.node_results import (
 )
 from .nodes.node_snapshot import NodeSnapshot
 from .nodes.rules import problems
-from .workloads import Cache, Mba, Pstate, Workload, in_one_line
+from .workloads import PARTS, Workload, in_one_line
 
 # Of one workload, whether it is given alone or in a list.
-_OWN = ("uuid", "core_ids", "cache", "mba", "pstate", "policy")
+_OWN = ("uuid", "core_ids", "policy", *PARTS)
 # Nodes that an error names before it only counts them.
 _NAMED = 5
 
@@ -73,14 +73,12 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
 
 def parse_workload(values: Mapping[str, Any]) -> Workload:
     """A workload from options of rmd_workload. Raises InvalidInput for core ids that are none."""
-    cache, mba, pstate = (values.get(name) or {} for name in ("cache", "mba", "pstate"))
+    parts: Obj = {name: kind(**values[name]) for name, kind in PARTS.items() if values.get(name)}
     return Workload(
         uuid=values["uuid"],
         cores=parse_cores(values.get("core_ids") or []),
         policy=values.get("policy") or "",
-        cache=Cache(cache["max"], cache["min"]) if cache else None,
-        mba=Mba(**mba) if mba else None,
-        pstate=Pstate(**pstate) if pstate else None,
+        **parts,
     )
 
 

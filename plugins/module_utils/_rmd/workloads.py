@@ -6,33 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Optional, TypeVar
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any, ClassVar, Optional, TypeVar
 
 from .._json import Obj
 from .._nodes.cpuset import to_ranges
 
+T = TypeVar("T")
 P = TypeVar("P", bound="RmdSettings")
 
 GUARANTEED = "guaranteed"
 BESTEFFORT = "besteffort"
 SHARED = "shared"
-
-
-@dataclass(frozen=True)
-class Cache:
-    """Ways of every L3 cache that one of the workload's CPUs belongs to."""
-
-    max: int
-    min: int
-
-    @property
-    def pool(self) -> str:
-        """The pool that RMD takes the ways from: guaranteed, besteffort or shared; "" where it
-        would refuse."""
-        if self.max == self.min:
-            return GUARANTEED if self.max else SHARED
-        return BESTEFFORT if self.max > self.min > 0 else ""
 
 
 def _parameter(kind: str, title: str, choices: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -43,7 +28,13 @@ def _parameter(kind: str, title: str, choices: tuple[str, ...] = ()) -> dict[str
 
 @dataclass(frozen=True)
 class RmdSettings:
-    """One part of a workload. Options, JSON, CRDs, annotations and RmdNodeStates are made of it."""
+    """One part of a workload. Options, JSON, CRDs, annotations and RmdNodeStates are made of it.
+
+    about: what it is. group: what it belongs to, in the words of RMD v0.3.
+    """
+
+    about: ClassVar[str]
+    group: ClassVar[str]
 
     @classmethod
     def parameters(cls) -> Mapping[str, Mapping[str, Any]]:
@@ -55,13 +46,17 @@ class RmdSettings:
         cls: type[P], found: Mapping[str, Any], readers: Mapping[str, Callable[[Any], Any]]
     ) -> Optional[P]:
         """The part, if found says something of it. readers: by kind, None for what says nothing."""
-        part = cls(
-            **{
-                name: readers[each["kind"]](found.get(name))
-                for name, each in cls.parameters().items()
-            }
-        )
-        return part if part.given() else None
+        said = {
+            name: value
+            for name, each in cls.parameters().items()
+            if (value := readers[each["kind"]](found.get(name))) is not None
+        }
+        return cls(**said) if said and cls.required() <= set(said) else None
+
+    @classmethod
+    def required(cls) -> set[str]:
+        """The parameters without which it says nothing."""
+        return {each.name for each in fields(cls) if each.default is MISSING}
 
     def given(self) -> Obj:
         """What is said of it."""
@@ -69,8 +64,30 @@ class RmdSettings:
 
 
 @dataclass(frozen=True)
+class Cache(RmdSettings):
+    """Ways of every L3 cache that one of the workload's CPUs belongs to."""
+
+    about = "L3 ways; max equal to min is exclusive."
+    group = "rdt"
+
+    max: int = field(metadata=_parameter("int", "Cache Max"))
+    min: int = field(metadata=_parameter("int", "Cache Min"))
+
+    @property
+    def pool(self) -> str:
+        """The pool that RMD takes the ways from: guaranteed, besteffort or shared; "" where it
+        would refuse."""
+        if self.max == self.min:
+            return GUARANTEED if self.max else SHARED
+        return BESTEFFORT if self.max > self.min > 0 else ""
+
+
+@dataclass(frozen=True)
 class Mba(RmdSettings):
     """Memory bandwidth: in percent or in megabytes per second, by the mode that the daemon runs in."""
+
+    about = "Memory bandwidth, in one of the two units."
+    group = "rdt"
 
     percentage: Optional[int] = field(default=None, metadata=_parameter("int", "MBA Percentage"))
     mbps: Optional[int] = field(default=None, metadata=_parameter("int", "MBA Mbps"))
@@ -80,10 +97,25 @@ class Mba(RmdSettings):
 class Pstate(RmdSettings):
     """What the P-state plugin is asked for. monitoring: "on" or "off"."""
 
+    about = "Settings of RMD's P-state plugin."
+    group = "plugins"
+
     ratio: Optional[float] = field(default=None, metadata=_parameter("float", "P-State Ratio"))
     monitoring: Optional[str] = field(
         default=None, metadata=_parameter("str", "P-State Monitoring", ("on", "off"))
     )
+
+
+# Beside cores and a policy, all that a workload says, by its name.
+PARTS: Mapping[str, type[RmdSettings]] = {"cache": Cache, "mba": Mba, "pstate": Pstate}
+
+
+def in_groups(parts: Mapping[str, T]) -> dict[str, dict[str, T]]:
+    """Parts by their names as RMD v0.3, and the operator's since v0.2, nest them."""
+    found: dict[str, dict[str, T]] = {}
+    for name, value in parts.items():
+        found.setdefault(PARTS[name].group, {})[name] = value
+    return found
 
 
 @dataclass(frozen=True)
@@ -105,6 +137,11 @@ class Workload:
         """What RMD would make of it: a policy takes the place of everything else but the cores."""
         return replace(self, cache=None, mba=None, pstate=None) if self.policy else self
 
+    def parts(self) -> dict[str, Obj]:
+        """What it says beside cores and policy, by the names of PARTS."""
+        found = {name: getattr(self, name) for name in PARTS}
+        return {name: part.given() for name, part in found.items() if part and part.given()}
+
     def is_same_as(self, wanted: Workload) -> bool:
         """Whether what runs is what is wanted; the uuid does not count.
 
@@ -119,14 +156,7 @@ class Workload:
         """As results and diffs show it: the options of rmd_workload, without those that are not
         set."""
         shown: Obj = {"uuid": self.uuid, "core_ids": [str(core) for core in self.cores]}
-        if self.policy:
-            return {**shown, "policy": self.policy}
-        if self.cache:
-            shown["cache"] = {"max": self.cache.max, "min": self.cache.min}
-        for name, part in (("mba", self.mba), ("pstate", self.pstate)):
-            if part and part.given():
-                shown[name] = part.given()
-        return shown
+        return {**shown, "policy": self.policy} if self.policy else {**shown, **self.parts()}
 
 
 @dataclass(frozen=True)

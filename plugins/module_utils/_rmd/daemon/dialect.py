@@ -18,7 +18,7 @@ from ..._errors import InvalidInput
 from ..._json import Obj
 from ..._nodes.cpuset import parse_cores, to_strings
 from ..nodes.node_machine import Dialect
-from ..workloads import Cache, Mba, Pstate, RunningWorkload, Workload
+from ..workloads import PARTS, RunningWorkload, Workload, in_groups
 
 # Refused by both, before anything is looked up or set: it names no parameter.
 PROBE: Obj = {"core_ids": ["0"]}
@@ -52,40 +52,33 @@ def encode(workload: Workload, dialect: Dialect) -> Obj:
     body: Obj = {"uuid": wanted.uuid, "core_ids": to_strings(wanted.cores)}
     if wanted.policy:
         body["policy"] = wanted.policy
-    cache = {"max": wanted.cache.max, "min": wanted.cache.min} if wanted.cache else {}
-    mba = wanted.mba.given() if wanted.mba else {}
-    pstate = wanted.pstate.given() if wanted.pstate else {}
+    parts = wanted.parts()
     if dialect is Dialect.V03:
-        rdt = {name: values for name, values in (("cache", cache), ("mba", mba)) if values}
-        plugins = {"pstate": pstate} if pstate else {}
-        return {
-            **body,
-            **({"rdt": rdt} if rdt else {}),
-            **({"plugins": plugins} if plugins else {}),
-        }
-    if mba:
-        why = "RMD v0.2 knows no memory bandwidth allocation"
+        return {**body, **in_groups(parts)}
+    if "mba" in parts:
         raise InvalidInput(
             f"Cannot ask for workload {workload.uuid}",
-            why=why,
+            why="RMD v0.2 knows no memory bandwidth allocation",
             todo="leave mba out, or deploy RMD v0.3",
         )
-    return {**body, **({"cache": cache} if cache else {}), **({"pstate": pstate} if pstate else {})}
+    return {**body, **parts}
 
 
 def decode(body: Mapping[str, Any]) -> RunningWorkload:
     """A workload from a list or an answer, in either dialect. What cannot be read counts as not
     set."""
     nested = "rdt" in body or "plugins" in body
-    rdt = _mapping(body.get("rdt")) if nested else body
-    plugins = _mapping(body.get("plugins")) if nested else body
+    parts: Obj = {
+        name: kind.read(
+            _mapping((_mapping(body.get(kind.group)) if nested else body).get(name)), _READERS
+        )
+        for name, kind in PARTS.items()
+    }
     workload = Workload(
         uuid=str(body.get("uuid") or ""),
         cores=_cores(body.get("core_ids")),
         policy=str(body.get("policy") or ""),
-        cache=_cache(_mapping(rdt.get("cache"))),
-        mba=Mba.read(_mapping(rdt.get("mba")), _READERS),
-        pstate=Pstate.read(_mapping(plugins.get("pstate")), _READERS),
+        **parts,
     )
     return RunningWorkload(
         id=str(body.get("id") or ""),
@@ -117,11 +110,6 @@ def _cores(items: Any) -> tuple[int, ...]:
     with contextlib.suppress(InvalidInput):
         return parse_cores([str(item) for item in items or []])
     return ()
-
-
-def _cache(found: Mapping[str, Any]) -> Optional[Cache]:
-    most, least = number(found.get("max")), number(found.get("min"))
-    return Cache(most, least) if most is not None and least is not None else None
 
 
 def number(value: Any) -> Optional[int]:

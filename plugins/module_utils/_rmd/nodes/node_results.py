@@ -129,6 +129,7 @@ def describe_running(running: RunningWorkload) -> Obj:
         "cos_name": running.cos_name,
         "origin": running.origin,
     }
+    # RMD fills in the cache of a policy.
     cache = running.workload.cache
-    filled = {"cache": {"max": cache.max, "min": cache.min}} if cache else {}
+    filled = {"cache": cache.given()} if cache else {}
     return {**filled, **running.workload.describe(), **said}

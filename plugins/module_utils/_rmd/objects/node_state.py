@@ -18,7 +18,7 @@ from ..._nodes.cpuset import to_ranges
 from ..._times import seconds, timestamp
 from ..nodes.evidence import groups_of
 from ..nodes.node_snapshot import NodeSnapshot
-from ..workloads import RunningWorkload
+from ..workloads import PARTS, RunningWorkload
 from .conditions import condition
 from .operator_names import HOME_NAMESPACE, NODE_STATE, node_state_name
 
@@ -41,12 +41,9 @@ def _row(running: RunningWorkload) -> dict[str, str]:
         "Origin": running.origin,
         "Policy": wanted.policy,
     }
-    if wanted.cache:
-        row |= {"Cache Max": str(wanted.cache.max), "Cache Min": str(wanted.cache.min)}
-    for part in (wanted.mba, wanted.pstate):
-        if part:
-            titles = {name: each["title"] for name, each in part.parameters().items()}
-            row |= {titles[name]: _text(value) for name, value in part.given().items()}
+    for name, given in wanted.parts().items():
+        told = PARTS[name].parameters()
+        row |= {told[each]["title"]: _text(value) for each, value in given.items()}
     return {key: value for key, value in row.items() if value}
 
 

@@ -19,7 +19,7 @@ from ..._cluster.client import Client
 from ..._cluster.definitions import GENERATION, MOMENT, TEXT, conditions, list_of, object_of
 from ..._cluster.labels import DOMAIN
 from ..._json import Obj
-from ..workloads import Mba, Pstate, RmdSettings
+from ..workloads import PARTS, RmdSettings, in_groups
 from .operator_names import CONFIG, CONFIG_NAME, NODE_STATE, WORKLOAD
 
 _LABELS = {"app.kubernetes.io/managed-by": DOMAIN}
@@ -50,20 +50,18 @@ def _map(values: Mapping[str, Any]) -> Obj:
 def _parameters() -> dict[str, Obj]:
     """What RMD is asked for, in the words of the operator's v0.2 and v0.3; in spec and in status
     alike."""
-    cache = object_of(
-        "L3 ways; max equal to min is exclusive.", max=_nullable(_INTEGER), min=_nullable(_INTEGER)
-    )
-    mba = object_of("Memory bandwidth, in one of the two units.", **_of_settings(Mba))
+    groups = in_groups({name: _nullable(_part(name)) for name in PARTS})
     return {
-        "rdt": _nullable(
-            object_of("Resource Director Technology.", cache=_nullable(cache), mba=_nullable(mba))
-        ),
-        "plugins": _nullable(object_of("Settings of RMD's plugins.", pstate=_nullable(_pstate()))),
+        group: _nullable(object_of(about, **groups[group]))
+        for group, about in (
+            ("rdt", "Resource Director Technology."),
+            ("plugins", "Settings of RMD's plugins."),
+        )
     }
 
 
-def _pstate() -> Obj:
-    return object_of("Settings of RMD's P-state plugin.", **_of_settings(Pstate))
+def _part(name: str) -> Obj:
+    return object_of(PARTS[name].about, **_of_settings(PARTS[name]))
 
 
 def _of_settings(kind: type[RmdSettings]) -> dict[str, Obj]:
@@ -90,10 +88,8 @@ def _workload() -> Obj:
         policy=_nullable(
             {**TEXT, "description": "A policy of RMD; wins over rdt, cache, plugins and pstate."}
         ),
-        cache=_nullable(
-            object_of("As rdt.cache.", max=_nullable(_INTEGER), min=_nullable(_INTEGER))
-        ),
-        pstate=_nullable({**_pstate(), "description": "As plugins.pstate."}),
+        cache=_nullable({**_part("cache"), "description": "As rdt.cache."}),
+        pstate=_nullable({**_part("pstate"), "description": "As plugins.pstate."}),
         **parameters,
     )
     state = object_of(

@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 from ..._json import Obj
 from ..._nodes.cpuset import to_strings
-from ..workloads import RunningWorkload
+from ..workloads import RunningWorkload, in_groups
 from .conditions import condition
 
 _SHOWN = 3
@@ -144,16 +144,13 @@ def _fields(running: RunningWorkload) -> Obj:
     fields["coreIds"] = to_strings(wanted.cores)
     if wanted.policy:
         fields["policy"] = wanted.policy
-    rdt: Obj = {"cache": vars(wanted.cache)} if wanted.cache else {}
-    if wanted.mba:
-        rdt["mba"] = wanted.mba.given()
-    if rdt:
-        fields["rdt"] = rdt
-    if wanted.pstate:
-        fields["plugins"] = {
-            "pstate": {name: str(value) for name, value in wanted.pstate.given().items()}
+    parts = {
+        name: {
+            each: value if isinstance(value, int) else str(value) for each, value in given.items()
         }
-    return fields
+        for name, given in wanted.parts().items()
+    }
+    return {**fields, **in_groups(parts)}
 
 
 def _conditions(

@@ -18,13 +18,14 @@ from ..._errors import EnablementError, InvalidInput
 from ..._json import Obj
 from ..._nodes.cpuset import to_strings
 from ..objects.operator_names import L3_CACHE_WAYS, WORKLOAD
-from ..workloads import Mba, Pstate, RmdSettings
+from ..workloads import PARTS, in_groups
 from .agent_report import exclusive_cores
 
 Form = Literal["v0.1", "v0.3"]
 
 _LONGEST_NAME = 253
-_PARTS: Mapping[str, type[RmdSettings]] = {"mba": Mba, "pstate": Pstate}
+# Of the cache a limit says what matters.
+_PARTS = {name: kind for name, kind in PARTS.items() if name != "cache"}
 _KINDS = {
     f"{part}_{name}": each["kind"]
     for part, of in _PARTS.items()
@@ -181,21 +182,20 @@ def _settings(pod: Mapping[str, Any], container: str) -> Obj:
 
 def _parameters(ways: int, settings: Mapping[str, Any], form: Form) -> Obj:
     """The fields of spec that ask for something, in the words of one of the operator's versions."""
-    cache = {"max": ways, "min": settings.get("cache_min", ways)}
-    mba, pstate = (
-        {
+    parts: dict[str, Obj] = {"cache": {"max": ways, "min": settings.get("cache_min", ways)}}
+    for part, of in _PARTS.items():
+        said = {
             name: settings[f"{part}_{name}"]
             for name in of.parameters()
             if f"{part}_{name}" in settings
         }
-        for part, of in _PARTS.items()
-    )
+        if said:
+            parts[part] = said
     policy = {"policy": settings["policy"]} if "policy" in settings else {}
     if form == "v0.1":
-        rdt = {"rdt": {"mba": mba}} if mba else {}
-        return {"cache": cache, **rdt, **policy, **({"pstate": pstate} if pstate else {})}
-    plugins = {"plugins": {"pstate": pstate}} if pstate else {}
-    return {"rdt": {"cache": cache, **({"mba": mba} if mba else {})}, **policy, **plugins}
+        rdt = {"rdt": {"mba": parts.pop("mba")}} if "mba" in parts else {}
+        return {**parts, **rdt, **policy}
+    return {**in_groups(parts), **policy}
 
 
 def _names(pod: str, container: str, form: Form, *, first: bool) -> tuple[str, ...]:
