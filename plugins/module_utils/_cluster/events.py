@@ -28,16 +28,16 @@ _LONGEST_NOTE = 1024
 _LONGEST_INSTANCE = 128
 _LONGEST_NAME = 230
 
-# What saying something about objects without namespace needs.
+# What saying something about an object needs.
 RIGHTS = (Right(EVENT.group, (EVENT.plural,), ("get", "create", "patch"), CLUSTER),)
 
 
 @dataclass(frozen=True)
 class Occurrence:
-    """Something to say on an object without namespace.
+    """Something to say on an object.
 
-    regarding: its apiVersion, kind, name and uid. reason: one word, UpperCamelCase. same: what
-    makes two occurrences with one reason on one object the same, so that the second only counts.
+    regarding: its apiVersion, kind, name, uid and, if it has one, namespace. reason, action: one
+    word each, UpperCamelCase. same: what makes two occurrences with one reason on one object the same, so that the second only counts.
     """
 
     regarding: Mapping[str, str]
@@ -45,6 +45,7 @@ class Occurrence:
     note: str
     same: str = ""
     warning: bool = False
+    action: str = "Validate"
 
 
 def write(
@@ -64,6 +65,17 @@ def write(
     return next((answer for answer in answers if isinstance(answer, ApiError)), None)
 
 
+def unsaid(client: Client, occurrences: Sequence[Occurrence]) -> list[Occurrence]:
+    """Those that the cluster has no Event of (any more)."""
+
+    def call(occurrence: Occurrence) -> Callable[[], bool]:
+        metadata = make_event(occurrence, "", "")["metadata"]
+        return lambda: client.get(EVENT, metadata["name"], metadata["namespace"]) is None
+
+    found = client.parallel([call(occurrence) for occurrence in occurrences], workers=WORKERS)
+    return [each for each, missing in zip(occurrences, found, strict=True) if missing is True]
+
+
 def make_event(occurrence: Occurrence, moment: str, instance: str) -> Obj:
     """The Event of an occurrence that is the first of its kind. moment: as the API writes a
     MicroTime."""
@@ -75,12 +87,12 @@ def make_event(occurrence: Occurrence, moment: str, instance: str) -> Obj:
         "kind": EVENT.kind,
         "metadata": {
             "name": f"{regarding['name'][:_LONGEST_NAME]}.{digest}",
-            "namespace": NAMESPACE,
+            "namespace": regarding.get("namespace", NAMESPACE),
         },
         "eventTime": moment,
         "reportingController": DOMAIN,
         "reportingInstance": (instance or DOMAIN)[:_LONGEST_INSTANCE],
-        "action": "Validate",
+        "action": occurrence.action,
         "reason": occurrence.reason,
         "regarding": dict(regarding),
         "note": occurrence.note[:_LONGEST_NOTE],
@@ -94,12 +106,12 @@ def _write(client: Client, event: Obj, moment: str) -> None:
         return
     except AlreadyExists:
         pass
-    name = event["metadata"]["name"]
-    live = client.get(EVENT, name, NAMESPACE)
+    name, namespace = event["metadata"]["name"], event["metadata"]["namespace"]
+    live = client.get(EVENT, name, namespace)
     times = int(((live or {}).get("series") or {}).get("count") or 1)
     try:
         client.patch(
-            EVENT, name, NAMESPACE, {"series": {"count": times + 1, "lastObservedTime": moment}}
+            EVENT, name, namespace, {"series": {"count": times + 1, "lastObservedTime": moment}}
         )
     except NotFound:
         # It expired between the two requests.

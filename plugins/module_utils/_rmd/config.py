@@ -10,9 +10,9 @@ from typing import Any
 
 from .._cluster.client import Client, connect
 from .._cluster.diff import make_diff
+from .._cluster.object_conditions import condition
 from .._json import Obj
 from .._runs.context import RunContext
-from .objects.conditions import condition
 from .objects.operator_names import CONFIG, CONFIG_NAME, HOME_NAMESPACE
 
 

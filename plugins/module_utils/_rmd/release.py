@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .._cluster import batch
 from .._cluster.client import Client, connect
 from .._cluster.diff import make_diff
+from .._cluster.object_conditions import condition
 from .._errors import EnablementError
 from .._json import Obj
 from .._runs.context import RunContext
@@ -22,7 +24,6 @@ from .daemon.daemons import open_fleet
 from .nodes.execute import each, execute, node_runs
 from .nodes.node_results import KEEP, NodeJob, WriteSettings
 from .objects import capacity, object_store
-from .objects.conditions import condition
 from .objects.node_state import is_ours
 from .objects.operator_names import CONFIG, FINALIZER, NODE_STATE, WORKLOAD
 from .objects.workload_state import removed_status
@@ -35,7 +36,7 @@ class _Leftovers:
     statuses that say that something is divided."""
 
     held: list[Obj]
-    withdrawn: dict[str, Obj]
+    withdrawn: list[tuple[Obj, Obj]]
     states: list[Obj]
     statuses: list[tuple[Obj, Obj]]
     config: list[tuple[Obj, Obj]]
@@ -57,26 +58,29 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         "freed": freed,
         "problems": problems,
         "workloads": sorted(_title(workload["metadata"]) for workload in left.held),
-        "nodes": sorted(left.withdrawn),
+        "nodes": sorted(node["metadata"]["name"] for node, _body in left.withdrawn),
         "node_states": sorted(_title(metadata) for metadata in left.states),
     }
     if left.is_there and not context.check_mode:
         with given_back(client, RECIPE, context):
             Guard(client, RECIPE, context).before_write()
-            object_store.write_statuses(client, WORKLOAD, left.statuses)
-            object_store.write_statuses(client, CONFIG, left.config)
-            object_store.remove_finalizers(client, left.held)
-            object_store.patch_node_statuses(client, left.withdrawn)
+            batch.write_statuses(client, WORKLOAD, left.statuses)
+            batch.write_statuses(client, CONFIG, left.config)
+            batch.set_finalizer(client, WORKLOAD, left.held, FINALIZER, held=False)
+            batch.merge_statuses(client, object_store.NODE, left.withdrawn)
             _delete(client, left.states)
     return {**result, **context.show([make_diff("what is given back", _released(result), ())])}
 
 
 def _leftovers(client: Client, context: RunContext) -> _Leftovers:
     found = object_store.observe(client)
-    offers = {name: capacity.patch(node, None) for name, node in found.nodes.items()}
     return _Leftovers(
         held=[workload for workload in found.workloads if _has_finalizer(workload)],
-        withdrawn={name: body for name, body in offers.items() if body is not None},
+        withdrawn=[
+            (node, body)
+            for node in found.nodes.values()
+            if (body := capacity.patch(node, None)) is not None
+        ],
         states=[state["metadata"] for state in found.node_states.values() if is_ours(state)],
         statuses=_statuses(found.workloads, context),
         config=_config_status(found.config, context),

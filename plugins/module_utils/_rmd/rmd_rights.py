@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from .._cluster.events import EVENT
 from .._cluster.rights import CLUSTER, LOCKS, READ, WRITE, Right
 
 # The recipe that needs them, whose lock is taken for all that is written.
@@ -31,7 +32,7 @@ RIGHTS = (
     Right("", ("nodes/status",), ("patch",), CLUSTER),
     Right("", ("pods",), ("get", "list", "watch", "patch"), CLUSTER, read_only=READ),
     Right("", ("pods/eviction",), ("create",), CLUSTER),
-    Right("", ("events",), ("get", "list", "create", "patch"), CLUSTER, read_only=("get", "list")),
+    Right(EVENT.group, (EVENT.plural,), ("get", "create", "patch"), CLUSTER, read_only=("get",)),
     # A lock for each node.
     Right(
         "coordination.k8s.io",

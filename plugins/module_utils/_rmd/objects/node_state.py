@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Optional
 
 from ..._cluster.labels import DOMAIN
+from ..._cluster.object_conditions import condition
 from ..._json import Obj
 from ..._nodes.cpuset import to_ranges
 from ..._times import seconds, timestamp
 from ..nodes.evidence import groups_of
 from ..nodes.node_snapshot import NodeSnapshot
 from ..workloads import PARTS, RunningWorkload
-from .conditions import condition
 from .operator_names import HOME_NAMESPACE, NODE_STATE, node_state_name
 
 SEEN_EVERY_S = 3600.0

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..._cluster import batch
 from ..._cluster.client import Client
 from ..._json import Obj
 from ..._runs.context import RunContext
@@ -21,7 +22,7 @@ from ..nodes.node_fleet import Fleet
 from ..nodes.node_results import WriteSettings
 from ..nodes.node_run import NodeRun
 from . import capacity, node_state, object_store
-from .operator_names import NODE_STATE, WORKLOAD
+from .operator_names import FINALIZER, NODE_STATE, WORKLOAD
 from .outcomes import states_of
 from .placement import wanted_on
 from .uuids import refuse_collisions
@@ -141,9 +142,11 @@ class Reconciliation:
         statuses = [
             (obj, status) for obj, status in statuses if (obj.get("status") or {}) != status
         ]
-        object_store.write_statuses(self._client, WORKLOAD, statuses)
+        batch.write_statuses(self._client, WORKLOAD, statuses)
         self._tell_node_states(now)
-        object_store.remove_finalizers(self._client, [entry.object for entry in gone])
+        batch.set_finalizer(
+            self._client, WORKLOAD, [entry.object for entry in gone], FINALIZER, held=False
+        )
         self.changed = self.changed or bool(statuses or gone)
 
     def offer(self) -> dict[str, int | None]:
@@ -169,7 +172,11 @@ class Reconciliation:
         }
         needed = {node: patch for node, patch in patches.items() if patch is not None}
         if not dry:
-            object_store.patch_node_statuses(self._client, needed)
+            batch.merge_statuses(
+                self._client,
+                object_store.NODE,
+                [(self._snapshot.nodes[node], body) for node, body in needed.items()],
+            )
         self.changed = self.changed or bool(needed)
         return {node: wanted[node] for node in needed}
 
@@ -186,8 +193,11 @@ class Reconciliation:
         """What has to be there before the first POST: finalizers, node states, and in these what is
         ours."""
         fresh = self._fresh
-        held = object_store.add_finalizers(self._client, [entry.object for entry in fresh])
-        lost = {entry.uuid for entry in fresh if entry.name not in held}
+        held = batch.set_finalizer(
+            self._client, WORKLOAD, [entry.object for entry in fresh], FINALIZER, held=True
+        )
+        names = {object_store.name_of(obj) for obj in held}
+        lost = {entry.uuid for entry in fresh if entry.name not in names}
         for run in busy:
             self._forget(run, lost)
         self._create_node_states()
@@ -220,8 +230,8 @@ class Reconciliation:
             node_state.skeleton(view.node, self._snapshot.nodes[view.node]["metadata"]["uid"])
             for view in missing
         ]
-        for node, state in object_store.create_node_states(self._client, skeletons).items():
-            self.views[node].state = state
+        for state in batch.create_missing(self._client, NODE_STATE, skeletons):
+            self.views[state["spec"]["node"]].state = state
         self.changed = self.changed or bool(missing)
 
     def _tell_node_states(self, now: float) -> None:
@@ -242,7 +252,7 @@ class Reconciliation:
             annotations = self._annotations(view)
             if annotations:
                 records.append((view.state, annotations))
-        object_store.write_statuses(self._client, NODE_STATE, statuses)
+        batch.write_statuses(self._client, NODE_STATE, statuses)
         self._annotate(records)
         self.changed = self.changed or bool(records)
 
@@ -260,7 +270,7 @@ class Reconciliation:
         return {key: value for key, value in wanted.items() if view.annotations.get(key) != value}
 
     def _annotate(self, records: Sequence[tuple[Obj, Mapping[str, str | None]]]) -> None:
-        object_store.annotate(self._client, NODE_STATE, records)
+        batch.annotate(self._client, NODE_STATE, records)
         for state, wanted in records:
             kept = {**(state["metadata"].get("annotations") or {}), **wanted}
             state["metadata"]["annotations"] = {

@@ -10,8 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..._cluster.api_errors import ApiError
+from ..._cluster import batch, events
+from ..._cluster.api_errors import ApiError, Conflict, NotFound
 from ..._cluster.client import Client
+from ..._cluster.events import Occurrence
+from ..._cluster.kinds import Kind
+from ..._cluster.labels import DOMAIN
+from ..._cluster.objects import key_of
 from ..._errors import EnablementError
 from ..._json import Obj
 from ..._runs.context import RunContext
@@ -20,12 +25,14 @@ from ..nodes.agents import Report
 from ..objects.object_store import name_of
 from ..objects.operator_names import FINALIZER, WORKLOAD
 from ..objects.view import View
-from ..objects.workload_spec import Declared, read
+from ..objects.workload_spec import Declared, Name, read
 from ..objects.workload_state import OnNode, WorkloadOutcome
-from . import pod_store
 from .automatic import Automatic, decide
 from .pod_requests import Form, asks, claims
 
+POD = Kind("", "v1", "Pod", "pods", namespaced=True)
+# On a pod with the failure policy "annotate"; its value is the reason.
+FAILURE_ANNOTATION = f"{DOMAIN}/rmd-failure"
 Policy = Literal["keep", "annotate", "evict"]
 
 # RMD, or its rules, have refused what the pod asks for; anything else may pass without the pod's
@@ -63,7 +70,8 @@ class PodWork:
     ) -> list[Obj]:
         """Create, change and remove RmdWorkloads of pods; returns all that there are then, or (dry)
         would be. views: the nodes, looked at."""
-        running = pod_store.running_pods(self._client)
+        # The API server cannot select by what pods ask for.
+        running = self._client.list(POD, fields="status.phase=Running").items
         self._pods = [pod for pod in running if asks(pod)]
 
         def report(node: str) -> Report:
@@ -77,7 +85,7 @@ class PodWork:
         declared = [read(obj) for obj in workloads]
         self.decided = decide(found, declared, self._finished(declared, running))
         self.changed = bool(self.decided.create or self.decided.change or self.decided.remove)
-        return self._predict(workloads) if dry else self._write(workloads)
+        return self._written(workloads, dry=dry)
 
     def failures(
         self, declared: Sequence[Declared], states: Mapping[Any, Mapping[str, OnNode]]
@@ -100,12 +108,11 @@ class PodWork:
         """Tell pods why they do not get what they ask for, and do what the policy says; returns
         rows for a result."""
         now, dry = self._context.clock(), self._context.check_mode
-        events = [pod_store.event(failure.pod, failure.why, now) for failure in failures]
-        missing = pod_store.missing_events(self._client, events)
+        missing = events.unsaid(self._client, [_occurrence(failure) for failure in failures])
         annotations = self._annotations(failures)
         if not dry:
-            pod_store.write_events(self._client, missing)
-            pod_store.annotate_pods(self._client, annotations)
+            events.write(self._client, missing, now, self._context.run_id)
+            batch.annotate(self._client, POD, annotations)
         evicted = self._evict(failures)
         self.changed = self.changed or bool(missing or annotations or evicted)
         return [
@@ -127,7 +134,7 @@ class PodWork:
             owner = entry.pod
             if owner is None or owner["uid"] in alive or entry.is_deleted:
                 continue
-            pod = pod_store.read_pod(self._client, entry.name.namespace, owner["name"])
+            pod = self._client.get(POD, owner["name"], entry.name.namespace)
             phase = ((pod or {}).get("status") or {}).get("phase")
             if (
                 pod is not None
@@ -137,57 +144,46 @@ class PodWork:
                 found.append(owner["uid"])
         return found
 
-    def _write(self, workloads: Sequence[Obj]) -> list[Obj]:
-        by_name = {name_of(obj): obj for obj in workloads}
-        for obj in self.decided.create:
-            metadata = {**obj["metadata"], "finalizers": [FINALIZER]}
-            made = self._client.create({**obj, "metadata": metadata})
-            by_name[name_of(made)] = made
-        for old, new in self.decided.change:
-            metadata = old["metadata"]
-            body = [
-                {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
-                {"op": "replace", "path": "/spec", "value": new["spec"]},
-            ]
-            by_name[name_of(old)] = self._client.patch(
-                WORKLOAD, metadata["name"], metadata["namespace"], body
-            )
-        for obj in self.decided.remove:
-            metadata = obj["metadata"]
-            self._client.delete(
-                WORKLOAD, metadata["name"], metadata["namespace"], uid=metadata["uid"]
-            )
-            left = self._client.get(WORKLOAD, metadata["name"], metadata["namespace"])
-            by_name.pop(name_of(obj))
-            if left is not None:
-                by_name[name_of(obj)] = left
-        return list(by_name.values())
-
-    def _predict(self, workloads: Sequence[Obj]) -> list[Obj]:
+    def _written(self, workloads: Sequence[Obj], *, dry: bool) -> list[Obj]:
+        """The RmdWorkloads after what was decided; dry: as they would be."""
         moment = timestamp(self._context.clock())
-        by_name = {name_of(obj): obj for obj in workloads}
+        by_name: dict[Name, Obj | None] = {name_of(obj): obj for obj in workloads}
         for obj in self.decided.create:
-            by_name[name_of(obj)] = {
-                **obj,
-                "metadata": {**obj["metadata"], "creationTimestamp": moment},
-            }
+            made = _with(obj, creationTimestamp=moment)
+            by_name[name_of(obj)] = (
+                made if dry else self._client.create(_with(obj, finalizers=[FINALIZER]))
+            )
         for old, new in self.decided.change:
-            by_name[name_of(old)] = new
+            by_name[name_of(old)] = new if dry else self._change(old, new)
         for obj in self.decided.remove:
-            by_name[name_of(obj)] = {
-                **obj,
-                "metadata": {**obj["metadata"], "deletionTimestamp": moment},
-            }
-        return list(by_name.values())
+            gone = _with(obj, deletionTimestamp=moment)
+            by_name[name_of(obj)] = gone if dry else self._remove(obj)
+        return [obj for obj in by_name.values() if obj is not None]
 
-    def _annotations(self, failures: Sequence[PodFailure]) -> list[tuple[Obj, str | None]]:
+    def _change(self, old: Obj, new: Obj) -> Obj:
+        metadata = old["metadata"]
+        body = [
+            {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
+            {"op": "replace", "path": "/spec", "value": new["spec"]},
+        ]
+        return self._client.patch(WORKLOAD, metadata["name"], metadata["namespace"], body)
+
+    def _remove(self, obj: Obj) -> Obj | None:
+        """What is left of it: its finalizer goes when its workload has gone."""
+        name, namespace = obj["metadata"]["name"], obj["metadata"]["namespace"]
+        self._client.delete(WORKLOAD, name, namespace, uid=obj["metadata"]["uid"])
+        return self._client.get(WORKLOAD, name, namespace)
+
+    def _annotations(
+        self, failures: Sequence[PodFailure]
+    ) -> list[tuple[Obj, dict[str, str | None]]]:
         """The pods whose annotation has to change, and its value."""
         reasons: dict[str, str] = {}
         if self._policy == "annotate":
             for failure in failures:
                 reasons.setdefault(failure.pod["metadata"]["uid"], failure.why)
         wanted = [(pod, reasons.get(pod["metadata"]["uid"])) for pod in self._pods]
-        return [(pod, why) for pod, why in wanted if _annotated(pod) != why]
+        return [(pod, {FAILURE_ANNOTATION: why}) for pod, why in wanted if _annotated(pod) != why]
 
     def _evict(self, failures: Sequence[PodFailure]) -> dict[str, str]:
         """What became of the evictions, by the pod's uid."""
@@ -203,15 +199,34 @@ class PodWork:
         found = {}
         for uid, pod in pods.items():
             try:
-                found[uid] = (
-                    "asked for" if pod_store.evict(self._client, pod) else "the pod is gone"
-                )
+                self._client.evict(key_of(pod), uid)
+                found[uid] = "asked for"
+            except (NotFound, Conflict):
+                found[uid] = "the pod is gone"
             except ApiError as error:
                 # A disruption budget has the last word.
                 found[uid] = f"refused: {error.why}"
         return found
 
 
+def _with(obj: Obj, **metadata: Any) -> Obj:
+    return {**obj, "metadata": {**obj["metadata"], **metadata}}
+
+
+def _occurrence(failure: PodFailure) -> Occurrence:
+    """Tells why a pod gets no cache; the same reason is said once."""
+    metadata = failure.pod["metadata"]
+    regarding = {name: metadata[name] for name in ("name", "namespace", "uid")}
+    return Occurrence(
+        {"apiVersion": "v1", "kind": "Pod", **regarding},
+        "CacheWorkloadFailed",
+        failure.why,
+        same=failure.why,
+        warning=True,
+        action="DivideCache",
+    )
+
+
 def _annotated(pod: Mapping[str, Any]) -> str | None:
-    found: str | None = (pod["metadata"].get("annotations") or {}).get(pod_store.FAILURE_ANNOTATION)
+    found: str | None = (pod["metadata"].get("annotations") or {}).get(FAILURE_ANNOTATION)
     return found

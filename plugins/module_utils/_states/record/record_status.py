@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..._cluster.object_conditions import condition
 from ..._json import Obj
 from ..._times import seconds
 
@@ -149,22 +150,16 @@ def _keep_since(row: Mapping[str, Any], known: Mapping[str, Any] | None) -> Obj:
 def _conditions(
     report: Mapping[str, Any], before: Mapping[str, Any], generation: int, now: str
 ) -> list[Obj]:
-    known = {row.get("type"): row for row in before.get("conditions") or []}
-    conditions = []
-    for kind, (status, reason) in zip(
-        ("Ready", "Progressing", "Degraded"), _CONDITIONS[report["phase"]], strict=True
-    ):
-        old = known.get(kind) or {}
-        conditions.append(
-            {
-                "type": kind,
-                "status": status,
-                "reason": reason,
-                "message": report["message"],
-                "observedGeneration": generation,
-                "lastTransitionTime": old.get("lastTransitionTime")
-                if old.get("status") == status
-                else now,
-            }
+    kinds = zip(("Ready", "Progressing", "Degraded"), _CONDITIONS[report["phase"]], strict=True)
+    return [
+        condition(
+            before.get("conditions") or [],
+            kind,
+            {"True": True, "False": False}.get(status),
+            reason,
+            report["message"],
+            now=seconds(now) or 0.0,
+            generation=generation,
         )
-    return conditions
+        for kind, (status, reason) in kinds
+    ]

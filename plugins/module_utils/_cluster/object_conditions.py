@@ -1,15 +1,15 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conditions of the objects' status, as metav1.Condition. Pure."""
+"""Conditions of an object's status, as metav1.Condition. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional
 
-from ..._json import Obj
-from ..._times import timestamp
+from .._json import Obj
+from .._times import timestamp
 
 # The API server keeps no longer message, and a person reads no longer one.
 _LONGEST = 1000
