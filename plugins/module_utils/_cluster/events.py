@@ -37,7 +37,8 @@ class Occurrence:
     """Something to say on an object.
 
     regarding: its apiVersion, kind, name, uid and, if it has one, namespace. reason, action: one
-    word each, UpperCamelCase. same: what makes two occurrences with one reason on one object the same, so that the second only counts.
+    word each, UpperCamelCase. same: what makes two occurrences with one reason on one object the
+    same, so that the second only counts.
     """
 
     regarding: Mapping[str, str]

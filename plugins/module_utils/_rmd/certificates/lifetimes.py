@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Optional
 
+from ..._http import pki
+from ..._http.pki import Pair
 from ..daemon.endpoints import server_name
-from . import pki
-from .pki import Pair
 
 AUTO, CERTIFICATES, AUTHORITY = "auto", "certificates", "authority"
 
@@ -70,11 +70,14 @@ def decide(
     than all nodes."""
     authority, why = stored.authority, _why_a_new_authority(stored.authority, settings, now)
     if why or authority is None:
-        authority = pki.make_authority(now, settings.authority_days)
+        authority = pki.make_authority(
+            f"intel-rmd authority {now:%Y-%m-%d}", now, settings.authority_days
+        )
     client, end = stored.client, now + timedelta(days=settings.days)
     why = why or _why_new(stored, authority, nodes, settings, now)
     if why or client is None:
-        client = pki.issue_client(authority, now, end)
+        # RMD's access list, where it goes by roles, takes the unit for one.
+        client = pki.issue_client(authority, "intel-rmd client", "admin", now, end)
     else:
         found = pki.observe(client.certificate, authority.certificate)
         end = found.not_after if found else end
@@ -86,7 +89,10 @@ def decide(
     missing = [node for node in nodes if node not in kept]
     servers = {
         **kept,
-        **{node: pki.issue_server(authority, [server_name(node)], now, end) for node in missing},
+        **{
+            node: pki.issue_server(authority, "intel-rmd daemon", [server_name(node)], now, end)
+            for node in missing
+        },
     }
     removed = tuple(sorted(set(stored.servers) - set(servers)))
     return WantedCertificates(authority, client, servers, why, tuple(missing), removed)

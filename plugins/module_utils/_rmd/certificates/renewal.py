@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
-from typing import Any, Optional
+from typing import Any
 
 from ..._cluster.api_errors import Forbidden
 from ..._cluster.client import Client, connect
 from ..._cluster.diff import Diff, make_diff
 from ..._errors import EnablementError, InvalidInput
+from ..._http import pki
+from ..._http.pki import Pair
 from ..._json import Obj
 from ..._runs.context import RunContext
 from ..._runs.guard import Guard, given_back
 from ..._times import timestamp
 from ..rmd_rights import RECIPE
-from . import lifetimes, pki, secret_objects
+from . import lifetimes, secret_objects
 from .lifetimes import CertificateSettings, WantedCertificates
-from .pki import Pair
 
 GENERATED, PROVIDED = "generated", "provided"
 # In check mode, for certificates that are not there yet.
@@ -45,7 +46,12 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
 
 
 def _generate(client: Client, params: Mapping[str, Any], guard: Guard, context: RunContext) -> Obj:
-    pki.require_library()
+    if not pki.AVAILABLE:
+        raise EnablementError(
+            "Certificates cannot be made",
+            why="the Python package cryptography is missing where this runs",
+            todo="install cryptography 42 or newer, or bring certificates of your own (rmd_certificates: provided)",
+        )
     settings, namespace = _settings(params), str(params["namespace"])
     trust = client.get(client.kind("v1", "ConfigMap"), secret_objects.TRUST, namespace)
     try:
@@ -53,7 +59,12 @@ def _generate(client: Client, params: Mapping[str, Any], guard: Guard, context: 
     except Forbidden:
         if not context.check_mode:
             raise
-        return _without_secrets(trust, context)
+        # Somebody who may only look is told what daemons trust, not whether it would be renewed.
+        context.progress(
+            "certificates: Secrets may not be read, so nothing is said of their renewal"
+        )
+        known = (trust or {}).get("data") or {}
+        return _result(known, changed=not known, is_known=bool(known))
     stored = secret_objects.read(secrets.values(), trust)
     if secret_objects.CLIENT not in secrets:
         _refuse_foreign(client, namespace)
@@ -66,24 +77,15 @@ def _generate(client: Client, params: Mapping[str, Any], guard: Guard, context: 
         if secret_objects.differs(obj, live.get(obj["metadata"]["name"]))
     ]
     _write(client, writes, guard, context)
-    anew = bool(wanted.why)
-    result = _result(wanted.trust, "", _NOT_KNOWN if anew and context.check_mode else "")
-    result |= {
-        "changed": bool(writes),
-        "why": wanted.why,
-        "issued": list(wanted.issued),
-        "removed": list(wanted.removed),
-    }
+    result = _result(
+        wanted.trust,
+        changed=bool(writes),
+        is_known=not (wanted.why and context.check_mode),
+        why=wanted.why,
+        issued=wanted.issued,
+        removed=wanted.removed,
+    )
     return {**result, **context.show([_diff(stored.servers, wanted)])}
-
-
-def _without_secrets(trust: Optional[Obj], context: RunContext) -> Obj:
-    """What somebody who may only look can be told: what daemons trust, not whether it would be
-    renewed."""
-    context.progress("certificates: Secrets may not be read, so nothing is said of their renewal")
-    known = (trust or {}).get("data") or {}
-    result = _result(known, "", "" if known else _NOT_KNOWN)
-    return {**result, "changed": not known, "why": "", "issued": [], "removed": []}
 
 
 def _take_over(client: Client, params: Mapping[str, Any], guard: Guard, context: RunContext) -> Obj:
@@ -99,14 +101,8 @@ def _take_over(client: Client, params: Mapping[str, Any], guard: Guard, context:
     wanted = secret_objects.trust_object(trust, namespace)
     writes = [wanted] if secret_objects.differs(wanted, live) else []
     _write(client, writes, guard, context)
-    result = {
-        **_result(trust, shared, ""),
-        "changed": bool(writes),
-        "why": "",
-        "issued": [],
-        "removed": [],
-    }
     names = [f"ConfigMap {namespace}/{secret_objects.TRUST}"] if writes else []
+    result = _result(trust, changed=bool(writes), shared=shared)
     return {**result, **context.show([make_diff("what daemons trust", (), names)])}
 
 
@@ -121,13 +117,7 @@ def _remove(client: Client, namespace: str, guard: Guard, context: RunContext) -
         for kind, name in names:
             client.delete(client.kind("v1", kind), name, namespace)
     removed = [f"{kind} {namespace}/{name}" for kind, name in names]
-    result: Obj = {
-        "changed": bool(names),
-        "fingerprint": "",
-        "issued": [],
-        "removed": removed,
-        "why": "",
-    }
+    result = {**_result({}, changed=bool(names), removed=removed), "fingerprint": ""}
     return {**result, **context.show([make_diff("what daemons trust", removed, ())])}
 
 
@@ -186,14 +176,24 @@ def _write(client: Client, writes: Sequence[Obj], guard: Guard, context: RunCont
         client.apply(obj)
 
 
-def _result(trust: Mapping[str, str], shared: str, unknown: str) -> Obj:
-    result: Obj = {"fingerprint": unknown or lifetimes.fingerprint(trust, shared)}
-    found = (
-        pki.observe(trust["client.crt"], trust["ca.crt"]) if pki.AVAILABLE and not unknown else None
-    )
-    if found is not None:
-        result["expires"] = timestamp(found.not_after.timestamp())
-    return result
+def _result(
+    trust: Mapping[str, str],
+    *,
+    changed: bool,
+    is_known: bool = True,
+    shared: str = "",
+    why: str = "",
+    issued: Sequence[str] = (),
+    removed: Sequence[str] = (),
+) -> Obj:
+    """is_known: whether this is what daemons will trust. shared: as fingerprint takes it."""
+    said: Obj = {"changed": changed, "why": why, "issued": list(issued), "removed": list(removed)}
+    said["fingerprint"] = lifetimes.fingerprint(trust, shared) if is_known else _NOT_KNOWN
+    if pki.AVAILABLE and is_known and trust:
+        found = pki.observe(trust["client.crt"], trust["ca.crt"])
+        if found is not None:
+            said["expires"] = timestamp(found.not_after.timestamp())
+    return said
 
 
 def _diff(before: Mapping[str, Pair], wanted: WantedCertificates) -> Diff:

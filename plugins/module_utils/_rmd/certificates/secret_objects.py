@@ -16,9 +16,9 @@ from typing import Any, Optional
 
 from ..._cluster.labels import FIELD_MANAGER, RECIPE_LABEL
 from ..._errors import EnablementError
+from ..._http.pki import Pair
 from ..._json import Obj
 from .lifetimes import Stored, WantedCertificates
-from .pki import Pair
 
 # As many as recipes/intel-rmd/daemon/daemonset.yaml.j2 mounts.
 SHARDS = 8
@@ -46,7 +46,7 @@ def shard_of(node: str) -> str:
 
 def read(secrets: Iterable[Mapping[str, Any]], trust: Optional[Mapping[str, Any]]) -> Stored:
     """What our Secrets and our ConfigMap hold; entries that cannot be read count as missing."""
-    texts = {str(secret["metadata"]["name"]): _texts(secret) for secret in secrets}
+    texts = {str(secret["metadata"]["name"]): texts_of(secret) for secret in secrets}
     servers: dict[str, Pair] = {}
     for name, entries in texts.items():
         if name.startswith(f"{SERVER}-"):
@@ -119,10 +119,6 @@ def split(text: str) -> Pair:
 
 def texts_of(secret: Mapping[str, Any]) -> dict[str, str]:
     """A Secret's entries as text."""
-    return _texts(secret)
-
-
-def _texts(secret: Mapping[str, Any]) -> dict[str, str]:
     entries = secret.get("data") or {}
     return {
         name: base64.b64decode(value).decode(errors="replace") for name, value in entries.items()

@@ -18,9 +18,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._http import pki
+from ansible_collections.hardware.enablement.plugins.module_utils._http.pki import Pair
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.certificates import (
     lifetimes,
-    pki,
     secret_objects,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.certificates.lifetimes import (
@@ -28,7 +29,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.certifica
     Stored,
     WantedCertificates,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.certificates.pki import Pair
 
 pytest.importorskip("cryptography")
 

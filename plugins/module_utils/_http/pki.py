@@ -4,8 +4,8 @@
 """Make and look at certificates. Pure: PEM texts and moments (with time zone) in, PEM texts and
 answers out.
 
-Keys are EC P-256: RMD serves TLS 1.2 with ECDHE-ECDSA-AES256-GCM-SHA384, and a thousand keys are
-made in a second."""
+Keys are EC P-256, of which a thousand are made in a second. RMD serves TLS 1.2 with
+ECDHE-ECDSA-AES256-GCM-SHA384."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Optional
 
-from ..._errors import EnablementError, InvalidInput
+from .._errors import InvalidInput
 
 try:
     from cryptography import x509
@@ -48,20 +48,10 @@ class CertificateFacts:
     issued: bool
 
 
-def require_library() -> None:
-    """Raise EnablementError where the Python package is missing."""
-    if not AVAILABLE:
-        raise EnablementError(
-            "Certificates cannot be made",
-            why="the Python package cryptography is missing where this runs",
-            todo="install cryptography 42 or newer, or bring certificates of your own (rmd_certificates: provided)",
-        )
-
-
-def make_authority(now: datetime, days: int) -> Pair:
-    """A certificate that signs others."""
+def make_authority(common: str, now: datetime, days: int) -> Pair:
+    """A certificate that signs others. common: its name."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = _name(f"intel-rmd authority {now:%Y-%m-%d}")
+    name = _name(common)
     usage = x509.KeyUsage(
         digital_signature=False,
         content_commitment=False,
@@ -79,19 +69,16 @@ def make_authority(now: datetime, days: int) -> Pair:
     return _pair(builder.sign(key, hashes.SHA256()), key)
 
 
-def issue_server(authority: Pair, names: Sequence[str], now: datetime, end: datetime) -> Pair:
+def issue_server(
+    authority: Pair, common: str, names: Sequence[str], now: datetime, end: datetime
+) -> Pair:
     """A certificate for a server with these DNS names."""
-    return _issue(
-        authority, "intel-rmd daemon", "", names, ExtendedKeyUsageOID.SERVER_AUTH, now, end
-    )
+    return _issue(authority, _name(common), names, ExtendedKeyUsageOID.SERVER_AUTH, now, end)
 
 
-def issue_client(authority: Pair, now: datetime, end: datetime) -> Pair:
-    """A certificate for a client. RMD's access list, where it goes by roles, takes the unit for
-    one."""
-    return _issue(
-        authority, "intel-rmd client", "admin", (), ExtendedKeyUsageOID.CLIENT_AUTH, now, end
-    )
+def issue_client(authority: Pair, common: str, unit: str, now: datetime, end: datetime) -> Pair:
+    """A certificate for a client. unit: its organizational unit."""
+    return _issue(authority, _name(common, unit), (), ExtendedKeyUsageOID.CLIENT_AUTH, now, end)
 
 
 def observe(certificate: str, authority: str) -> Optional[CertificateFacts]:
@@ -115,7 +102,7 @@ def belong_together(pair: Pair) -> bool:
         key = serialization.load_pem_private_key(pair.key.encode(), None)
     except (ValueError, TypeError):
         return False
-    return _public(certificate.public_key()) == _public(key.public_key())
+    return bool(certificate.public_key() == key.public_key())
 
 
 def _has_issued(authority: str, certificate: Any) -> bool:
@@ -127,13 +114,7 @@ def _has_issued(authority: str, certificate: Any) -> bool:
 
 
 def _issue(
-    authority: Pair,
-    common: str,
-    unit: str,
-    names: Sequence[str],
-    usage: Any,
-    now: datetime,
-    end: datetime,
+    authority: Pair, subject: Any, names: Sequence[str], usage: Any, now: datetime, end: datetime
 ) -> Pair:
     try:
         issuer = x509.load_pem_x509_certificate(authority.certificate.encode())
@@ -143,9 +124,8 @@ def _issue(
             "the authority's certificate or key cannot be read", why=str(error)
         ) from None
     key = ec.generate_private_key(ec.SECP256R1())
-    builder = _builder(
-        _name(common, unit), issuer.subject, key, now, min(end, issuer.not_valid_after_utc)
-    )
+    end = min(end, issuer.not_valid_after_utc)
+    builder = _builder(subject, issuer.subject, key, now, end)
     builder = builder.add_extension(
         x509.BasicConstraints(ca=False, path_length=None), critical=True
     )
@@ -184,10 +164,3 @@ def _pair(certificate: Any, key: Any) -> Pair:
     encoding, no_password = serialization.Encoding.PEM, serialization.NoEncryption()
     text = key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, no_password).decode()
     return Pair(certificate.public_bytes(encoding).decode(), text)
-
-
-def _public(key: Any) -> bytes:
-    found: bytes = key.public_bytes(
-        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
-    return found
