@@ -82,12 +82,7 @@ class _Reconciliation:
         """See what is declared, what pods ask for (writing that unless dry) and what runs; decide
         what to send."""
         params = self._params
-        settings = WriteSettings(
-            on_partial_failure=params["on_partial_failure"],
-            parallel=params["parallel"],
-            lock_wait_s=float(params["lock_wait"]),
-            check_mode=self._context.check_mode,
-        )
+        settings = WriteSettings.of(params, check_mode=self._context.check_mode)
         snapshot = object_store.observe(self._client)
         fleet = self._fleet
         self._objects = Reconciliation(self._client, snapshot, fleet, settings, self._context)

@@ -41,12 +41,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     present, absent = _wanted(params)
     client = connect(params)
     nodes = select_nodes(client, params) or []
-    settings = WriteSettings(
-        on_partial_failure=params["on_partial_failure"],
-        parallel=params["parallel"],
-        lock_wait_s=float(params["lock_wait"]),
-        check_mode=context.check_mode,
-    )
+    settings = WriteSettings.of(params, check_mode=context.check_mode)
     with open_fleet(client, params, nodes) as fleet:
         runs = node_runs(client, fleet, nodes, settings, context)
         each(runs, lambda run: run.observe(required=bool(present)), settings)

@@ -13,6 +13,7 @@ from ..._cluster.client import Client
 from ..._cluster.forward import Forward
 from ..._cluster.labels import DOMAIN
 from ..._json import Obj
+from ..._verdicts.pod_status import is_ready
 from ..rmd_errors import RmdError
 from .https import Address
 
@@ -82,13 +83,11 @@ def open_address(
     return Address(host, port, endpoint.tls, name, f"node {endpoint.node}, {host}:{port}"), None
 
 
-def endpoint_of(
-    node: str, namespace: str, pods: Sequence[Mapping[str, Any]]
-) -> Union[Endpoint, RmdError]:
+def endpoint_of(node: str, namespace: str, pods: Sequence[Obj]) -> Union[Endpoint, RmdError]:
     """The endpoint of a node whose pods of the daemon these are: of the newest that is ready. Pure."""
     if not pods:
         return _none(node, f"no pod of the daemon runs there in namespace {namespace}")
-    live = [pod for pod in pods if _is_ready(pod)]
+    live = [pod for pod in pods if is_ready(pod)]
     if not live:
         names = ", ".join(sorted(pod["metadata"]["name"] for pod in pods))
         return _none(
@@ -116,15 +115,6 @@ def endpoint_of(
         pod_ip=str(status.get("podIP") or ""),
         host_ip=str(status.get("hostIP") or ""),
         host_port=int(found.get("hostPort") or 0),
-    )
-
-
-def _is_ready(pod: Mapping[str, Any]) -> bool:
-    if pod["metadata"].get("deletionTimestamp"):
-        return False
-    conditions = (pod.get("status") or {}).get("conditions") or []
-    return any(
-        entry.get("type") == "Ready" and entry.get("status") == "True" for entry in conditions
     )
 
 

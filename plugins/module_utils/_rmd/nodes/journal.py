@@ -31,31 +31,24 @@ class Journal:
         return not (self.removed or self.posted)
 
     def do(self, step: Step) -> None:
-        """Take a step; raises RmdError."""
+        """Take a step; raises RmdError. What this run itself has posted is nothing to come back
+        to."""
         action = step.action
         if isinstance(action, Release):
             self._writer.remove(self._writer.add(action.workload))
-        elif step.is_post:
-            if not isinstance(action, Delete):
-                self.posted.append(self._writer.add(action.workload))
-            if isinstance(action, Replace):
-                self.lost.remove(action.old)
-        elif not isinstance(action, Post):
-            self.removed.append(action.old)
-            if isinstance(action, Replace):
-                self.lost.append(action.old)
-            self._writer.remove(action.old)
-
-    def do_again(self, step: Step) -> None:
-        """Take a step a second time: what this run itself has posted is nothing to come back to."""
-        action = step.action
-        if isinstance(action, Replace) and action.old.id in {made.id for made in self.posted}:
-            if step.is_post:
-                self.posted.append(self._writer.add(action.workload))
-            else:
-                self._writer.remove(action.old)
-        else:
-            self.do(step)
+            return
+        old = None if isinstance(action, Post) else action.old
+        comes_back = old is not None and old.id not in {made.id for made in self.posted}
+        if step.is_post and not isinstance(action, Delete):
+            self.posted.append(self._writer.add(action.workload))
+            if old in self.lost:
+                self.lost.remove(old)
+        elif old is not None:
+            if comes_back:
+                self.removed.append(old)
+                if isinstance(action, Replace):
+                    self.lost.append(old)
+            self._writer.remove(old)
 
     def put_back(self, step: Step, error: RmdError) -> RmdError:
         """After a failed step, where others go on: the old one again; returns what to say."""

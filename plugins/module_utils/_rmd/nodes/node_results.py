@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Optional, TypeVar
+from typing import Any, Optional, TypeVar
 
 from ..._json import Obj
 from ..rmd_errors import RmdError
@@ -59,6 +59,13 @@ class WriteSettings:
     parallel: int = 16
     lock_wait_s: float = 75.0
     check_mode: bool = False
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any], *, check_mode: bool) -> WriteSettings:
+        """By the options that modules which write have in common."""
+        return cls(
+            params["on_partial_failure"], params["parallel"], float(params["lock_wait"]), check_mode
+        )
 
 
 @dataclass

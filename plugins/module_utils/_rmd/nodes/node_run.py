@@ -298,7 +298,7 @@ class NodeRun:
                 return
             for step in steps(again):
                 self.lease.check()
-                self._journal.do_again(step)
+                self._journal.do(step)
 
     def _look_after(self, is_good: Callable[[NodeSnapshot], bool]) -> NodeSnapshot:
         return look_after(

@@ -11,18 +11,26 @@ https://github.com/intel/rmd-operator, tags v0.1.1, v0.2 and v0.3."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..._cluster import definitions
 from ..._cluster.client import Client
-from ..._cluster.definitions import GENERATION, MOMENT, TEXT, conditions, list_of, object_of
+from ..._cluster.definitions import (
+    GENERATION,
+    MOMENT,
+    TEXT,
+    conditions,
+    described,
+    list_of,
+    object_of,
+)
+from ..._cluster.kinds import Kind
 from ..._cluster.labels import DOMAIN
 from ..._json import Obj
 from ..workloads import PARTS, RmdSettings, in_groups
 from .operator_names import CONFIG, CONFIG_NAME, NODE_STATE, WORKLOAD
 
-_LABELS = {"app.kubernetes.io/managed-by": DOMAIN}
 _INTEGER: Obj = {"type": "integer", "format": "int64"}
 _FLAG: Obj = {"type": "boolean"}
 _AGE = ("Age", "date", ".metadata.creationTimestamp")
@@ -76,40 +84,33 @@ def _workload() -> Obj:
     parameters = _parameters()
     spec = object_of(
         "What is asked for. Fields of all versions of the operator; rdt wins over cache, plugins.pstate over pstate.",
-        allCores=_nullable(
-            {**_FLAG, "description": "All CPUs but reservedCoreIds; wins over coreIds."}
-        ),
-        coreIds=_nullable({**list_of(TEXT), "description": 'CPUs: "3", "4-5" or "0-1,3".'}),
-        reservedCoreIds=_nullable(
-            {**list_of(TEXT), "description": "CPUs that allCores leaves out."}
-        ),
-        nodes=_nullable({**list_of(TEXT), "description": "Names of nodes."}),
-        nodeSelector=_nullable({**_map(TEXT), "description": "Labels of nodes; wins over nodes."}),
+        allCores=_nullable(described(_FLAG, "All CPUs but reservedCoreIds; wins over coreIds.")),
+        coreIds=_nullable(described(list_of(TEXT), 'CPUs: "3", "4-5" or "0-1,3".')),
+        reservedCoreIds=_nullable(described(list_of(TEXT), "CPUs that allCores leaves out.")),
+        nodes=_nullable(described(list_of(TEXT), "Names of nodes.")),
+        nodeSelector=_nullable(described(_map(TEXT), "Labels of nodes; wins over nodes.")),
         policy=_nullable(
-            {**TEXT, "description": "A policy of RMD; wins over rdt, cache, plugins and pstate."}
+            described(TEXT, "A policy of RMD; wins over rdt, cache, plugins and pstate.")
         ),
-        cache=_nullable({**_part("cache"), "description": "As rdt.cache."}),
-        pstate=_nullable({**_part("pstate"), "description": "As plugins.pstate."}),
+        cache=_nullable(described(_part("cache"), "As rdt.cache.")),
+        pstate=_nullable(described(_part("pstate"), "As plugins.pstate.")),
         **parameters,
     )
     state = object_of(
         "How the workload stands on one node.",
-        response={**TEXT, "description": 'What RMD answered: "Success: 201", or "Fail: " and why.'},
+        response=described(TEXT, 'What RMD answered: "Success: 201", or "Fail: " and why.'),
         id=TEXT,
         cosName=TEXT,
         status=TEXT,
-        enforced={**_FLAG, "description": "Whether the node's kernel does what is asked for."},
+        enforced=described(_FLAG, "Whether the node's kernel does what is asked for."),
         coreIds=_nullable(list_of(TEXT)),
         policy=TEXT,
         **parameters,
     )
     status = object_of(
         "What was found.",
-        workloadStates=_nullable({**_map(state), "description": "By the node's name."}),
-        nodes={
-            **TEXT,
-            "description": 'On how many of its nodes the workload is as asked for, "2/2".',
-        },
+        workloadStates=_nullable(described(_map(state), "By the node's name.")),
+        nodes=described(TEXT, 'On how many of its nodes the workload is as asked for, "2/2".'),
         observedGeneration=GENERATION,
         conditions=conditions("Ready, Enforced, Degraded and Invalid"),
     )
@@ -123,9 +124,7 @@ def _workload() -> Obj:
         ("Reason", "string", '.status.conditions[?(@.type=="Ready")].reason'),
         _AGE,
     ]
-    return _definition(
-        definitions.definition(WORKLOAD, schema, columns, short_names=["rmdw"], labels=_LABELS)
-    )
+    return _definition(WORKLOAD, schema, columns, "rmdw")
 
 
 def _node_state() -> Obj:
@@ -133,21 +132,18 @@ def _node_state() -> Obj:
     spec["required"] = ["node"]
     status = object_of(
         "What RMD on the node answered last.",
-        workloads=_nullable(
-            {**_map(_map(TEXT)), "description": "By uuid; the last that was seen."}
-        ),
+        workloads=_nullable(described(_map(_map(TEXT)), "By uuid; the last that was seen.")),
         groups=_nullable(
-            {
-                **_map(_map(TEXT)),
-                "description": "Groups of the kernel's resctrl with their CPUs, masks of ways by cache, and bandwidth.",
-            }
+            described(
+                _map(_map(TEXT)),
+                "Groups of the kernel's resctrl with their CPUs, masks of ways by cache, and bandwidth.",
+            )
         ),
-        bootID={**TEXT, "description": "The boot of the node in which this was seen."},
-        reachable={**_FLAG, "description": "Whether the node could be looked at the last time."},
-        lastSeen={
-            **MOMENT,
-            "description": "When RMD answered; renewed with other changes or after an hour.",
-        },
+        bootID=described(TEXT, "The boot of the node in which this was seen."),
+        reachable=described(_FLAG, "Whether the node could be looked at the last time."),
+        lastSeen=described(
+            MOMENT, "When RMD answered; renewed with other changes or after an hour."
+        ),
         conditions=conditions("Reachable and Enforced"),
     )
     schema = object_of("The workloads that RMD runs on one node.", spec=spec, status=status)
@@ -157,23 +153,19 @@ def _node_state() -> Obj:
         ("Seen", "date", ".status.lastSeen"),
         _AGE,
     ]
-    return _definition(
-        definitions.definition(NODE_STATE, schema, columns, short_names=["rmdns"], labels=_LABELS)
-    )
+    return _definition(NODE_STATE, schema, columns, "rmdns")
 
 
 def _config() -> Obj:
     spec = object_of(
         "How RMD is deployed.",
-        rmdImage=_nullable({**TEXT, "description": "RMD's image."}),
-        rmdNodeSelector=_nullable(
-            {**_map(TEXT), "description": "Labels of the nodes that get RMD."}
-        ),
-        deployNodeAgent=_nullable({**_FLAG, "description": "Whether pods may ask for cache ways."}),
+        rmdImage=_nullable(described(TEXT, "RMD's image.")),
+        rmdNodeSelector=_nullable(described(_map(TEXT), "Labels of the nodes that get RMD.")),
+        deployNodeAgent=_nullable(described(_FLAG, "Whether pods may ask for cache ways.")),
     )
     status = object_of(
         "What was found.",
-        nodes=_nullable({**list_of(TEXT), "description": "The nodes that have RMD."}),
+        nodes=_nullable(described(list_of(TEXT), "The nodes that have RMD.")),
         observedGeneration=GENERATION,
         conditions=conditions("Ready"),
     )
@@ -183,12 +175,14 @@ def _config() -> Obj:
         "properties": {"name": {"type": "string", "pattern": f"^{CONFIG_NAME}$"}},
     }
     columns = [("Image", "string", ".spec.rmdImage"), _AGE]
-    return _definition(
-        definitions.definition(CONFIG, schema, columns, short_names=["rmdc"], labels=_LABELS)
-    )
+    return _definition(CONFIG, schema, columns, "rmdc")
 
 
-def _definition(crd: Obj) -> Obj:
+def _definition(
+    kind: Kind, schema: Obj, columns: Sequence[tuple[str, str, str]], short: str
+) -> Obj:
+    labels = {"app.kubernetes.io/managed-by": DOMAIN}
+    crd = definitions.definition(kind, schema, columns, short_names=[short], labels=labels)
     # The operator's own CRDs were v1beta1, where this was true, which a schema like these must not
     # be served with.
     crd["spec"]["preserveUnknownFields"] = False

@@ -9,14 +9,13 @@ go last."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..._cluster import batch
 from ..._cluster.client import Client
 from ..._json import Obj
 from ..._runs.context import RunContext
-from ..nodes.actions import Post, Replace
 from ..nodes.execute import each, execute, node_runs
 from ..nodes.node_fleet import Fleet
 from ..nodes.node_results import WriteSettings
@@ -24,8 +23,7 @@ from ..nodes.node_run import NodeRun
 from . import capacity, node_state, object_store
 from .operator_names import FINALIZER, NODE_STATE, WORKLOAD
 from .outcomes import states_of
-from .placement import wanted_on
-from .uuids import refuse_collisions
+from .placement import refuse_collisions, wanted_on
 from .view import OWNED_ANNOTATION, View, owned_text
 from .workload_spec import Declared, Name, read
 from .workload_state import OnNode, make_status
@@ -121,7 +119,7 @@ class Reconciliation:
         if not self._settings.check_mode:
             self._prepare(busy)
         execute(busy, self._settings)
-        self.changed = self.changed or any(run.report.changed for run in busy)
+        self.changed |= any(run.report.changed for run in busy)
 
     def states(self, entry: Declared) -> dict[str, OnNode]:
         """How a workload stands on each node."""
@@ -147,7 +145,7 @@ class Reconciliation:
         batch.set_finalizer(
             self._client, WORKLOAD, [entry.object for entry in gone], FINALIZER, held=False
         )
-        self.changed = self.changed or bool(statuses or gone)
+        self.changed |= bool(statuses or gone)
 
     def offer(self) -> dict[str, int | None]:
         """Publish the cache ways that nodes offer to pods; returns those that are, or would be,
@@ -177,7 +175,7 @@ class Reconciliation:
                 object_store.NODE,
                 [(self._snapshot.nodes[node], body) for node, body in needed.items()],
             )
-        self.changed = self.changed or bool(needed)
+        self.changed |= bool(needed)
         return {node: wanted[node] for node in needed}
 
     @property
@@ -201,20 +199,10 @@ class Reconciliation:
         for run in busy:
             self._forget(run, lost)
         self._create_node_states()
-        records = []
-        for view in (self.views[run.node] for run in busy):
-            posted = {
-                action.workload.uuid
-                for action in view.actions
-                if isinstance(action, (Post, Replace))
-            }
-            if view.state is not None and not posted <= view.owned:
-                annotations: dict[str, str | None] = {
-                    OWNED_ANNOTATION: owned_text(view.owned | posted)
-                }
-                records.append((view.state, annotations))
-        self._annotate(records)
-        self.changed = self.changed or bool(held or records)
+        self._own(
+            (view, view.owned | view.added) for view in (self.views[run.node] for run in busy)
+        )
+        self.changed |= bool(held)
 
     def _forget(self, run: NodeRun, lost: set[str]) -> None:
         """Leave alone what was deleted or changed since it was read; the next run sees it as it is
@@ -232,11 +220,11 @@ class Reconciliation:
         ]
         for state in batch.create_missing(self._client, NODE_STATE, skeletons):
             self.views[state["spec"]["node"]].state = state
-        self.changed = self.changed or bool(missing)
+        self.changed |= bool(missing)
 
     def _tell_node_states(self, now: float) -> None:
         self._create_node_states()
-        statuses, records = [], []
+        statuses = []
         for view in self.seen:
             if view.state is None:
                 continue
@@ -245,37 +233,21 @@ class Reconciliation:
             if after != before:
                 statuses.append((view.state, after))
                 told = {**after, "lastSeen": before.get("lastSeen")}
-                self.changed = self.changed or told != {
-                    **before,
-                    "lastSeen": before.get("lastSeen"),
-                }
-            annotations = self._annotations(view)
-            if annotations:
-                records.append((view.state, annotations))
+                self.changed |= told != {**before, "lastSeen": before.get("lastSeen")}
         batch.write_statuses(self._client, NODE_STATE, statuses)
-        self._annotate(records)
-        self.changed = self.changed or bool(records)
+        self._own((view, view.ours) for view in self.seen)
 
-    def _annotations(self, view: View) -> dict[str, str | None]:
-        """Those of the RmdNodeState that have to be written."""
-        wanted: dict[str, str | None] = {}
-        if view.look is not None and view.wanted is not None:
-            ours = (
-                view.owned
-                | {workload.uuid for workload in view.wanted.present}
-                | set(view.wanted.objects)
-            )
-            there = {found.uuid for found in view.look.running} & ours
-            wanted[OWNED_ANNOTATION] = owned_text(there) if there else None
-        return {key: value for key, value in wanted.items() if view.annotations.get(key) != value}
-
-    def _annotate(self, records: Sequence[tuple[Obj, Mapping[str, str | None]]]) -> None:
+    def _own(self, owned: Iterable[tuple[View, frozenset[str]]]) -> None:
+        """Write down what is ours on nodes, where that is another than before."""
+        records: list[tuple[Obj, dict[str, str | None]]] = []
+        for view, uuids in owned:
+            if view.state is not None and view.owned != uuids:
+                records.append((view.state, {OWNED_ANNOTATION: owned_text(uuids)}))
         batch.annotate(self._client, NODE_STATE, records)
         for state, wanted in records:
-            kept = {**(state["metadata"].get("annotations") or {}), **wanted}
-            state["metadata"]["annotations"] = {
-                key: value for key, value in kept.items() if value is not None
-            }
+            known = state["metadata"].get("annotations") or {}
+            state["metadata"]["annotations"] = {**known, **wanted}
+        self.changed |= bool(records)
 
     def _status(self, entry: Declared, now: float) -> Obj:
         return make_status(

@@ -70,21 +70,29 @@ class View:
         return bool(before and self.boot and before != self.boot)
 
     @property
-    def annotations(self) -> Mapping[str, str]:
-        """Of the RmdNodeState."""
-        found: Mapping[str, str] = ((self.state or {}).get("metadata") or {}).get(
-            "annotations"
-        ) or {}
-        return found
-
-    @property
     def owned(self) -> frozenset[str]:
         """The uuids that runs have put there for objects."""
+        annotations = ((self.state or {}).get("metadata") or {}).get("annotations") or {}
         with contextlib.suppress(ValueError, TypeError):
-            return frozenset(
-                str(uuid) for uuid in json.loads(self.annotations.get(OWNED_ANNOTATION) or "[]")
-            )
+            found = json.loads(annotations.get(OWNED_ANNOTATION) or "[]")
+            return frozenset(str(uuid) for uuid in found)
         return frozenset()
+
+    @property
+    def ours(self) -> frozenset[str]:
+        """The uuids that run there for objects now; those of before where nobody can tell."""
+        if self.look is None or self.wanted is None:
+            return self.owned
+        wanted = {workload.uuid for workload in self.wanted.present}
+        known = self.owned | wanted | set(self.wanted.objects)
+        return frozenset({found.uuid for found in self.look.running} & known)
+
+    @property
+    def added(self) -> frozenset[str]:
+        """The uuids that are posted."""
+        return frozenset(
+            action.workload.uuid for action in self.actions if isinstance(action, (Post, Replace))
+        )
 
     @property
     def expected(self) -> Optional[tuple[RunningWorkload, ...]]:
@@ -110,6 +118,6 @@ class View:
         )
 
 
-def owned_text(uuids: Collection[str]) -> str:
-    """The annotation's value."""
-    return json.dumps(sorted(uuids), separators=(",", ":"))
+def owned_text(uuids: Collection[str]) -> str | None:
+    """The annotation's value; None for no annotation."""
+    return json.dumps(sorted(uuids), separators=(",", ":")) if uuids else None

@@ -15,6 +15,8 @@ from ..._json import Obj
 from ..._nodes.cpuset import to_strings
 from ..workloads import RunningWorkload, in_groups
 
+# (holds, reason, message) of a condition.
+Verdict = tuple[Optional[bool], str, str]
 _SHOWN = 3
 
 
@@ -66,44 +68,44 @@ def make_status(
     be sent at all. now: seconds since the epoch.
     """
     known = previous.get("workloadStates") or {}
-    total, good = len(states), sum(state.outcome.is_good for state in states.values())
-    before = previous.get("conditions") or []
+    good = sum(state.outcome.is_good for state in states.values())
     ready, degraded, invalid = _conditions(states, problem, is_deleted)
-    enforced = _enforced(states)
-
-    def made(kind: str, verdict: tuple[Optional[bool], str, str]) -> Obj:
-        return condition(before, kind, *verdict, now=now, generation=generation)
-
-    return {
-        "workloadStates": {
-            node: _state(known.get(node) or {}, state) for node, state in sorted(states.items())
-        },
-        "nodes": f"{good}/{total}",
-        "observedGeneration": generation,
-        "conditions": [
-            made("Ready", ready),
-            made("Enforced", enforced),
-            made("Degraded", degraded),
-            made("Invalid", invalid),
-        ],
+    verdicts = {
+        "Ready": ready,
+        "Enforced": _enforced(states),
+        "Degraded": degraded,
+        "Invalid": invalid,
     }
+    found = {node: _state(known.get(node) or {}, state) for node, state in sorted(states.items())}
+    return _status(previous, found, f"{good}/{len(states)}", verdicts, generation, now)
 
 
 def removed_status(previous: Mapping[str, Any], generation: int, now: float) -> Obj:
     """The status to have when nothing divides cache any more; equal to previous where it is there."""
+    gone = (False, "Removed", "RMD was removed from the cluster")
+    verdicts: dict[str, Verdict] = {
+        **dict.fromkeys(("Ready", "Enforced", "Degraded"), gone),
+        "Invalid": (False, "Accepted", ""),
+    }
+    return _status(previous, {}, "0/0", verdicts, generation, now)
+
+
+def _status(
+    previous: Mapping[str, Any],
+    states: Obj,
+    nodes: str,
+    verdicts: Mapping[str, Verdict],
+    generation: int,
+    now: float,
+) -> Obj:
     before = previous.get("conditions") or []
-    text = "RMD was removed from the cluster"
-
-    def made(kind: str, holds: bool) -> Obj:
-        reason, message = ("Removed", text) if kind != "Invalid" else ("Accepted", "")
-        return condition(before, kind, holds, reason, message, now=now, generation=generation)
-
     return {
-        "workloadStates": {},
-        "nodes": "0/0",
+        "workloadStates": states,
+        "nodes": nodes,
         "observedGeneration": generation,
         "conditions": [
-            made(kind, holds=False) for kind in ("Ready", "Enforced", "Degraded", "Invalid")
+            condition(before, kind, *verdict, now=now, generation=generation)
+            for kind, verdict in verdicts.items()
         ],
     }
 
@@ -155,8 +157,8 @@ def _fields(running: RunningWorkload) -> Obj:
 
 def _conditions(
     states: Mapping[str, OnNode], problem: str, is_deleted: bool
-) -> tuple[tuple[bool, str, str], tuple[bool, str, str], tuple[bool, str, str]]:
-    """(holds, reason, message) of Ready, Degraded and Invalid."""
+) -> tuple[Verdict, Verdict, Verdict]:
+    """Of Ready, Degraded and Invalid."""
     invalid = problem or next(
         (state.why for state in states.values() if state.outcome is WorkloadOutcome.INVALID), ""
     )
@@ -180,8 +182,8 @@ def _conditions(
     return (False, reason, text), (True, reason, text), verdict
 
 
-def _enforced(states: Mapping[str, OnNode]) -> tuple[Optional[bool], str, str]:
-    """(holds, reason, message): what the kernels do, whatever the daemons say."""
+def _enforced(states: Mapping[str, OnNode]) -> Verdict:
+    """What the kernels do, whatever the daemons say."""
     if not states:
         return False, "NoNodes", ""
     off = {node: state for node, state in states.items() if state.outcome.is_enforced is False}

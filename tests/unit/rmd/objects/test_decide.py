@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.placement import (
     WantedWorkloads,
-    wanted_on,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.uuids import (
     refuse_collisions,
+    wanted_on,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.workload_spec import (
     Declared,
