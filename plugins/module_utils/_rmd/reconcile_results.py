@@ -12,9 +12,7 @@ from .._cluster.diff import make_diff
 from .._cluster.objects import key_of
 from .._errors import EnablementError
 from .._json import Obj
-from .._nodes.cpuset import to_ranges
 from .._runs.context import RunContext
-from .nodes.actions import Delete, Post, Release, Replace, changes
 from .nodes.node_results import FAILED, UNCHANGED
 from .objects.operator_names import L3_CACHE_WAYS
 from .objects.reconcile import Reconciliation
@@ -22,7 +20,6 @@ from .objects.view import View
 from .objects.workload_spec import Name
 from .objects.workload_state import OnNode
 from .pods.automatic import Automatic
-from .workloads import in_one_line
 
 States = Mapping[Name, Mapping[str, OnNode]]
 
@@ -109,7 +106,7 @@ def show(
     objects += [Change(key_of(obj), "delete", obj, None) for obj in automatic.remove]
     nodes = []
     for view in reconciliation.seen:
-        before, after = _lines(view)
+        before, after = view.report.lines() if view.report is not None else ([], [])
         if view.node in offered:
             after.append(f"{L3_CACHE_WAYS}: {offered[view.node]}")
         if before or after:
@@ -134,23 +131,3 @@ def _node(view: View) -> Obj:
         return {"node": view.node, "outcome": FAILED, "message": view.why}
     orphans = sorted(view.wanted.orphans) if view.wanted is not None else []
     return {**view.report.describe(), **({"orphans": orphans} if orphans else {})}
-
-
-def _lines(view: View) -> tuple[list[str], list[str]]:
-    """A node's workloads that change, before and after."""
-    before_run = view.report.before if view.report is not None else None
-    broken = before_run.broken if before_run is not None else {}
-    before: list[str] = []
-    after: list[str] = []
-    for action in changes(view.actions):
-        if isinstance(action, (Delete, Replace)):
-            before.append(in_one_line(action.old.workload))
-        if isinstance(action, (Post, Replace)):
-            after.append(in_one_line(action.workload))
-        if isinstance(action, Replace) and action.old.id in broken:
-            before[-1] += f" ({broken[action.old.id]})"
-        if isinstance(action, Release):
-            before.append(
-                f"core {to_ranges(action.cores)} in a group of workloads, and no workload's"
-            )
-    return sorted(before), sorted(after)

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .._errors import EnablementError
 
 # kind: what to do next. Kinds of refusals, of our own rules, and of a daemon that does not answer.
@@ -52,6 +54,20 @@ ADVICE: dict[str, str] = {
     "unverified": "see whether the agent's pod runs on this node",
     "unknown": "see the daemon's log, then run again",
 }
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What RMD, the kernel or our rules refuse. kind: a key of ADVICE. why: what is wrong with what,
+    without what to do."""
+
+    kind: str
+    why: str
+
+    @property
+    def todo(self) -> str:
+        """What to do about it."""
+        return ADVICE[self.kind]
 
 
 class RmdError(EnablementError):

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from .._cluster.client import connect
-from .._cluster.diff import Diff, make_diff
+from .._cluster.diff import make_diff
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.cpuset import parse_cores
@@ -25,9 +25,8 @@ from .nodes.node_results import (
     NodeReport,
     WriteSettings,
 )
-from .nodes.node_snapshot import NodeSnapshot
 from .nodes.rules import problems
-from .workloads import PARTS, Workload, in_one_line
+from .workloads import PARTS, Workload
 
 # Of one workload, whether it is given alone or in a list.
 _OWN = ("uuid", "core_ids", "policy", *PARTS)
@@ -58,7 +57,8 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     warnings = [f"node {report.node}: {text}" for report in reports for text in report.warnings]
     if warnings:
         result["warnings"] = warnings
-    result |= context.show(_diffs(reports, present, absent))
+    changed = [report for report in reports if report.changed]
+    result |= context.show([make_diff(f"node {each.node}", *each.lines()) for each in changed])
     error = summary([report for report in reports if report.error], reports, settings)
     if error is not None:
         error.result = result
@@ -144,31 +144,8 @@ def _wanted(params: Mapping[str, Any]) -> tuple[tuple[Workload, ...], tuple[str,
         others = [other for other in present if other is not workload]
         found = problems(workload, others=others)
         if found:
-            why = "; ".join(problem.sentence for problem in found)
+            why = "; ".join(problem.why for problem in found)
             raise InvalidInput(
                 f"Cannot ask for workload {workload.uuid}", why=why, todo=found[0].todo
             )
     return present, ()
-
-
-def _diffs(
-    reports: Sequence[NodeReport], present: Sequence[Workload], absent: Sequence[str]
-) -> list[Diff]:
-    """The workloads that were asked for, a line each, before and after on each node that changed."""
-    wanted = {workload.uuid: workload for workload in present}
-    uuids = {*wanted, *absent}
-    found = []
-    for report in reports:
-        if not report.changed:
-            continue
-        was = {
-            running.uuid: running.workload
-            for running in (report.before or NodeSnapshot(())).running
-            if running.uuid in uuids
-        }
-        names = {write.uuid for write in report.writes if not write.problem}
-        will = {uuid: (wanted.get(uuid) if uuid in names else was.get(uuid)) for uuid in uuids}
-        before = [in_one_line(was[uuid]) for uuid in sorted(was)]
-        after = [in_one_line(each) for uuid in sorted(will) if (each := will[uuid]) is not None]
-        found.append(make_diff(f"node {report.node}", before, after))
-    return found

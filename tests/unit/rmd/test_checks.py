@@ -16,9 +16,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.nod
     Machine,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.rules import (
-    RuleViolation,
     rounding,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import Refusal
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
     Mba,
     RunningWorkload,
@@ -37,7 +37,7 @@ def judged(
     absent: tuple[str, ...] = (),
     machine: Machine = MACHINE,
     report: Report | None = None,
-) -> tuple[list[Action], dict[str, RuleViolation]]:
+) -> tuple[list[Action], dict[str, Refusal]]:
     return check(plan(present, absent, there), there, machine, report or {})
 
 
@@ -46,19 +46,19 @@ def test_what_rmd_would_refuse_is_not_sent_and_the_rest_is() -> None:
     sent, refused = judged([wrong, right], [])
     assert [action.workload.uuid for action in sent] == ["right"]  # type: ignore[union-attr]
     assert refused["wrong"].kind == "bad_range"
-    assert refused["wrong"].sentence == "workload wrong asks for at most 1 and at least 2 ways"
+    assert refused["wrong"].why == "workload wrong asks for at most 1 and at least 2 ways"
 
 
 def test_without_knowing_the_machine_the_rest_is_looked_at() -> None:
     _sent, refused = judged([workload("w", 1, mba=Mba(percentage=0))], [], machine=Machine())
-    assert "mba 0" in refused["w"].sentence
+    assert "mba 0" in refused["w"].why
 
 
 def test_of_two_that_want_one_core_the_older_gets_it() -> None:
     _sent, refused = judged([workload("old", 1), workload("new", 1)], [])
     assert set(refused) == {"new"}
     assert refused["new"].kind == "conflict_core"
-    assert "core 1 of workload new belongs to workload old" in refused["new"].sentence
+    assert "core 1 of workload new belongs to workload old" in refused["new"].why
 
 
 def test_a_core_that_is_freed_may_be_taken() -> None:
@@ -80,14 +80,14 @@ def test_ways_go_to_the_older() -> None:
         [workload("old", 1, most=4, least=4), workload("new", 2, most=3, least=3)], []
     )
     assert set(refused) == {"new"}
-    assert "cache 0 has 6 guaranteed ways to give" in refused["new"].sentence
+    assert "cache 0 has 6 guaranteed ways to give" in refused["new"].why
 
 
 def test_what_rest_may_not_change_stays() -> None:
     there = [running("w", "1", origin="OPENSTACK"), running("x", "2", origin="OPENSTACK", id="2")]
     sent, refused = judged([workload("w", 1, most=3, least=3)], there, ("x",))
     assert sent == []
-    assert all('is of origin "OPENSTACK"' in entry.sentence for entry in refused.values())
+    assert all('is of origin "OPENSTACK"' in entry.why for entry in refused.values())
 
 
 def test_what_is_kept_is_never_judged() -> None:
@@ -103,7 +103,7 @@ def of_node(dialect: Dialect) -> Machine:
 
 def test_a_core_of_the_operating_system_is_taken_back_by_the_older_rmd() -> None:
     _sent, refused = judged([workload("w", 0, 1)], [], machine=of_node(Dialect.V02), report=REPORT)
-    assert (refused["w"].kind, "core 0 of workload w" in refused["w"].sentence) == ("os_core", True)
+    assert (refused["w"].kind, "core 0 of workload w" in refused["w"].why) == ("os_core", True)
     assert judged([workload("w", 0, 1)], [], machine=of_node(Dialect.V03), report=REPORT)[1] == {}
 
 
@@ -111,6 +111,6 @@ def test_less_bandwidth_than_the_kernel_gives_is_not_sent() -> None:
     little, some = workload("a", 1, mba=Mba(percentage=5)), workload("b", 2, mba=Mba(percentage=25))
     _sent, refused = judged([little, some], [], machine=of_node(Dialect.V03), report=REPORT)
     assert set(refused) == {"a"}
-    assert "the kernel gives 10 at least" in refused["a"].sentence
+    assert "the kernel gives 10 at least" in refused["a"].why
     assert "makes 30: its step is 10" in rounding(some, REPORT)
     assert rounding(workload("c", 1, mba=Mba(percentage=30)), REPORT) == ""

@@ -38,10 +38,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.nod
     judged,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.rules import (
-    RuleViolation,
     leftover_warning,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import (
+    Refusal,
     RmdError,
     Unanswered,
 )
@@ -80,7 +80,7 @@ def differences(server: RmdServer, there: list[RunningWorkload]) -> list[str]:
 
 def refused(
     actions: list[Action], there: list[RunningWorkload], daemon: Daemon
-) -> dict[str, RuleViolation]:
+) -> dict[str, Refusal]:
     """What is not sent, by uuid."""
     return check(actions, there, machine_for(actions, daemon), {})[1]
 
@@ -282,7 +282,7 @@ def test_a_daemon_with_empty_pools_is_asked_for_nothing(serve: Show, connect: Co
     """empty_pools: RMD's own defaults need 20 ways."""
     server = serve(pools=Pools(guarantee=10, besteffort=7, shared=2))
     found = refused([Post(workload("w", 1))], [], connect(server, tls=False))
-    assert "has 0 guaranteed ways to give" in found["w"].sentence
+    assert "has 0 guaranteed ways to give" in found["w"].why
 
 
 def test_a_policy_of_yaml_enforces_nothing_and_is_taken_back(serve: Show, connect: Connect) -> None:

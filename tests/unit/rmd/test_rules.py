@@ -17,6 +17,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.act
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_machine import (
     Dialect,
+    Machine,
     RmdPolicy,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.rules import (
@@ -39,6 +40,7 @@ from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import (
 )
 
 POLICIES = {"gold": RmdPolicy(Cache(4, 4)), "bronze": RmdPolicy(None)}
+MACHINE = Machine(topology(), POLICIES)
 
 
 @pytest.mark.parametrize(
@@ -66,9 +68,9 @@ POLICIES = {"gold": RmdPolicy(Cache(4, 4)), "bronze": RmdPolicy(None)}
     ],
 )
 def test_each_rule(wanted: Workload, kind: str, words: str) -> None:
-    (found,) = problems(wanted, topology(), POLICIES)
+    (found,) = problems(wanted, MACHINE)
     assert (found.kind, found.todo) == (kind, ADVICE[kind])
-    assert words in found.sentence
+    assert words in found.why
 
 
 @pytest.mark.parametrize(
@@ -87,26 +89,28 @@ def test_each_rule(wanted: Workload, kind: str, words: str) -> None:
     ],
 )
 def test_what_rmd_takes_is_no_problem(wanted: Workload) -> None:
-    assert problems(wanted, topology(), POLICIES) == []
+    assert problems(wanted, MACHINE) == []
 
 
 def test_the_older_dialect_has_no_mba() -> None:
-    assert [found.kind for found in problems(workload(mba=Mba(50)), dialect=Dialect.V02)] == [
-        "mba_unsupported"
-    ]
-    assert problems(workload(mba=Mba(50)), dialect=Dialect.V03) == []
+    assert [
+        found.kind for found in problems(workload(mba=Mba(50)), Machine(dialect=Dialect.V02))
+    ] == ["mba_unsupported"]
+    assert problems(workload(mba=Mba(50)), Machine(dialect=Dialect.V03)) == []
 
 
 def test_a_machine_without_mba() -> None:
     without = topology(mba={"mba": False})
-    assert [found.kind for found in problems(workload(mba=Mba(50)), without)] == ["mba_unsupported"]
-    assert problems(workload(), without) == []
+    assert [found.kind for found in problems(workload(mba=Mba(50)), Machine(without))] == [
+        "mba_unsupported"
+    ]
+    assert problems(workload(), Machine(without)) == []
 
 
 def test_cores_of_others() -> None:
     (found,) = problems(workload("w", 1, 2, 3), others=[workload("x", 3, 4), workload("y", 5)])
     assert found.kind == "conflict_core"
-    assert found.sentence == "core 3 of workload w belongs to workload x"
+    assert found.why == "core 3 of workload w belongs to workload x"
 
 
 def test_what_is_not_known_is_not_judged() -> None:
@@ -144,9 +148,9 @@ def test_what_is_not_known_is_not_judged() -> None:
     ],
 )
 def test_the_guaranteed_pool(actions: list[Any], missing: str) -> None:
-    found = capacity(actions, topology(), POLICIES)
+    found = capacity(actions, MACHINE)
     assert [problem.kind for problem in found] == (["no_cache"] if missing else [])
-    assert missing in "".join(problem.sentence for problem in found)
+    assert missing in "".join(problem.why for problem in found)
 
 
 def test_what_openstack_made_stays() -> None:

@@ -9,12 +9,11 @@ Pure. Texts: https://github.com/intel/rmd v0.2 and v0.3, modules/workload and in
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Optional
 
 from ..._nodes.cpuset import to_ranges
 from ..nodes.node_machine import Dialect
-from ..rmd_errors import ADVICE
+from ..rmd_errors import Refusal
 
 _LONGEST = 300
 
@@ -71,19 +70,6 @@ _STATUSES = {
     415: "bad_request",
 }
 _ASSIGNED = re.compile(r"CPU list \[?([0-9a-fA-F][0-9a-fA-F,]*)\]? has")
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """kind: a key of ADVICE. why: what the daemon says, in its own words."""
-
-    kind: str
-    why: str
-
-    @property
-    def todo(self) -> str:
-        """What to do about it."""
-        return ADVICE[self.kind]
 
 
 def classify(status: int, text: str, dialect: Optional[Dialect] = None) -> Refusal:

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Union
 
+from ..rmd_errors import Refusal
 from ..workloads import RunningWorkload, Workload
 from .actions import Action, Delete, Post, Replace, changes, removed_by, uuid_of
 from .agents import Report
 from .node_machine import Machine
 from .node_writer import NodeWriter
-from .rules import RuleViolation, capacity, problems, unchangeable
+from .rules import capacity, problems, unchangeable
 
 
 def machine_for(
@@ -36,12 +37,12 @@ def machine_for(
 
 def check(
     actions: Sequence[Action], running: Iterable[RunningWorkload], machine: Machine, report: Report
-) -> tuple[list[Action], dict[str, RuleViolation]]:
+) -> tuple[list[Action], dict[str, Refusal]]:
     """The actions to send, Keeps included, and by uuid why the others are not. Pure.
 
     report: the agent's, {} for none."""
     there = list(running)
-    refused: dict[str, RuleViolation] = {}
+    refused: dict[str, Refusal] = {}
     while True:
         # A replacement that is refused leaves its old self, which may be in others' way: so look
         # again.
@@ -56,8 +57,8 @@ def _first_refused(
     running: Sequence[RunningWorkload],
     machine: Machine,
     report: Report,
-    refused: dict[str, RuleViolation],
-) -> dict[str, RuleViolation]:
+    refused: dict[str, Refusal],
+) -> dict[str, Refusal]:
     """The first action that is refused, given those that are already; nothing if there is none."""
     left = [action for action in changes(actions) if uuid_of(action) not in refused]
     removed = [old.id for old in removed_by(left)]
@@ -80,15 +81,6 @@ def _of_rules(
     others: Sequence[Workload],
     machine: Machine,
     report: Report,
-) -> list[RuleViolation]:
-    found = problems(
-        action.workload,
-        machine.topology,
-        machine.policies,
-        dialect=machine.dialect,
-        report=report,
-        others=others,
-    )
-    if found or machine.topology is None:
-        return found
-    return capacity([*sent, action], machine.topology, machine.policies)
+) -> list[Refusal]:
+    found = problems(action.workload, machine, report, others)
+    return found or capacity([*sent, action], machine)

@@ -101,3 +101,6 @@ class Machine:
     topology: Optional[Topology] = None
     policies: Optional[Policies] = None
     dialect: Optional[Dialect] = None
+
+
+UNKNOWN = Machine()

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Optional, TypeVar
 
 from ..._json import Obj
+from ..._nodes.cpuset import to_ranges
 from ..rmd_errors import RmdError
-from ..workloads import RunningWorkload, Workload
-from .actions import Action
+from ..workloads import RunningWorkload, Workload, in_one_line
+from .actions import Action, Delete, Post, Release, Replace, changes, uuid_of
 from .node_machine import Dialect
 from .node_snapshot import NodeSnapshot
 
@@ -96,6 +97,25 @@ class NodeReport:
     dialect: Optional[Dialect] = None
     error: Optional[RmdError] = None
     warnings: list[str] = field(default_factory=list)
+
+    def lines(self) -> tuple[list[str], list[str]]:
+        """The workloads that change, or would, before and after; without those that failed."""
+        failed = {write.uuid for write in self.writes if write.problem}
+        broken = self.before.broken if self.before is not None else {}
+        before: list[str] = []
+        after: list[str] = []
+        for action in changes(self.actions):
+            if uuid_of(action) in failed:
+                continue
+            if isinstance(action, (Delete, Replace)):
+                why = broken.get(action.old.id, "") if isinstance(action, Replace) else ""
+                before.append(in_one_line(action.old.workload) + (f" ({why})" if why else ""))
+            if isinstance(action, (Post, Replace)):
+                after.append(in_one_line(action.workload))
+            if isinstance(action, Release):
+                cores = to_ranges(action.cores)
+                before.append(f"core {cores} in a group of workloads, and no workload's")
+        return sorted(before), sorted(after)
 
     def describe(self) -> Obj:
         """As a task's result shows it."""

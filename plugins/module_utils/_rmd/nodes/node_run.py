@@ -15,7 +15,7 @@ from typing import Any, Optional
 from ..._cluster.api_errors import LockHeld
 from ..._errors import EnablementError
 from ..._nodes.cpuset import to_ranges
-from ..rmd_errors import RmdError
+from ..rmd_errors import Refusal, RmdError
 from .actions import (
     Action,
     Release,
@@ -48,7 +48,7 @@ from .node_results import (
 )
 from .node_snapshot import NodeSnapshot, look_after, look_at
 from .node_writer import NodeWriter
-from .rules import RuleViolation, leftover_warning, rounding
+from .rules import leftover_warning, rounding
 
 # How often a run posts a workload before it says that it is not in force. RMD v0.3 divides the
 # wrong socket by chance.
@@ -74,7 +74,7 @@ class NodeRun:
         self.lease = lease
         self.job = NodeJob()
         # By uuid, why these are not sent.
-        self.refused: Mapping[str, RuleViolation] = {}
+        self.refused: Mapping[str, Refusal] = {}
         # Held, looked at and within RMD's rules: there is something to apply.
         self.is_ready = False
         self._writer = writer
@@ -386,8 +386,8 @@ class NodeRun:
         self.report.error = self.report.error or error
         self.report.outcome = FAILED
 
-    def _refused(self, problems: Sequence[RuleViolation]) -> RmdError:
-        why = "; ".join(dict.fromkeys(problem.sentence for problem in problems))
+    def _refused(self, problems: Sequence[Refusal]) -> RmdError:
+        why = "; ".join(dict.fromkeys(problem.why for problem in problems))
         return self._error("RMD would refuse this, so it was not sent", problems[0].kind, why)
 
     def _error(self, what: str, kind: str, why: str, todo: str = "") -> RmdError:

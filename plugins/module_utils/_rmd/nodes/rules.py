@@ -10,61 +10,52 @@ itself."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Optional
 
 from ..._nodes.cpuset import parse_cores, to_ranges
-from ..rmd_errors import ADVICE
-from ..workloads import BESTEFFORT, GUARANTEED, SHARED, Cache, RunningWorkload, Workload
-from .actions import Action, Delete, Keep, Replace, removed_by, wanted_by
-from .node_machine import Dialect, Policies, Topology
+from ..rmd_errors import Refusal
+from ..workloads import (
+    BESTEFFORT,
+    GUARANTEED,
+    SHARED,
+    Cache,
+    Mba,
+    Pstate,
+    RunningWorkload,
+    Workload,
+)
+from .actions import Action, Keep, removed_by, wanted_by
+from .node_machine import UNKNOWN, Dialect, Machine, Policies, Topology
+
+# What is wrong: (kind, sentence).
+Found = Iterator[tuple[str, str]]
 
 LARGEST_MBPS = 4294967290
 # RMD has no limit for these; they end up in results, annotations and names of groups.
 LONGEST_UUID = 253
 
 
-@dataclass(frozen=True)
-class RuleViolation:
-    """kind: a key of classify.ADVICE. sentence: what is wrong with which workload, without what to
-    do."""
-
-    kind: str
-    sentence: str
-
-    @property
-    def todo(self) -> str:
-        """What to do about it."""
-        return ADVICE[self.kind]
-
-
 def problems(
     workload: Workload,
-    topology: Optional[Topology] = None,
-    policies: Optional[Policies] = None,
-    *,
-    dialect: Optional[Dialect] = None,
+    machine: Machine = UNKNOWN,
     report: Optional[Mapping[str, Any]] = None,
     others: Iterable[Workload] = (),
-) -> list[RuleViolation]:
+) -> list[Refusal]:
     """What RMD or the kernel would refuse or take back, or RMD crash on.
 
     report: the node's agent's. others: what shares the node with it, without an older self of it.
-    Without topology, policies, dialect or report (None: not asked for, not known) their rules are
-    left out.
+    Rules of what is not known of the machine, or without a report, are left out.
     """
-    found = [*_of_names(workload), *_of_parameters(workload.effective(), dialect)]
-    found += _of_cores(workload, topology, others)
-    if policies is not None and workload.policy and workload.policy not in policies:
-        known = ", ".join(sorted(policies)) or "none"
-        found.append(
-            RuleViolation(
-                "policy_unknown", f'the node has no policy "{workload.policy}" (it has: {known})'
-            )
-        )
-    if topology is not None:
-        found += _of_machine(workload.effective(), topology)
-    return found + list(_of_node(workload.effective(), dialect, report or {}))
+    wanted = workload.effective()
+    found = [
+        *_of_names(workload),
+        *_of_parameters(wanted, machine.dialect),
+        *_of_cores(workload, machine.topology, others),
+        *_of_policy(workload, machine.policies),
+        *_of_machine(wanted, machine.topology),
+        *_of_node(wanted, machine.dialect, report or {}),
+    ]
+    return [Refusal(kind, why) for kind, why in found]
 
 
 def rounding(workload: Workload, report: Mapping[str, Any]) -> str:
@@ -80,9 +71,7 @@ def rounding(workload: Workload, report: Mapping[str, Any]) -> str:
     )
 
 
-def capacity(
-    actions: Sequence[Action], topology: Topology, policies: Optional[Policies] = None
-) -> list[RuleViolation]:
+def capacity(actions: Sequence[Action], machine: Machine) -> list[Refusal]:
     """Whether the guaranteed pool of each cache can hold what a node's actions ask for, after what
     they free.
 
@@ -92,29 +81,27 @@ def capacity(
     found = []
     removed = [running.workload for running in removed_by(actions) if running.is_enforced]
     added = wanted_by(action for action in actions if not isinstance(action, Keep))
-    for cache in topology.caches:
+    for cache in machine.topology.caches if machine.topology else ():
+        taken = {
+            workload.uuid: _guaranteed(workload, cache.cores, machine.policies)
+            for workload in added
+        }
         free = cache.free(GUARANTEED) + sum(
-            _guaranteed(workload, cache.cores, policies) for workload in removed
+            _guaranteed(workload, cache.cores, machine.policies) for workload in removed
         )
-        asked = sum(_guaranteed(workload, cache.cores, policies) for workload in added)
+        asked = sum(taken.values())
         if asked > free:
-            names = ", ".join(
-                workload.uuid for workload in added if _guaranteed(workload, cache.cores, policies)
-            )
+            names = ", ".join(uuid for uuid, ways in taken.items() if ways)
             text = f"cache {cache.id} has {free} guaranteed ways to give, and {names} would take {asked}"
-            found.append(RuleViolation("no_cache", text))
+            found.append(Refusal("no_cache", text))
     return found
 
 
-def unchangeable(actions: Sequence[Action]) -> list[RuleViolation]:
+def unchangeable(actions: Sequence[Action]) -> list[Refusal]:
     """Workloads that would have to be changed, and that RMD lets nobody change over REST."""
     return [
-        RuleViolation(
-            "foreign_origin", f'workload {old.uuid or old.id} is of origin "{old.origin}"'
-        )
-        for action in actions
-        if isinstance(action, (Replace, Delete))
-        for old in removed_by([action])
+        Refusal("foreign_origin", f'workload {old.uuid or old.id} is of origin "{old.origin}"')
+        for old in removed_by(actions)
         if not old.is_changeable
     ]
 
@@ -130,97 +117,82 @@ def leftover_warning(running: RunningWorkload, dialect: Optional[Dialect]) -> st
     )
 
 
-def _of_names(workload: Workload) -> Iterator[RuleViolation]:
-    if (
-        not workload.uuid
-        or len(workload.uuid) > LONGEST_UUID
-        or workload.uuid.split() != [workload.uuid]
-    ):
-        text = f'"{workload.uuid}" cannot name a workload (1 to {LONGEST_UUID} characters without spaces)'
-        yield RuleViolation("bad_request", text)
+def _of_names(workload: Workload) -> Found:
+    uuid = workload.uuid
+    if not uuid or len(uuid) > LONGEST_UUID or uuid.split() != [uuid]:
+        text = f'"{uuid}" cannot name a workload (1 to {LONGEST_UUID} characters without spaces)'
+        yield "bad_request", text
     if not workload.cores:
-        yield RuleViolation("no_cores", f"workload {workload.uuid} names no core")
+        yield "no_cores", f"workload {uuid} names no core"
 
 
-def _of_parameters(wanted: Workload, dialect: Optional[Dialect]) -> Iterator[RuleViolation]:
+def _of_parameters(wanted: Workload, dialect: Optional[Dialect]) -> Found:
     if wanted.policy:
         return
     if wanted.cache is None and wanted.pstate is None and wanted.mba is None:
-        yield RuleViolation("no_parameters", f"workload {wanted.uuid} asks for nothing")
+        yield "no_parameters", f"workload {wanted.uuid} asks for nothing"
     if wanted.cache is not None and (not wanted.cache.pool or wanted.cache.min < 0):
         least, most = wanted.cache.min, wanted.cache.max
-        yield RuleViolation(
-            "bad_range", f"workload {wanted.uuid} asks for at most {most} and at least {least} ways"
-        )
-    yield from _of_pstate(wanted)
-    yield from _of_mba(wanted, dialect)
-
-
-def _of_pstate(wanted: Workload) -> Iterator[RuleViolation]:
+        text = f"workload {wanted.uuid} asks for at most {most} and at least {least} ways"
+        yield "bad_range", text
     monitoring = wanted.pstate.monitoring if wanted.pstate else None
-    if monitoring not in (None, "on", "off"):
-        yield RuleViolation(
-            "plugin_refused", f'workload {wanted.uuid} asks for P-state monitoring "{monitoring}"'
-        )
+    if monitoring not in (None, *Pstate.parameters()["monitoring"]["choices"]):
+        text = f'workload {wanted.uuid} asks for P-state monitoring "{monitoring}"'
+        yield "plugin_refused", text
+    if wanted.mba is not None:
+        yield from _of_mba(wanted, wanted.mba, dialect)
 
 
-def _of_mba(wanted: Workload, dialect: Optional[Dialect]) -> Iterator[RuleViolation]:
-    mba = wanted.mba
-    if mba is None:
-        return
+def _of_mba(wanted: Workload, mba: Mba, dialect: Optional[Dialect]) -> Found:
+    asks = f"workload {wanted.uuid} asks for mba"
     if dialect is Dialect.V02:
-        yield RuleViolation(
-            "mba_unsupported", f"workload {wanted.uuid} asks for mba, which RMD v0.2 does not know"
-        )
+        yield "mba_unsupported", f"{asks}, which RMD v0.2 does not know"
     if mba.percentage is not None and mba.mbps is not None:
-        yield RuleViolation("mba_mode", f"workload {wanted.uuid} asks for mba in both units")
+        yield "mba_mode", f"{asks} in both units"
     for value, most in ((mba.percentage, 100), (mba.mbps, LARGEST_MBPS)):
         if value is not None and not 1 <= value <= most:
-            yield RuleViolation(
-                "mba_range",
-                f"workload {wanted.uuid} asks for mba {value}, which is not from 1 to {most}",
-            )
+            yield "mba_range", f"{asks} {value}, which is not from 1 to {most}"
     pool = wanted.cache.pool if wanted.cache else None
+    has_all = mba.percentage == 100 or mba.mbps == LARGEST_MBPS
     if pool is None:
-        yield RuleViolation("mba_unsupported", f"workload {wanted.uuid} asks for mba without cache")
-    elif pool == SHARED or (
-        pool == BESTEFFORT and mba.percentage != 100 and mba.mbps != LARGEST_MBPS
-    ):
-        yield RuleViolation(
-            "mba_unsupported", f"workload {wanted.uuid} asks for mba with {pool} cache"
-        )
+        yield "mba_unsupported", f"{asks} without cache"
+    elif pool == SHARED or (pool == BESTEFFORT and not has_all):
+        yield "mba_unsupported", f"{asks} with {pool} cache"
 
 
 def _of_cores(
     workload: Workload, topology: Optional[Topology], others: Iterable[Workload]
-) -> Iterator[RuleViolation]:
+) -> Found:
     cores = set(workload.cores)
     if topology is not None and (unknown := cores - topology.cores):
         has = to_ranges(topology.cores) or "none"
         text = f"workload {workload.uuid} names core {to_ranges(unknown)}, and the node has {has}"
-        yield RuleViolation("unknown_core", text)
+        yield "unknown_core", text
     for other in others:
         if both := cores.intersection(other.cores):
             text = f"core {to_ranges(both)} of workload {workload.uuid} belongs to workload {other.uuid or '(unnamed)'}"
-            yield RuleViolation("conflict_core", text)
+            yield "conflict_core", text
 
 
-def _of_machine(wanted: Workload, topology: Topology) -> Iterator[RuleViolation]:
-    if wanted.cache is not None:
-        for cache in topology.owners(wanted.cores):
-            if wanted.cache.max > cache.ways:
-                text = f"workload {wanted.uuid} asks for {wanted.cache.max} ways, and cache {cache.id} has {cache.ways}"
-                yield RuleViolation("no_cache", text)
+def _of_policy(workload: Workload, policies: Optional[Policies]) -> Found:
+    if policies is not None and workload.policy and workload.policy not in policies:
+        known = ", ".join(sorted(policies)) or "none"
+        yield "policy_unknown", f'the node has no policy "{workload.policy}" (it has: {known})'
+
+
+def _of_machine(wanted: Workload, topology: Optional[Topology]) -> Found:
+    if topology is None:
+        return
+    for cache in topology.owners(wanted.cores):
+        if wanted.cache is not None and wanted.cache.max > cache.ways:
+            text = f"workload {wanted.uuid} asks for {wanted.cache.max} ways, and cache {cache.id} has {cache.ways}"
+            yield "no_cache", text
     if wanted.mba is not None and topology.mba is not None and not topology.mba.supported:
-        yield RuleViolation(
-            "mba_unsupported",
-            f"workload {wanted.uuid} asks for mba, which the node's CPU does not have",
-        )
+        text = f"workload {wanted.uuid} asks for mba, which the node's CPU does not have"
+        yield "mba_unsupported", text
 
 
-def _of_node(
-    wanted: Workload, dialect: Optional[Dialect], report: Mapping[str, Any]
-) -> Iterator[RuleViolation]:
+def _of_node(wanted: Workload, dialect: Optional[Dialect], report: Mapping[str, Any]) -> Found:
     """What the node's kernel, and RMD on it, would make of it."""
     reserved = parse_cores([str((report.get("pools") or {}).get("os_cpus") or "")])
     if dialect is Dialect.V02 and wanted.cache and (both := set(reserved) & set(wanted.cores)):
@@ -228,14 +200,14 @@ def _of_node(
             f"core {to_ranges(both)} of workload {wanted.uuid} is the operating system's (option os_cpus), and RMD v0.2"
             " takes it back"
         )
-        yield RuleViolation("os_core", text)
+        yield "os_core", text
     least = _bandwidth(report).get("least") or 0
     if wanted.mba is not None and 0 < (wanted.mba.percentage or 0) < least:
         text = (
             f"workload {wanted.uuid} asks for {wanted.mba.percentage} percent of memory bandwidth, and the kernel gives"
             f" {least} at least"
         )
-        yield RuleViolation("mba_range", text)
+        yield "mba_range", text
 
 
 def _bandwidth(report: Mapping[str, Any]) -> Mapping[str, int]:

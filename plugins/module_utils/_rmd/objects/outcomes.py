@@ -116,7 +116,7 @@ def _is_as_wanted(entry: Declared, view: View, mine: RunningWorkload) -> bool:
 
 def _refusal(view: View, uuid: str) -> str:
     refused = view.refused.get(uuid)
-    return f"{refused.sentence}; {refused.todo}" if refused else ""
+    return f"{refused.why}; {refused.todo}" if refused else ""
 
 
 def _outcome(view: View) -> WorkloadOutcome:

@@ -19,7 +19,7 @@ from ..._json import Obj
 from ..nodes.actions import Action, Post, Replace, removed_by
 from ..nodes.node_results import WITHHELD, NodeReport, WorkloadWrite
 from ..nodes.node_snapshot import NodeSnapshot
-from ..nodes.rules import RuleViolation
+from ..rmd_errors import Refusal
 from ..workloads import RunningWorkload
 from .placement import WantedWorkloads
 
@@ -39,7 +39,7 @@ class View:
     boot: str = ""
     report: Optional[NodeReport] = None
     wanted: Optional[WantedWorkloads] = None
-    refused: Mapping[str, RuleViolation] = field(default_factory=dict)
+    refused: Mapping[str, Refusal] = field(default_factory=dict)
 
     @property
     def look(self) -> Optional[NodeSnapshot]:

@@ -17,9 +17,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.nod
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_snapshot import (
     NodeSnapshot,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.rules import (
-    RuleViolation,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.outcomes import (
     states_of,
 )
@@ -37,7 +34,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.w
     OnNode,
     WorkloadOutcome,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import RmdError
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import (
+    Refusal,
+    RmdError,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
     RunningWorkload,
 )
@@ -52,7 +52,7 @@ def view(
     before: list[RunningWorkload] | None,
     report: NodeReport | None = None,
     owned: tuple[str, ...] = (),
-    refused: dict[str, RuleViolation] | None = None,
+    refused: dict[str, Refusal] | None = None,
     broken: dict[str, str] | None = None,
 ) -> View:
     annotations = {OWNED_ANNOTATION: json.dumps(list(owned))}
@@ -143,11 +143,11 @@ def test_a_group_that_rmd_says_it_could_not_set_is_not_ready() -> None:
 
 
 def test_refused_before_it_was_sent() -> None:
-    refused = {"web": RuleViolation("no_cores", "bad")}
+    refused = {"web": Refusal("no_cores", "bad")}
     assert state(WEB, view(WEB, [], refused=refused)) == OnNode(
         WorkloadOutcome.INVALID, None, "bad; give core_ids"
     )
-    passing = {"web": RuleViolation("conflict_core", "taken")}
+    passing = {"web": Refusal("conflict_core", "taken")}
     found = state(WEB, view(WEB, [], refused=passing))
     assert found is not None
     assert found.outcome is WorkloadOutcome.REFUSED
