@@ -57,7 +57,7 @@ def create_missing(client: Client, kind: Kind, wanted: Sequence[Obj]) -> list[Ob
             return client.create(obj)
         except AlreadyExists:
             metadata = obj["metadata"]
-            return client.get(kind, metadata["name"], metadata["namespace"]) or obj
+            return client.get(kind, metadata["name"], metadata.get("namespace")) or obj
 
     return _each(client, [(obj,) for obj in wanted], create)
 
@@ -78,26 +78,24 @@ def set_finalizer(
 def _set_finalizer(
     client: Client, kind: Kind, obj: Obj, finalizer: str, *, held: bool
 ) -> Obj | None:
-    found: Obj | None = obj
+    metadata = obj["metadata"]
     for _attempt in range(_ATTEMPTS):
-        if found is None or _edition(found) != _edition(obj):
-            return None
         # The version guards finalizers of others, since a list is replaced as a whole.
-        metadata = found["metadata"]
         kept = [name for name in metadata.get("finalizers") or [] if name != finalizer]
         wanted = [*kept, finalizer] if held else kept
         body = {"metadata": {"finalizers": wanted, "resourceVersion": metadata["resourceVersion"]}}
-        refused = None
         try:
             _patch(client, kind, obj, body)
             return obj
         except (Conflict, Invalid) as error:
             # Somebody else has written, or has deleted it: then the API server takes no new
             # finalizer.
-            refused = error
-        found = client.get(kind, metadata["name"], metadata["namespace"])
-        if isinstance(refused, Invalid) and found and _edition(found) == _edition(obj):
-            raise refused
+            found = client.get(kind, metadata["name"], metadata.get("namespace"))
+            if found is None or _edition(found) != _edition(obj):
+                return None
+            if isinstance(error, Invalid):
+                raise
+            metadata = found["metadata"]
     return None
 
 
