@@ -129,6 +129,9 @@ def test_a_recipe_runs_to_ready_on_openshift(openshift: Cluster, name: str) -> N
         versions = dict(zip(KERNELS, ("9.4", "9.6"), strict=True))
         assert {kernel: data[kernel].split()[0] for kernel in KERNELS} == versions
         assert (data["platform"], data["version"]) == ("OCP", "4.19")
+        assert data["image"].startswith("quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:9f")
+        # The namespace is this resource's own.
+        assert data["push"] == ""
     module.unchanged(**parameters(name), wait=True)
     module.done(**parameters(name), state="absent")
 
@@ -291,6 +294,23 @@ def test_what_is_not_in_its_registry_is_built_and_a_build_that_fails_is_named(
     marks = sorted(mark["built"] for mark in sight.marks(openshift).values() if "built" in mark)
     assert marks == ["ready", "s0000_buildconfig.degraded"]
     runner.play("disable", **given).check()
+
+
+def test_charts_are_told_the_push_secret_of_a_namespace_that_is_there(openshift: Cluster) -> None:
+    account: Obj = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "builder"}}
+    account["secrets"] = [{"name": "builder-dockercfg-x7k2p"}]
+    openshift.kubectl("create", "namespace", "pushing")
+    openshift.kubectl("create", "-n", "pushing", "-f", "-", stdin=json.dumps(account))
+    module = state_apply(openshift)
+    given = {**parameters("upgrade-aware"), "namespace": "pushing", "adopt": True}
+    module.done(**given)
+    assert items(openshift, "pushing", "configmap")["kernels"]["data"]["push"] == (
+        "builder-dockercfg-x7k2p"
+    )
+    module.unchanged(**given)
+    module.done(**{**given, **parameters("upgrade-aware", push_secret="mine")})
+    assert items(openshift, "pushing", "configmap")["kernels"]["data"]["push"] == "mine"
+    module.done(**{**given, "state": "absent"})
 
 
 def test_playbooks_take_a_packed_chart(cluster: Cluster, tmp_path: Path) -> None:

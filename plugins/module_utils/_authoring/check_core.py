@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .._charts.recipe_reading import read_recipe
@@ -14,6 +15,7 @@ from .._json import Obj
 from .._recipes.checking.api_types import ApiTypes
 from .._recipes.checking.check import Checked, check
 from .._recipes.instances import default_namespace
+from .._recipes.overlay import place_of
 from .._runs.context import RunContext
 from .rights.needed import needed_rights
 from .rights.roles import rules
@@ -33,8 +35,10 @@ def run(params: Mapping[str, Any], context: RunContext, types: ApiTypes) -> Obj:
         types,
         read=read_recipe,
     )
+    files = checked.recipe.files if checked.recipe else {}
     for finding in (*checked.errors, *checked.warnings):
-        context.progress(f"{finding.severity}: {params['recipe']}/{finding}")
+        place = place_of(files, str(params["recipe"]), finding.file)
+        context.progress(f"{finding.severity}: {replace(finding, file=place)}")
     rights = _rights(checked, types)
     for line in (
         *_listed("images", checked.images),

@@ -68,6 +68,10 @@ class ChartFormat:
         rf"{sro_annotations.KERNEL_AFFINE}|\b(?:{'|'.join(OF_KERNEL)})\b"
     )
 
+    def reads(self, name: str) -> bool:
+        """See ForeignFormat."""
+        return self._reads_all or name in self._text
+
     def is_per_group(self, path: str, options: Mapping[str, Any]) -> bool:
         """Whether the file, or one of those that it may include, asks for what differs between
         kernels, or a value that is given may."""
@@ -130,7 +134,7 @@ class ChartFormat:
         """What the files find in .Values, over what the user gives."""
         values = runtime_values(variables, facts)
         given = str(variables["options"]["set"])
-        return {name: value for name, value in values.items() if self._reads(name) or name in given}
+        return {name: value for name, value in values.items() if self.reads(name) or name in given}
 
     def is_affine(
         self,
@@ -214,9 +218,6 @@ class ChartFormat:
             groups = sorted(facts.groups, key=lambda group: group.id) or SAMPLE_GROUPS
             variables = {**variables, **group_variables(groups[0], facts)}
         return self.values(variables, facts)
-
-    def _reads(self, name: str) -> bool:
-        return self._reads_all or name in self._text
 
     @cached_property
     def _text(self) -> str:

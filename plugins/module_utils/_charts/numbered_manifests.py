@@ -79,6 +79,10 @@ class NumberedFormat(ChartFormat):
         r"|\.OperatingSystem(?:Major|MajorMinor|Decimal)\b|\.DriverToolkitImage\b"
     )
 
+    def reads(self, name: str) -> bool:
+        """See ForeignFormat; here the names of fields begin with a capital."""
+        return any(f".{name}".casefold() in text.casefold() for text in self.files.values())
+
     def text_of(self, file: str, variables: Mapping[str, Any], facts: RenderFacts) -> str:
         """What a file renders to; one without placeholders is as it is."""
         text = self.files[file]

@@ -41,7 +41,7 @@ _NEW_BUILD = re.compile(r"(\d+)\.(\d+)\.\d{8}-\d+")
 def runtime_values(variables: Mapping[str, Any], facts: RenderFacts) -> dict[str, Any]:
     """What a chart finds in .Values before anything else, for one group of nodes. variables: those
     of our own templates."""
-    cluster = variables["cluster"]
+    cluster, options = variables["cluster"], variables["options"]
     version = str(cluster["openshift_version"])
     proxy = proxy_of_nodes(variables)
     values: dict[str, Any] = {
@@ -50,8 +50,10 @@ def runtime_values(variables: Mapping[str, Any], facts: RenderFacts) -> dict[str
         "clusterVersionMajorMinor": ".".join(version.split(".")[:2]),
         "clusterUpgradeInfo": _upgrades(facts, version),
         "updateVendor": "",
-        "pushSecretName": str(variables["options"].get("push_secret") or ""),
-        "osImageURL": str(variables["options"].get("os_image_url") or ""),
+        "pushSecretName": str(
+            options.get("push_secret") or facts.runtime.get("pushSecretName", "")
+        ),
+        "osImageURL": str(options.get("os_image_url") or facts.runtime.get("osImageURL", "")),
         "proxy": {
             "httpProxy": proxy["http"],
             "httpsProxy": proxy["https"],

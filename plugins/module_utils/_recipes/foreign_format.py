@@ -26,6 +26,9 @@ class ForeignFormat(Protocol):
     @property
     def options(self) -> Set[str]: ...
 
+    def reads(self, name: str) -> bool:
+        """Whether the files ask for a value that whoever renders them has to find out."""
+
     def is_per_group(self, path: str, options: Mapping[str, Any]) -> bool:
         """Whether what the path gives may differ between groups of nodes that have these options."""
 

@@ -65,9 +65,39 @@ def files_of_base(bundle: Mapping[str, str], name: str) -> dict[str, str]:
 
 
 def overlaid(own: Mapping[str, str], name: str, base: Mapping[str, str]) -> dict[str, str]:
-    """The files of both, of which the recipe's own count. The base's recipe.yml stays, so that what
+    """The files of both, of which the recipe's own count. Those that are the base's lie under its
+    name as well, so that errors name the folder where they are; so does its recipe.yml, so that what
     is made of all files knows of a change to it."""
-    return {**base, **own, f"{_FOLDER}{name}/{RECIPE_FILE}": base[RECIPE_FILE]}
+    beneath = {path: text for path, text in base.items() if _beneath(path)[1] not in own}
+    known = {_beneath(path)[1] for path in beneath if path.startswith(_FOLDER)}
+    copies = {
+        f"{_FOLDER}{name}/{path}": text
+        for path, text in beneath.items()
+        if not path.startswith(_FOLDER) and path not in known
+    }
+    heads = {
+        path: text
+        for path, text in base.items()
+        if path.startswith(_FOLDER) and _beneath(path)[1] == RECIPE_FILE
+    }
+    heads[f"{_FOLDER}{name}/{RECIPE_FILE}"] = base[RECIPE_FILE]
+    return {**beneath, **own, **copies, **heads}
+
+
+def place_of(files: Mapping[str, str], source: str, path: str) -> str:
+    """Where a file of a recipe is, for messages: in its folder (source), or in that of the recipe
+    that it extends."""
+    bases = (_beneath(each) for each in files if each.startswith(_FOLDER))
+    folder = next((name for name, file in bases if file == path != RECIPE_FILE), source.rstrip("/"))
+    return f"{folder}/{path}" if folder else path
+
+
+def _beneath(path: str) -> tuple[str, str]:
+    """Which recipe's a file of a bundle is, "" for the one that extends, and its path there."""
+    if not path.startswith(_FOLDER):
+        return "", path
+    name, _slash, file = path.removeprefix(_FOLDER).partition("/")
+    return name, file
 
 
 def merged(base: Mapping[str, Any], own: Mapping[str, Any], problems: Problems) -> dict[str, Any]:

@@ -94,6 +94,7 @@ class RenderFacts:
     reference, instead of what the recipe's image template gives. resolved: for states that look up
     or build their images, state -> id of a group of that state -> reference ("" for none); None
     where nothing is resolved and recipes are only checked. taints: what the pods have to tolerate.
+    runtime: what files in another format ask for and only the cluster knows.
     """
 
     namespace: str
@@ -109,6 +110,7 @@ class RenderFacts:
     pool_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     driver_toolkits: Mapping[str, str] = field(default_factory=dict)
     taints: Sequence[Taint] = ()
+    runtime: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def groups_or_none(self) -> list[Group | None]:

@@ -23,6 +23,7 @@ from .._schema.shapes import is_template
 from . import inject
 from .differences import differing, differing_in_pods, first_difference, not_alike, refuse_names
 from .manifests import ObjectId, identity, manifests_in, pod_template, title
+from .overlay import place_of
 from .readiness.agent_objects import agent_configuration, agent_objects
 from .readiness.node_agent.configuration import AgentConfiguration
 from .readiness.node_readiness import (
@@ -595,8 +596,7 @@ class StateRenderer:
         return {**manifest, "metadata": kept}
 
     def _path(self, path: str) -> str:
-        source = self._recipe.source.rstrip("/")
-        return f"{source}/{path}" if source else path
+        return place_of(self._recipe.files, self._recipe.source, path)
 
 
 def _templates_in(value: Any) -> Iterator[str]:

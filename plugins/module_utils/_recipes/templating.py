@@ -18,6 +18,7 @@ from typing import Any
 from .._errors import InvalidInput
 from .._schema.problems import suggest
 from .filters import JINJA_FILTERS, OWN_FILTERS, RefusedError, Rendered, put_out
+from .overlay import place_of
 
 try:
     import jinja2
@@ -75,7 +76,7 @@ class Templates:
 
     def __init__(self, files: Mapping[str, str], source: str) -> None:
         self._files = files
-        self._source = source.rstrip("/")
+        self._source = source
         self._environment = _environment_class()(self._load)
 
     def render(self, path: str, variables: Mapping[str, Any]) -> str:
@@ -160,7 +161,7 @@ class Templates:
             why += suggest(why[len(_NO_VARIABLE) :], variables)
         where = ", ".join(
             [
-                f"{self._source}/{file}" if self._source else file,
+                place_of(self._files, self._source, file),
                 *([f"line {line}"] if line else []),
             ]
         )

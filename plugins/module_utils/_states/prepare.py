@@ -35,6 +35,7 @@ from .intent import Intent, make_intent
 from .record import record_spec, record_store
 from .record.crd import GROUP, KIND
 from .record.versions import versions
+from .runtime_facts import runtime_facts
 from .tags import EVERYTHING, Tags
 
 _FACTS = {"kernel": KERNEL, "os": SYSTEM, "runtime": RUNTIME}
@@ -232,6 +233,13 @@ def render_facts(
         pool_options=prepared.pool_options,
         taints=prepared.taints,
         driver_toolkits=cluster.get("driver_toolkits") or {},
+        runtime=runtime_facts(
+            client,
+            prepared.recipe,
+            str(cluster.get("platform")),
+            prepared.namespace,
+            record_spec.made_namespaces(prepared.record),
+        ),
     )
 
 

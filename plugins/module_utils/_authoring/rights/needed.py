@@ -32,6 +32,7 @@ from ..._states import (
     node_patches,
     platform,
     priority_classes,
+    runtime_facts,
     special_resource,
 )
 from ..._states.inventory import node_hosts
@@ -102,6 +103,9 @@ def _of_recipe(recipe: Recipe, objects: Sequence[Made], types: ApiTypes) -> Iter
         yield _of(made.api_version, made.kind, types, CLUSTER, (*READ, "delete"))
     if recipe.device_access.dra_drivers:
         yield from claiming_pods.RIGHTS
+    if recipe.format:
+        asked = runtime_facts.RIGHTS.items()
+        yield from (right for name, right in asked if recipe.format.reads(name))
     own = recipe.format.proofs([made.manifest for made in objects]) if recipe.format else ()
     states = recipe.states.values()
     said = [proof for state in states for proof in (*state.validate, *state.disabled_validate)]

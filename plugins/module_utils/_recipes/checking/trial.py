@@ -19,7 +19,7 @@ from ..documents import Lines
 from ..lookups import settled
 from ..manifests import ObjectId, identity, title
 from ..options import resolve
-from ..overlay import RECIPE_FILE
+from ..overlay import RECIPE_FILE, place_of
 from ..readiness.node_readiness import ReadinessError, with_node_agent
 from ..recipe import Recipe, State
 from ..render_facts import RenderedState, RenderFacts
@@ -101,6 +101,8 @@ class Trials:
         self._recipe_lines = recipe_lines
         self._findings = findings
         self._locator = Locator(recipe.files)
+        # Where files are said to be -> their path in the recipe.
+        self._places = {place_of(recipe.files, recipe.source, path): path for path in recipe.files}
         self._seen: set[str] = set()
         self._template_errors: list[tuple[TemplateError, str]] = []
 
@@ -261,8 +263,7 @@ class Trials:
     def _file_of(self, error: InvalidInput) -> str:
         """The file that an error names: where it is, or the last one of those that do not go
         together."""
-        source = self._recipe.source.rstrip("/")
-        files = {f"{source}/{path}" if source else path: path for path in self._recipe.files}
+        files = self._places
         for text in (error.where, error.why):
             places = [
                 (text.rfind(place), len(place), path)
@@ -389,8 +390,9 @@ class Trials:
                 self._findings.add(template, 0, _text(error), seen_with=case.title)
 
     def _relative(self, source: str) -> str:
-        folder = self._recipe.source.rstrip("/")
-        return source.removeprefix(f"{folder}/") if folder else source
+        """The path in the recipe of what an object comes from: a file, or a part of one."""
+        own = source.removeprefix(f"{self._recipe.source.rstrip('/')}/")
+        return self._places.get(source, own)
 
 
 def _made(states: Mapping[str, RenderedState]) -> dict[str, Made]:

@@ -13,9 +13,14 @@ from ansible_collections.hardware.enablement.plugins.module_utils._errors import
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.overlay import (
     extended_by,
+    overlaid,
+    place_of,
     with_base,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templating import (
+    Templates,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record.versions import (
     versions,
 )
@@ -182,3 +187,34 @@ def test_the_digest_knows_of_the_base(files: dict[str, str]) -> None:
 @pytest.mark.parametrize("text", ["", "a: [", "- list", "extends: 3", "extends: [a]"])
 def test_what_cannot_be_read_extends_nothing(text: str) -> None:
     assert extended_by({"recipe.yml": text}) == ""
+
+
+def test_a_file_is_named_in_the_folder_where_it_is() -> None:
+    """gpu extends middle, which extends base; each replaces one file of what it extends."""
+    base = {"recipe.yml": "", "a.j2": "", "b.j2": "", "c.j2": ""}
+    middle = overlaid({"recipe.yml": "", "b.j2": "", "c.j2": ""}, "base", base)
+    files = overlaid({"recipe.yml": "", "c.j2": "", "d.j2": ""}, "middle", middle)
+
+    found = {path: place_of(files, "gpu/", path) for path in ("a.j2", "b.j2", "c.j2", "d.j2")}
+
+    assert found == {
+        "a.j2": "base/a.j2",
+        "b.j2": "middle/b.j2",
+        "c.j2": "gpu/c.j2",
+        "d.j2": "gpu/d.j2",
+    }
+    assert place_of(files, "gpu", "recipe.yml") == "gpu/recipe.yml"
+    # A change to any of them makes another digest.
+    assert {path for path in files if path.endswith("recipe.yml")} == {
+        "recipe.yml",
+        ".extends/middle/recipe.yml",
+        ".extends/base/recipe.yml",
+    }
+
+
+def test_an_error_in_a_template_of_the_base_names_the_bases_folder(files: dict[str, str]) -> None:
+    path = next(path for path in files if path.endswith(".j2"))
+    found = extended({**files, path: "{{ nothing.at.all }}"}, "")
+    with pytest.raises(InvalidInput) as caught:
+        Templates(found.files, found.source).render(path, {})
+    assert caught.value.where == f"toy-gpu/{path}, line 1"
