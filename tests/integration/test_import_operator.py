@@ -19,6 +19,7 @@ from tests.cluster.cluster import DEFAULT_KERNEL
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.conftest import documented, grant
+from tests.integration.guides import run_guide
 from tests.integration.operators import Operator
 from tests.integration.plays import REPO, Runner
 from tests.integration.test_killed_runs import kill
@@ -27,6 +28,7 @@ from tests.scenes.gpu_operator import (
     DEVICE_CONFIGS,
     MODULES,
     NAMESPACE,
+    NODE_MODULES,
     OPERANDS,
     GpuOperator,
     resource,
@@ -183,6 +185,27 @@ def test_an_operator_is_taken_over_and_no_driver_restarts(cluster: Cluster, runn
     }
 
 
+def define(cluster: Cluster, *definitions: Obj) -> None:
+    """Have the cluster serve these kinds."""
+    for each in definitions:
+        cluster.kubectl("apply", "-f", "-", stdin=json.dumps(each))
+        name = each["metadata"]["name"]
+        cluster.kubectl("wait", "--for=condition=Established", f"crd/{name}")
+
+
+def operator(cluster: Cluster, namespace: str, name: str) -> None:
+    """An operator's Deployment in a namespace of its own."""
+    cluster.kubectl("create", "namespace", namespace)
+    image = "--image=registry.example.com/operator:1"
+    cluster.kubectl("create", "deployment", name, "-n", namespace, image)
+
+
+def _replicas(cluster: Cluster, namespace: str) -> dict[str, int]:
+    """Deployment -> how many pods it is to have."""
+    listed = json.loads(cluster.kubectl("get", "deployments", "-n", namespace, "-o", "json"))
+    return {item["metadata"]["name"]: item["spec"]["replicas"] for item in listed["items"]}
+
+
 def test_a_module_of_kmm_becomes_a_recipe_and_goes_without_unloading(
     cluster: Cluster, runner: Runner, tmp_path: Path
 ) -> None:
@@ -208,8 +231,8 @@ def test_a_module_of_kmm_becomes_a_recipe_and_goes_without_unloading(
             "devicePlugin": {"container": {"image": "registry.example.com/card-plugin:1"}},
         },
     }
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(MODULES))
-    cluster.kubectl("wait", "--for=condition=Established", "crd/modules.kmm.sigs.x-k8s.io")
+    define(cluster, MODULES, NODE_MODULES)
+    operator(cluster, "kmm-operator-system", "kmm-operator-controller")
     cluster.kubectl("create", "namespace", "cards")
     config_map = ["create", "configmap", "card-build", "-n", "cards"]
     cluster.kubectl(*config_map, f"--from-literal=dockerfile={dockerfile}")
@@ -223,18 +246,17 @@ def test_a_module_of_kmm_becomes_a_recipe_and_goes_without_unloading(
     assert runner.writes(since) == []
     assert runner.play("import_kmm", **named, **folder).code != 0  # nothing is overwritten
 
+    runner.play("recipe_check", hardware_enablement_recipe="card", **folder).check()
+
     recipe = {"hardware_enablement_recipe": "card", **folder, "hardware_enablement_adopt": True}
     recipe["hardware_enablement_options"] = {"build": False}
     refused = runner.play("enable", **recipe)
     assert refused.code != 0
     assert "does what card is to do (Module cards/card)" in refused.output
 
-    # As the guide has it, with the operator stopped.
-    cluster.kubectl(
-        *("patch", "module", "card", "-n", "cards", "--type=merge"),
-        '--patch={"metadata":{"finalizers":null}}',
-    )
-    cluster.kubectl("delete", "module", "card", "-n", "cards")
+    run_guide(cluster, "from-kmm.md", "Change over", tmp_path)
+    assert yaml.safe_load((tmp_path / "card.yaml").read_text())["spec"] == module["spec"]
+    assert _replicas(cluster, "kmm-operator-system") == {"kmm-operator-controller": 0}
     runner.play("enable", **recipe).check()
     marks = sight.marks(cluster)
     assert {marks[node]["card"] for node in NODES} == {"ready"}
@@ -252,11 +274,18 @@ def test_settings_of_amd_s_operator_are_enabled(
         "metricsExporter": {"enable": True, "prometheus": {"serviceMonitor": {"interval": "15s"}}},
         "selector": {"feature.node.kubernetes.io/amd-gpu": "true"},
     }
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(DEVICE_CONFIGS))
-    cluster.kubectl("wait", "--for=condition=Established", "crd/deviceconfigs.amd.com")
-    made = resource("amd.com/v1alpha1", "DeviceConfig", "gpus", spec)
-    cluster.kubectl("create", "-n", "default", "-f", "-", stdin=json.dumps(made))
+    define(cluster, DEVICE_CONFIGS, MODULES, NODE_MODULES)
+    operator(cluster, "kube-amd-gpu", "amd-gpu-operator-controller-manager")
+    for made in (
+        resource("amd.com/v1alpha1", "DeviceConfig", "gpus", spec),
+        resource("kmm.sigs.x-k8s.io/v1beta1", "Module", "gpus", {}),
+    ):
+        made["metadata"]["finalizers"] = ["amd.node.kubernetes.io/x"]
+        cluster.kubectl("create", "-n", "kube-amd-gpu", "-f", "-", stdin=json.dumps(made))
 
+    run_guide(cluster, "from-amd-gpu-operator.md", "Read the settings", tmp_path)
+    kept = yaml.safe_load((tmp_path / "deviceconfigs.yaml").read_text())["items"]
+    assert [item["spec"] for item in kept] == [spec]
     saved = tmp_path / "amd.yml"
     since = cluster.mark()
     played = runner.play(
@@ -279,8 +308,10 @@ def test_settings_of_amd_s_operator_are_enabled(
     )  # its own rights are looked at in test_recipes_at_once.py
     admin = Runner(cluster, "amd", tmp_path)
     refused = admin.play("enable", **variables)
-    assert "does what amd-gpu is to do (DeviceConfig default/gpus)" in refused.output
-    cluster.kubectl("delete", "deviceconfig", "gpus", "-n", "default")
+    assert "does what amd-gpu is to do (DeviceConfig kube-amd-gpu/gpus)" in refused.output
+    run_guide(cluster, "from-amd-gpu-operator.md", "Change over", tmp_path)
+    assert set(_replicas(cluster, "kube-amd-gpu").values()) == {0}
+    assert "would create" in admin.play("enable", "--check", "--diff", **variables).check().output
     admin.play("enable", **variables).check()
     assert sight.marks(cluster)[node]["amd-gpu"] == "ready"
     admin.play("enable", **variables).unchanged()

@@ -264,3 +264,6 @@ def _workload(kind: str, name: str, labels: Mapping[str, str], image: str) -> Ob
 
 MODULES = definition("Module", "modules", "kmm.sigs.x-k8s.io", "v1beta1", "Namespaced")
 DEVICE_CONFIGS = definition("DeviceConfig", "deviceconfigs", "amd.com", "v1alpha1", "Namespaced")
+NODE_MODULES = definition(
+    "NodeModulesConfig", "nodemodulesconfigs", "kmm.sigs.x-k8s.io", "v1beta1", "Cluster"
+)

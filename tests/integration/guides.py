@@ -1,0 +1,43 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Commands of our guides, run as they are written there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from tests.cluster import Cluster
+from tests.cluster.programs import kubectl
+from tests.integration.plays import REPO
+
+_SHELL = re.compile(r"```shell\n(.*?)```", re.DOTALL)
+
+
+def kubectl_commands(page: str, heading: str) -> list[str]:
+    """The commands with kubectl under a heading of a page in docs/admin, in their order."""
+    text = (REPO / "docs" / "admin" / page).read_text(encoding="utf-8")
+    section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    blocks = "".join(_SHELL.findall(section)).replace("\\\n", " ")
+    return [line for line in blocks.splitlines() if line.startswith("kubectl ")]
+
+
+def run_guide(cluster: Cluster, page: str, heading: str, folder: Path) -> None:
+    """Run these commands as an admin of the cluster, in a folder; each has to end well."""
+    path = f"{Path(kubectl(print)).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "KUBECONFIG": str(cluster.kubeconfig)}
+    commands = kubectl_commands(page, heading)
+    assert commands, f"no command in {page} under {heading}"
+    for command in commands:
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", command],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}: {done.stderr}"
