@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any
 
 from .._cluster.client import Client, connect
 from .._json import Obj
@@ -20,8 +20,6 @@ from .objects import object_store
 from .objects.operator_crds import ensure_definitions
 from .objects.operator_names import WORKLOAD
 from .objects.reconcile import Reconciliation
-from .objects.workload_spec import Name
-from .objects.workload_state import OnNode
 from .pods.pod_work import PodWork
 from .rmd_rights import RECIPE
 
@@ -41,79 +39,48 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
             "offered": {},
         }
     with open_fleet(client, params, None) as fleet:
-        work = _Reconciliation(client, fleet, params, context)
-        work.observe(dry=True)
-        if work.has_work and not context.check_mode:
+        objects, pods = _observe(client, fleet, params, context, dry=True)
+        if (objects.has_work or pods.changed) and not context.check_mode:
             # The lock is the deployment's, too: daemons are not replaced or removed meanwhile.
             with given_back(client, RECIPE, context):
                 Guard(client, RECIPE, context).before_write(float(params["lock_wait"]))
-                work.observe(dry=False)
-                work.finish()
+                objects, pods = _observe(client, fleet, params, context, dry=False)
+                result = _finish(objects, pods, params, context)
         else:
-            work.finish()
-        result = work.result()
+            result = _finish(objects, pods, params, context)
+        result["requests"] = fleet.requests
     result["changed"] = result["changed"] or defined
-    return (
-        reconcile_results.judged(result)
-        if params["require_ready"] and not context.check_mode
-        else result
-    )
+    must_be_ready = params["require_ready"] and not context.check_mode
+    return reconcile_results.judged(result) if must_be_ready else result
 
 
-class _Reconciliation:
-    """One task: look, once more when the lock is held, and finish."""
+def _observe(
+    client: Client, fleet: Fleet, params: Mapping[str, Any], context: RunContext, *, dry: bool
+) -> tuple[Reconciliation, PodWork]:
+    """See what is declared, what pods ask for (writing that unless dry) and what runs; decide what
+    to send."""
+    settings = WriteSettings.of(params, check_mode=context.check_mode)
+    snapshot = object_store.observe(client)
+    objects = Reconciliation(client, snapshot, fleet, settings, context)
+    pods = PodWork(client, params["pod_form"], params["failure_policy"], context)
+    objects.observe()
+    workloads = snapshot.workloads
+    if params["pods"] and fleet.agents:
+        workloads = pods.declare(workloads, objects.views, dry=dry)
+    objects.decide(workloads)
+    return objects, pods
 
-    def __init__(
-        self, client: Client, fleet: Fleet, params: Mapping[str, Any], context: RunContext
-    ) -> None:
-        self._client = client
-        self._fleet = fleet
-        self._params = params
-        self._context = context
-        self._rows: list[Obj] = []
-        self._offered: dict[str, Optional[int]] = {}
 
-    @property
-    def has_work(self) -> bool:
-        """Whether there is more to write than statuses."""
-        return self._objects.has_work or self._pods.changed
-
-    def observe(self, *, dry: bool) -> None:
-        """See what is declared, what pods ask for (writing that unless dry) and what runs; decide
-        what to send."""
-        params = self._params
-        settings = WriteSettings.of(params, check_mode=self._context.check_mode)
-        snapshot = object_store.observe(self._client)
-        fleet = self._fleet
-        self._objects = Reconciliation(self._client, snapshot, fleet, settings, self._context)
-        form, policy = params["pod_form"], params["failure_policy"]
-        self._pods = PodWork(self._client, form, policy, self._context)
-        self._objects.observe()
-        workloads = snapshot.workloads
-        if params["pods"] and fleet.agents:
-            workloads = self._pods.declare(workloads, self._objects.views, dry=dry)
-        self._objects.decide(workloads)
-
-    def finish(self) -> None:
-        """Send what differs, and tell what came of it."""
-        params, objects, pods = self._params, self._objects, self._pods
-        objects.converge()
-        if not self._context.check_mode:
-            objects.tell()
-        if params["extended_resource"]:
-            self._offered = objects.offer()
-        if params["pods"]:
-            self._rows = pods.report(pods.failures(objects.declared, self._states()))
-
-    def result(self) -> Obj:
-        """What the task returns."""
-        objects, pods = self._objects, self._pods
-        result = reconcile_results.make(
-            objects, self._states(), pods.decided, self._offered, self._rows
-        )
-        result["changed"] = objects.changed or pods.changed
-        result["requests"] = self._fleet.requests
-        return result | reconcile_results.show(objects, pods.decided, self._offered, self._context)
-
-    def _states(self) -> dict[Name, dict[str, OnNode]]:
-        return {entry.name: self._objects.states(entry) for entry in self._objects.declared}
+def _finish(
+    objects: Reconciliation, pods: PodWork, params: Mapping[str, Any], context: RunContext
+) -> Obj:
+    """Send what differs, and tell what came of it."""
+    objects.converge()
+    if not context.check_mode:
+        objects.tell()
+    offered = objects.offer() if params["extended_resource"] else {}
+    states = {entry.name: objects.states(entry) for entry in objects.declared}
+    rows = pods.report(pods.failures(objects.declared, states)) if params["pods"] else []
+    result = reconcile_results.make(objects, states, pods.decided, offered, rows)
+    result["changed"] = objects.changed or pods.changed
+    return result | reconcile_results.show(objects, pods.decided, offered, context)
