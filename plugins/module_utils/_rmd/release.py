@@ -149,7 +149,7 @@ def _free(
             for run in runs:
                 there = run.look.running if run.look else ()
                 run.decide(NodeJob(absent=[found.uuid for found in there if found.uuid]))
-            execute(runs, settings)
+            execute([run for run in runs if run.job.absent], settings)
     except EnablementError as error:
         return {}, [str(error)]
     reports = [run.report for run in runs]
