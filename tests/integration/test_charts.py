@@ -225,6 +225,21 @@ def test_the_proxy_and_templates_in_what_is_given(cluster: Cluster) -> None:
     module.done(**parameters("behind-a-proxy"), state="absent")
 
 
+def test_a_hook_that_has_changed_runs_again(cluster: Cluster) -> None:
+    module = state_apply(cluster)
+    module.done(**parameters("plain-chart"), wait=True)
+    before = items(cluster, "plain-chart", "job")
+    given = parameters("plain-chart", set={"image": "registry.example.org/sro/plain:2"})
+    module.done(**given, wait=True)
+    after = items(cluster, "plain-chart", "job")
+    assert set(after) == set(before) == {"before", "after"}
+    for name, job in after.items():
+        assert job["metadata"]["uid"] != before[name]["metadata"]["uid"]
+        assert job["status"]["succeeded"] == 1
+    module.unchanged(**given, wait=True)
+    module.done(**parameters("plain-chart"), state="absent")
+
+
 IMAGE = "image-registry.openshift-image-registry.svc:5000/vendor/kmod"
 SIMULATION = "simulation.hardware-enablement.test"
 

@@ -146,6 +146,10 @@ class ChartFormat:
         so."""
         return sro_annotations.is_on(annotations, sro_annotations.KERNEL_AFFINE)
 
+    def is_renewed(self, manifest: Obj) -> bool:
+        """A hook runs again when it has changed, as Helm deletes it before by default."""
+        return HOOK in (manifest["metadata"].get("annotations") or {})
+
     def proofs(self, manifests: Sequence[Obj]) -> list[Proof]:
         """See ForeignFormat."""
         return proofs_of(manifests)

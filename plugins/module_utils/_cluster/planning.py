@@ -40,17 +40,19 @@ def plan(
     owner: str,
     recreate: bool,
     awaited: Set[ObjectKey] = frozenset(),
+    renewed: Set[ObjectKey] = frozenset(),
 ) -> list[Change]:
     """What applying desired would do, in the same order; sends nothing but dry runs and reads.
 
     live: objects that are known to be there, to save reading them. owner: the value of
     PART_OF_LABEL that makes an object ours; others are refused unless adopt. recreate: replace an
-    object whose immutable fields would change. awaited: objects whose kind need not be served yet.
+    object whose immutable fields would change; renewed: objects that are in any case. awaited:
+    objects whose kind need not be served yet.
     Raises EnablementError for objects that are not ours (all of them in one message), UnknownKind,
     Invalid, ...
     """
     served = {key_of(obj): _is_served(client, obj, desired, awaited) for obj in desired}
-    planner = _Planner(client, live, adopt, owner, recreate)
+    planner = _Planner(client, live, adopt, owner, recreate, renewed)
     planner.namespaces = {obj["metadata"]["name"] for obj in desired if obj["kind"] == "Namespace"}
     planner.roles = {
         (obj["kind"], obj["metadata"]["name"]) for obj in desired if obj["kind"].endswith("Role")
@@ -72,7 +74,13 @@ class _Planner:
     """The look at one object, which runs in several threads."""
 
     def __init__(
-        self, client: Client, live: Mapping[ObjectKey, Obj], adopt: bool, owner: str, recreate: bool
+        self,
+        client: Client,
+        live: Mapping[ObjectKey, Obj],
+        adopt: bool,
+        owner: str,
+        recreate: bool,
+        renewed: Set[ObjectKey],
     ) -> None:
         self.refused: list[ObjectKey] = []
         self.namespaces: set[str] = set()
@@ -82,6 +90,7 @@ class _Planner:
         self._adopt = adopt
         self._owner = owner
         self._recreate = recreate
+        self._renewed = renewed
 
     def plan_object(self, obj: Obj, served: bool) -> Change:
         key = key_of(obj)
@@ -190,7 +199,7 @@ class _Planner:
         if key.kind in _NEVER_REPLACED:
             error.todo = f"remove the {key.kind} by hand if what is in it may be lost"
             raise error
-        if not self._recreate:
+        if not self._recreate and key not in self._renewed:
             error.todo = "set recreate (hardware_enablement_recreate in the playbooks) to delete it and create it anew"
             raise error
         note = "; ".join(filter(None, [note, error.why]))

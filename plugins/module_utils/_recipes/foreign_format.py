@@ -46,6 +46,9 @@ class ForeignFormat(Protocol):
         """The images of a group of nodes without which the builds among these paths are needed; none
         where they build nothing for it."""
 
+    def is_renewed(self, manifest: Obj) -> bool:
+        """Whether an object that cannot be changed in place is made anew, without being told to."""
+
     def proofs(self, manifests: Sequence[Obj]) -> list[Proof]:
         """What proves a state of these objects."""
 

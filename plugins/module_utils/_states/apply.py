@@ -201,7 +201,13 @@ class _Application:
             owner=self.desired.prepared.applyset_id,
             recreate=bool(self.params["recreate"]),
             awaited=awaited,
+            renewed=self._renewed(objects),
         )
+
+    def _renewed(self, objects: Sequence[Obj]) -> set[ObjectKey]:
+        """The objects that run anew when they change."""
+        form = self.recipe.format
+        return {key_of(obj) for obj in objects if form is not None and form.is_renewed(obj)}
 
     def _awaited(self) -> set[ObjectKey]:
         """The objects whose kind may come with what their state requires."""
