@@ -19,7 +19,7 @@ INTERVAL_S = 0.05
 
 
 def report_of(server: RmdServer, node: str = "n1", **more: Any) -> dict[str, Any]:
-    """A report, schema 2; more: fields that are otherwise."""
+    """A report, schema 3; more: fields that are otherwise."""
     machine, pools = server.machine, server.settings.pools
     groups = {
         "" if name == ROOT else name: {
@@ -35,7 +35,7 @@ def report_of(server: RmdServer, node: str = "n1", **more: Any) -> dict[str, Any
     bandwidth = {"least": machine.mba_min, "step": machine.mba_step} if machine.mba_closids else {}
     closids = {"L3": machine.closids, "MB": machine.mba_closids}
     return {
-        "schema": 2,
+        "schema": 3,
         "time": "2026-01-01T00:00:00Z",
         "node": node,
         "cpu_manager": None,

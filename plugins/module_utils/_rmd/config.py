@@ -33,6 +33,8 @@ def options_of(spec: Mapping[str, Any]) -> Obj:
     options: Obj = {}
     if spec.get("rmdImage"):
         options["rmd_image"] = spec["rmdImage"]
+    if spec.get("backend"):
+        options["backend"] = spec["backend"]
     if spec.get("rmdNodeSelector"):
         options["hardware_labels"] = [dict(spec["rmdNodeSelector"])]
     return options

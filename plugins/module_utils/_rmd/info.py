@@ -12,9 +12,11 @@ from typing import Any
 from .._cluster.client import connect
 from .._json import Obj
 from .._runs.context import RunContext
-from .daemon.daemons import open_fleet, select_nodes
+from .daemon.daemons import select_nodes
+from .node_backends import open_fleet
 from .nodes.node_fleet import Fleet
 from .nodes.node_lease import all_saved
+from .nodes.node_machine import Dialect
 from .nodes.node_results import describe_look
 from .nodes.node_snapshot import look_at
 from .rmd_errors import RmdError
@@ -45,7 +47,8 @@ def _ask(node: str, fleet: Fleet) -> Obj:
         "policies": {},
     }
     try:
-        look = look_at(writer, fleet.agents[node], required=False)
+        # Of a node that divides by itself nobody knows anything but its agent.
+        look = look_at(writer, fleet.agents[node], required=writer.dialect is Dialect.RESCTRL)
         shown["workloads"] = describe_look(look)
         shown["reachable"] = True
         shown["dialect"] = writer.dialect.value if writer.dialect else ""

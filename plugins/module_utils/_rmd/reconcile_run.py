@@ -13,7 +13,7 @@ from .._json import Obj
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from . import reconcile_results
-from .daemon.daemons import open_fleet
+from .node_backends import open_fleet
 from .nodes.node_fleet import Fleet
 from .nodes.node_results import WriteSettings
 from .objects import object_store

@@ -20,7 +20,7 @@ from .._errors import EnablementError
 from .._json import Obj
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
-from .daemon.daemons import open_fleet
+from .node_backends import open_fleet
 from .nodes.execute import each, execute, node_runs
 from .nodes.node_results import KEEP, NodeJob, WriteSettings
 from .objects import capacity, object_store

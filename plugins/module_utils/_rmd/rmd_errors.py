@@ -27,6 +27,7 @@ ADVICE: dict[str, str] = {
     "os_core": "choose other cores, or give the operating system others (option os_cpus of the recipe intel-rmd)",
     "plugin_missing": "load the plugin in rmd.toml, or leave its settings out",
     "plugin_refused": "correct the settings of the plugin",
+    "rmd_alone": "give cache and mba instead, or choose the back end rmd for these nodes",
     "policy_unknown": "name one of the policies that rmd_info lists for this node",
     "policy_incomplete": "complete the policy in the daemon's policy file, or give its values instead of it",
     "task_missing": "remove the task id: that process has ended",

@@ -14,7 +14,8 @@ from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.cpuset import parse_cores
 from .._runs.context import RunContext
-from .daemon.daemons import open_fleet, select_nodes
+from .daemon.daemons import select_nodes
+from .node_backends import open_fleet
 from .nodes.execute import each, execute, node_runs
 from .nodes.node_results import (
     FAILED,

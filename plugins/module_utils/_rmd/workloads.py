@@ -18,6 +18,8 @@ P = TypeVar("P", bound="RmdSettings")
 GUARANTEED = "guaranteed"
 BESTEFFORT = "besteffort"
 SHARED = "shared"
+# The status of what a node's agent is told to bring about; whether it does, its report says.
+DECLARED = "Declared"
 
 
 def _parameter(kind: str, title: str, choices: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -121,7 +123,7 @@ def in_groups(parts: Mapping[str, T]) -> dict[str, dict[str, T]]:
 @dataclass(frozen=True)
 class Workload:
     """What is wanted, by uuid. cores are sorted and each is there once, in whatever order they are
-    given."""
+    given. pod: the uid of the pod that it is for, "" for none."""
 
     uuid: str
     cores: tuple[int, ...]
@@ -129,6 +131,7 @@ class Workload:
     cache: Optional[Cache] = None
     mba: Optional[Mba] = None
     pstate: Optional[Pstate] = None
+    pod: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cores", tuple(sorted(set(self.cores))))
@@ -182,6 +185,8 @@ class RunningWorkload:
         """Whether RMD itself says that it has set what was asked for. Only the node's resctrl
         proves it."""
         wants_cos = bool(self.workload.policy or self.workload.cache)
+        if self.status == DECLARED:
+            return True
         return self.status == "Successful" and bool(self.cos_name or not wants_cos)
 
     @property

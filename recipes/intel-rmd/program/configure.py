@@ -17,6 +17,7 @@ from pathlib import Path
 
 import resctrl
 from cpusets import line
+from declared import is_ours
 from pools import Pools, RefusedError, check, check_cpus, layout
 
 Settings = Mapping[str, object]
@@ -195,6 +196,13 @@ def processor(cpuinfo: Path) -> tuple[int, int]:
         return 0, 0
 
 
+def take_back(root: Path) -> None:
+    """Remove the groups of the back end resctrl, whose turn is over: RMD is to find the cache
+    whole. Raises RefusedWriteError."""
+    for group in sorted(entry.name for entry in root.iterdir() if is_ours(entry.name)):
+        resctrl.Files(root).remove(group)
+
+
 def toml(tables: Mapping[str, Mapping[str, object]]) -> str:
     """The text of a TOML file; values are text, numbers, booleans and lists of them, written as
     JSON writes them."""
@@ -219,7 +227,8 @@ def main(argv: list[str]) -> int:
     try:
         settings = json.loads(arguments.settings.read_text(encoding="utf-8"))
         pools = write(settings, arguments)
-    except (RefusedError, OSError, ValueError) as error:
+        take_back(arguments.resctrl)
+    except (RefusedError, resctrl.RefusedWriteError, OSError, ValueError) as error:
         sys.stdout.write(f"RMD is not started on {arguments.node}: {error}\n")
         return 1
     sys.stdout.write(f"RMD is configured for {arguments.node}: {pools}\n")

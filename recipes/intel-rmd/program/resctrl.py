@@ -8,7 +8,8 @@ Source: https://docs.kernel.org/filesystems/resctrl.html."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,10 @@ _NO_GROUPS = ("info", "mon_data", "mon_groups")
 
 class NotMountedError(Exception):
     """One sentence that says that there is no resctrl."""
+
+
+class RefusedWriteError(Exception):
+    """One sentence: what the kernel did not take, and why."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,40 @@ def read(root: Path) -> dict[str, object]:
         "bandwidth": _bandwidth(root / "info" / "MB"),
         "groups": {name: _group(folder) for name, folder in _groups(root)},
     }
+
+
+class Files:
+    """What is written to resctrl. All methods raise RefusedWriteError."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def make(self, group: str) -> None:
+        """A new group, without CPUs."""
+        self._try(f"group {group}", (self._root / group).mkdir)
+
+    def remove(self, group: str) -> None:
+        """A group goes; its CPUs and tasks are the default group's then."""
+        self._try(f"group {group}", (self._root / group).rmdir)
+
+    def write(self, group: str, file: str, text: str) -> None:
+        """One write to a file of a group, of all its lines at once; "" is the default group."""
+
+        def send() -> None:
+            with (self._root / group / file).open("wb", buffering=0) as opened:
+                opened.write(text.encode())
+
+        self._try(f"{file} of group {group or '.'}", send)
+
+    def _try(self, what: str, send: Callable[[], object]) -> None:
+        try:
+            send()
+        except OSError as error:
+            why = error.strerror or str(error)
+            with contextlib.suppress(OSError):
+                status = line(self._root / "info" / "last_cmd_status")
+                why = status if status not in ("", "ok") else why
+            raise RefusedWriteError(f"the kernel did not take {what}: {why}") from None
 
 
 def caches(sys: Path) -> dict[str, str]:

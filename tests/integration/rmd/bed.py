@@ -34,7 +34,7 @@ from tests.rmd.reports import Reports
 Obj = dict[str, Any]
 
 NAMESPACE = "intel-rmd"
-_LOG_FILE = "sim.hardware-enablement.io/log-file"
+LOG_FILE = "sim.hardware-enablement.io/log-file"
 
 
 @dataclass
@@ -124,7 +124,7 @@ def _agents(folder: Path) -> Obj:
     container = {"name": "agent", "image": "agent:1"}
     made = _daemon_set_of("agent", "intel-rmd-agent", container)
     metadata = made["spec"]["template"]["metadata"]
-    metadata["annotations"] = {_LOG_FILE: f"{folder}/{{node}}"}
+    metadata["annotations"] = {LOG_FILE: f"{folder}/{{node}}"}
     return made
 
 

@@ -38,10 +38,10 @@ def mounts(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize(
     ("config_map", "programs"),
     [
-        ("intel-rmd", {"cpusets.py", "resctrl.py", "pools.py", "configure.py"}),
+        ("intel-rmd", {"cpusets.py", "declared.py", "resctrl.py", "pools.py", "configure.py"}),
         (
             "intel-rmd-agent",
-            {"cpusets.py", "cgroups.py", "cpu_manager.py", "resctrl.py", "pools.py", "agent.py"},
+            {path.name for path in (FOLDER / "program").glob("*.py")} - {"configure.py"},
         ),
     ],
 )
@@ -215,6 +215,33 @@ def test_the_rule_makes_the_label_that_the_recipe_selects(rmd: Render) -> None:
     assert rule["labels"] == dict(rendering.recipe.selector[0])
     assert "namespace" not in rendering.one("NodeFeatureRule", "intel-rmd")["metadata"]
     assert names(rmd(), "NodeFeatureRule") == set()
+
+
+RIGHTS = ("ClusterRole", "ClusterRoleBinding")
+
+
+def test_the_back_end_resctrl_is_an_agent_that_writes(rmd: Render) -> None:
+    rendering = rmd(rmd_image="", backend="resctrl")
+    assert names(rendering, "DaemonSet") == {"intel-rmd-agent"}
+    spec = pod_spec(rendering, "intel-rmd-agent")
+    agent = container(spec, "agent")
+    assert "--write" in agent["args"]
+    writable = {path for path, mount in mounts(agent).items() if not mount.get("readOnly")}
+    assert writable == {"/sys/fs/resctrl", "/var/lib/intel-rmd"}
+    assert spec["automountServiceAccountToken"] is True
+    (rules,) = [rendering.one("ClusterRole", "intel-rmd-agent")["rules"]]
+    assert {verb for rule in rules for verb in rule["verbs"]} == {"list", "watch"}
+    egress = rendering.one("NetworkPolicy", "intel-rmd-agent")["spec"]["egress"]
+    assert egress == [{"ports": [{"port": port, "protocol": "TCP"} for port in (443, 6443)]}]
+    labels = rendering.one("DaemonSet", "intel-rmd-agent")["spec"]["template"]["metadata"]["labels"]
+    assert labels["hardware-enablement.io/rmd-backend"] == "resctrl"
+
+
+def test_the_back_end_rmd_gives_nobody_rights(rmd: Render) -> None:
+    rendering = rmd()
+    assert [name for kind in RIGHTS for name in names(rendering, kind)] == []
+    labels = rendering.one("DaemonSet", "intel-rmd-agent")["spec"]["template"]["metadata"]["labels"]
+    assert "hardware-enablement.io/rmd-backend" not in labels
 
 
 def test_an_image_is_required() -> None:

@@ -9,14 +9,14 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.age
     parse_report,
 )
 
-OLD, NEW = '{"schema": 2, "node": "old"}', '{"schema": 2, "node": "new"}'
+OLD, NEW = '{"schema": 3, "node": "old"}', '{"schema": 3, "node": "new"}'
 
 
 def test_the_last_complete_line() -> None:
-    assert parse_report(f"{OLD}\n{NEW}\n") == {"schema": 2, "node": "new"}
-    assert parse_report(f'{OLD}\n{{"schema": 2, "no') == {"schema": 2, "node": "old"}
+    assert parse_report(f"{OLD}\n{NEW}\n") == {"schema": 3, "node": "new"}
+    assert parse_report(f'{OLD}\n{{"schema": 3, "no') == {"schema": 3, "node": "old"}
 
 
 def test_lines_that_are_no_report() -> None:
-    assert parse_report(f'{OLD}\n[1]\nTraceback\n{{"schema": 1}}\n') == {"schema": 2, "node": "old"}
+    assert parse_report(f'{OLD}\n[1]\nTraceback\n{{"schema": 1}}\n') == {"schema": 3, "node": "old"}
     assert parse_report("") is None

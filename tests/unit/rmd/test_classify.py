@@ -143,6 +143,7 @@ OTHERS = {
     "no_daemon": "tests/integration/rmd/test_workload_access.py",
     "no_such_node": "tests/integration/rmd/test_workload_access.py",
     "locked": "tests/integration/rmd/test_workload_killed.py",
+    "rmd_alone": "tests/unit/rmd/test_rules.py",
     "os_core": "tests/unit/rmd/test_checks.py",
     "not_in_force": "tests/unit/rmd/test_execute.py",
     "unverified": "tests/integration/rmd/test_workload_verified.py",

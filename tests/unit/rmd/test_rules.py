@@ -169,3 +169,16 @@ def test_a_range_cannot_be_deleted_cleanly() -> None:
     assert "cores 4-5 stay in COS2" in warning
     assert leftover_warning(running("old", "4-5"), Dialect.V02) == ""
     assert leftover_warning(running("old", "4 5"), Dialect.V03) == ""
+
+
+def test_where_no_rmd_is_the_kernels_rules_hold_alone() -> None:
+    machine = Machine(topology(), None, Dialect.RESCTRL)
+
+    def kinds(wanted: Workload) -> list[str]:
+        return [found.kind for found in problems(wanted, machine)]
+
+    assert kinds(Workload("w", (1,), policy="gold")) == ["rmd_alone"]
+    assert kinds(workload(pstate=Pstate(ratio=3.0))) == ["rmd_alone"]
+    assert kinds(workload(most=3, least=1, mba=Mba(percentage=50))) == []
+    assert kinds(Workload("w", (1,), mba=Mba(percentage=50))) == []
+    assert kinds(workload("w", 99)) == ["unknown_core"]

@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 from ..._cluster.client import Client
 from ..._errors import InvalidInput
-from ..nodes.agents import Agent, find_agents
+from ..nodes.agents import Agent
 from ..nodes.node_fleet import Fleet
 from ..nodes.node_machine import Dialect
 from ..nodes.node_writer import NodeWriter, UnreachableWriter
@@ -24,19 +24,23 @@ from .tls import Material, from_files, from_secret
 
 
 @contextmanager
-def open_fleet(
-    client: Client, params: Mapping[str, Any], nodes: Optional[Collection[str]]
+def open_daemons(
+    client: Client,
+    params: Mapping[str, Any],
+    nodes: Optional[Collection[str]],
+    agents: Mapping[str, Agent],
 ) -> Iterator[Fleet]:
     """The daemons of these nodes; without nodes, of all that have one. Sends nothing to them.
 
-    params: _interface.arguments.RMD. Raises EnablementError for settings that are of no use.
+    params: _interface.arguments.RMD. agents: of all nodes that have one. Raises EnablementError for
+    settings that are of no use.
     """
     fleet = Fleet()
     try:
         endpoints = find_endpoints(client, params["namespace"], nodes)
-        pods = find_agents(client, params["namespace"])
         fleet.agents = {
-            node: Agent(client, params["namespace"], node, pods.get(node, "")) for node in endpoints
+            node: agents.get(node) or Agent(client, params["namespace"], node, "")
+            for node in endpoints
         }
         material = context = None
         if any(isinstance(endpoint, Endpoint) and endpoint.tls for endpoint in endpoints.values()):

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the agents say of their nodes: the last complete line of each one's log.
 
-An agent has no access to the API server. It writes its whole view as one line of JSON when that
-changes."""
+It writes its whole view as one line of JSON when that changes. One that divides the cache itself
+says so in a label of its pod."""
 
 from __future__ import annotations
 
@@ -14,23 +14,29 @@ from typing import Any, Optional
 
 from ..._cluster.api_errors import ApiError
 from ..._cluster.client import Client
+from ..._cluster.labels import DOMAIN
 from ..rmd_errors import RmdError
 
 Report = Mapping[str, Any]
 
 LABELS = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=agent"
 CONTAINER = "agent"
-SCHEMA = 2
+BACK_END_LABEL, RESCTRL = f"{DOMAIN}/rmd-backend", "resctrl"
+SCHEMA = 3
 # The last line may be half written.
 _LINES = 2
 
 
 class Agent:
-    """The agent of one node. pod: its name, "" where none runs."""
+    """The agent of one node. pod: its name, "" where none runs. divides: whether it is what divides
+    the node's cache."""
 
-    def __init__(self, client: Client, namespace: str, node: str, pod: str) -> None:
+    def __init__(
+        self, client: Client, namespace: str, node: str, pod: str, *, divides: bool = False
+    ) -> None:
         self.node = node
         self.pod = pod
+        self.divides = divides
         self._client = client
         self._namespace = namespace
 
@@ -59,8 +65,8 @@ class Agent:
         )
 
 
-def find_agents(client: Client, namespace: str) -> dict[str, str]:
-    """Node -> the agent's pod that runs there. One request."""
+def find_agents(client: Client, namespace: str) -> dict[str, Agent]:
+    """The agents of the nodes where one runs. One request."""
     pods = client.list(client.kind("v1", "Pod"), namespace=namespace, labels=LABELS).items
     live = [
         pod
@@ -69,7 +75,12 @@ def find_agents(client: Client, namespace: str) -> dict[str, str]:
         and "deletionTimestamp" not in pod["metadata"]
     ]
     live.sort(key=lambda pod: str(pod["metadata"].get("creationTimestamp") or ""))
-    return {str(pod["spec"].get("nodeName") or ""): pod["metadata"]["name"] for pod in live}
+    found = {}
+    for pod in live:
+        node, metadata = str(pod["spec"].get("nodeName") or ""), pod["metadata"]
+        divides = (metadata.get("labels") or {}).get(BACK_END_LABEL) == RESCTRL
+        found[node] = Agent(client, namespace, node, metadata["name"], divides=divides)
+    return found
 
 
 def parse_report(text: str) -> Optional[Report]:

@@ -30,7 +30,7 @@ def broken_workloads(
     """The workloads that are not in force, by their ids, and in what the kernel differs from them:
     (those that are wrong themselves, those whose ways such a one takes).
 
-    report: the agent's, schema 2.
+    report: the agent's, schema 3.
     """
     resctrl = report.get("resctrl")
     placed = [entry for entry in running if entry.cos_name]

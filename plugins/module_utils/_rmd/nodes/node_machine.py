@@ -17,10 +17,12 @@ from ..workloads import Cache
 
 
 class Dialect(Enum):
-    """Versions of RMD that speak and do otherwise. The value is the one that brought it."""
+    """Versions of RMD that speak and do otherwise, and the back end that is no RMD: there the
+    kernel's rules hold alone. The value is the version that brought it."""
 
     V02 = "v0.2"
     V03 = "v0.3"
+    RESCTRL = "resctrl"
 
 
 @dataclass(frozen=True)

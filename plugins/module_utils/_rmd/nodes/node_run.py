@@ -187,7 +187,7 @@ class NodeRun:
             job.absent,
             look.running,
             adopted=job.adopted,
-            broken={found.id for found in look.running} if job.is_fresh else look.broken,
+            broken=look.to_replace(is_fresh=job.is_fresh),
             strays=look.strays,
         )
 
@@ -278,7 +278,9 @@ class NodeRun:
         """Look, by RMD's word and the kernel's, whether all is as it should be. What the kernel
         does not do is posted again, and nothing else."""
         for attempt in range(1, ATTEMPTS + 1):
-            look = self._look_after(lambda look: not self._left(done, look))
+            look = self._look_after(
+                lambda look: not (self._left(done, look) or self._pending(done, look))
+            )
             self.report.after = look
             left = self._left(done, look)
             again = [
@@ -292,6 +294,7 @@ class NodeRun:
                 why = f"RMD has answered that all went well, but {names} is not as it was asked for"
                 raise self._error("Cannot confirm what was done", "no_effect", why)
             if not again or stop.is_set():
+                self._tell_pending(self._pending(done, look))
                 return
             if attempt == ATTEMPTS:
                 self._give_up([action for action in again if isinstance(action, Replace)], look)
@@ -314,6 +317,20 @@ class NodeRun:
         present = tuple(wanted_by(done))
         absent = {old.uuid for old in removed_by(done)} - {workload.uuid for workload in present}
         return changes(self._plan(NodeJob(present, absent, self.job.adopted), look))
+
+    @staticmethod
+    def _pending(done: Sequence[Action], look: NodeSnapshot) -> dict[str, str]:
+        """What the node's agent has not made true of these actions, by uuid."""
+        present = {workload.uuid for workload in wanted_by(done)}
+        return look.pending(present, {old.uuid for old in removed_by(done)} - present)
+
+    def _tell_pending(self, pending: Mapping[str, str]) -> None:
+        for uuid, why in pending.items():
+            todo = "mend what it says: the agent tries again by itself"
+            error = self._error(f"Workload {uuid} is not in force", "not_in_force", why, todo)
+            if self._all_or_nothing:
+                raise error
+            self._note(uuid, error)
 
     def _give_up(self, broken: Sequence[Replace], look: NodeSnapshot) -> None:
         for action in broken:

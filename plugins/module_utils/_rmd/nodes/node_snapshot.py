@@ -7,8 +7,8 @@ report."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Optional
 
 from ..rmd_errors import RmdError
@@ -26,17 +26,38 @@ _LONGEST_PAUSE_S = 1.0
 class NodeSnapshot:
     """report: None where there is none, and none was needed. broken: workloads that are not in
     force, by their ids, and why. disturbed: those that are right, but whose ways one of these
-    takes. strays: CPUs that lie in groups of workloads, and are no workload's."""
+    takes. strays: CPUs that lie in groups of workloads, and are no workload's. is_declared: what
+    runs is declared to the agent, which itself mends what is not in force; then all of that is
+    disturbed, since nothing that a run sends would help."""
 
     running: tuple[RunningWorkload, ...]
     report: Optional[Report] = None
     broken: Mapping[str, str] = field(default_factory=dict)
     disturbed: Mapping[str, str] = field(default_factory=dict)
     strays: tuple[int, ...] = ()
+    is_declared: bool = False
 
     def differs(self, workload: str) -> str:
         """In what the kernel differs from a workload, by its id; "" for nothing."""
         return self.broken.get(workload, "") or self.disturbed.get(workload, "")
+
+    def to_replace(self, *, is_fresh: bool) -> Collection[str]:
+        """The ids of what has to be made anew. is_fresh: the node has booted since anything was put
+        in force."""
+        everything = {found.id for found in self.running}
+        return everything if is_fresh and not self.is_declared else set(self.broken)
+
+    def pending(self, present: Collection[str], absent: Collection[str]) -> dict[str, str]:
+        """By uuid, what is declared, or is not any more, and what the agent has not made true of
+        it; nothing for RMD."""
+        if not self.is_declared:
+            return {}
+        there = (self.report or {}).get("declared") or {}
+        found = {uuid: "it is not taken away yet" for uuid in absent if uuid in there}
+        for entry in self.running:
+            if entry.uuid in present and (why := self.differs(entry.id)):
+                found[entry.uuid] = why
+        return found
 
 
 def look_at(writer: NodeWriter, agent: Agent, *, required: bool = True) -> NodeSnapshot:
@@ -50,8 +71,27 @@ def look_at(writer: NodeWriter, agent: Agent, *, required: bool = True) -> NodeS
 
 def judged(running: tuple[RunningWorkload, ...], report: Report) -> NodeSnapshot:
     """What RMD says, and what the kernel does of it. Pure."""
+    if report.get("declared") is not None:
+        return _declared(running, report)
     broken, disturbed = broken_workloads(report, running)
     return NodeSnapshot(running, report, broken, disturbed, stray_cores(report, running))
+
+
+def _declared(running: tuple[RunningWorkload, ...], report: Report) -> NodeSnapshot:
+    """What is declared; the agent names the groups, and says why an entry is not in force."""
+    told: Mapping[str, Mapping[str, str]] = report["declared"]
+    placed, waiting = [], {}
+    for found in running:
+        mine = told.get(found.uuid)
+        if mine is not None and "group" in mine:
+            placed.append(replace(found, cos_name=mine["group"], status="Successful"))
+        else:
+            placed.append(found)
+            unseen = "; ".join(report.get("problems") or ["the agent has not seen it yet"])
+            waiting[found.id] = mine["why"] if mine is not None else unseen
+    broken, disturbed = broken_workloads(report, placed)
+    differs = {**disturbed, **broken, **waiting}
+    return NodeSnapshot(tuple(placed), report, disturbed=differs, is_declared=True)
 
 
 def look_after(

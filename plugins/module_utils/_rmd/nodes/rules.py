@@ -127,6 +127,8 @@ def _of_names(workload: Workload) -> Found:
 
 
 def _of_parameters(wanted: Workload, dialect: Optional[Dialect]) -> Found:
+    if dialect is Dialect.RESCTRL:
+        yield from _of_rmd_alone(wanted)
     if wanted.policy:
         return
     if wanted.cache is None and wanted.pstate is None and wanted.mba is None:
@@ -143,6 +145,16 @@ def _of_parameters(wanted: Workload, dialect: Optional[Dialect]) -> Found:
         yield from _of_mba(wanted, wanted.mba, dialect)
 
 
+def _of_rmd_alone(wanted: Workload) -> Found:
+    if wanted.policy:
+        yield (
+            "rmd_alone",
+            f'workload {wanted.uuid} asks for policy "{wanted.policy}", which only RMD has',
+        )
+    if wanted.pstate is not None:
+        yield "rmd_alone", f"workload {wanted.uuid} asks for P-states, which only RMD sets"
+
+
 def _of_mba(wanted: Workload, mba: Mba, dialect: Optional[Dialect]) -> Found:
     asks = f"workload {wanted.uuid} asks for mba"
     if dialect is Dialect.V02:
@@ -152,6 +164,8 @@ def _of_mba(wanted: Workload, mba: Mba, dialect: Optional[Dialect]) -> Found:
     for value, most in ((mba.percentage, 100), (mba.mbps, LARGEST_MBPS)):
         if value is not None and not 1 <= value <= most:
             yield "mba_range", f"{asks} {value}, which is not from 1 to {most}"
+    if dialect is Dialect.RESCTRL:
+        return
     pool = wanted.cache.pool if wanted.cache else None
     has_all = mba.percentage == 100 or mba.mbps == LARGEST_MBPS
     if pool is None:

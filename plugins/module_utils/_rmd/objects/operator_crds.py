@@ -128,7 +128,19 @@ def _workload() -> Obj:
 
 
 def _node_state() -> Obj:
-    spec = object_of("Which node this is about.", node=TEXT, nodeUid=_nullable(TEXT))
+    parameters = _parameters()["rdt"]["properties"]
+    entry = object_of(
+        "One workload.",
+        coreIds=_nullable(list_of(TEXT)),
+        pod=_nullable(described(TEXT, "The uid of the pod that it goes with.")),
+        **parameters,
+    )
+    spec = object_of(
+        "Which node this is about, and what its agent enforces with the back end resctrl.",
+        node=TEXT,
+        nodeUid=_nullable(TEXT),
+        workloads=_nullable(described(_map(entry), "By uuid.")),
+    )
     spec["required"] = ["node"]
     status = object_of(
         "What RMD on the node answered last.",
@@ -161,6 +173,7 @@ def _config() -> Obj:
         "How RMD is deployed.",
         rmdImage=_nullable(described(TEXT, "RMD's image.")),
         rmdNodeSelector=_nullable(described(_map(TEXT), "Labels of the nodes that get RMD.")),
+        backend=_nullable(described(TEXT, "Who divides the cache: rmd (the default) or resctrl.")),
         deployNodeAgent=_nullable(described(_FLAG, "Whether pods may ask for cache ways.")),
     )
     status = object_of(

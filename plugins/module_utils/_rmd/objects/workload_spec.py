@@ -88,7 +88,8 @@ class Declared:
     def workload(self, all_cores: Iterable[int]) -> Workload:
         """What it asks for on a node that has all_cores."""
         cores = tuple(set(all_cores) - set(self.cores)) if self.all_cores else self.cores
-        wanted = Workload(self.uuid, cores, self.policy, self.cache, self.mba, self.pstate)
+        pod = str((self.pod or {}).get("uid") or "")
+        wanted = Workload(self.uuid, cores, self.policy, self.cache, self.mba, self.pstate, pod)
         return wanted.effective()
 
     def nodes(

@@ -112,8 +112,8 @@ def test_nothing_can_be_read(tmp_path: Path) -> None:
         None,
     )
     assert len(found["problems"]) == 4
-    assert "resctrl is not mounted" in found["problems"][2]
-    assert "pools cannot be read" in found["problems"][3]
+    assert "pools cannot be read" in found["problems"][2]
+    assert "resctrl is not mounted" in found["problems"][3]
 
 
 def test_the_simulated_agent_says_what_this_one_says(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_the_process_of_a_pod(tmp_path: Path) -> None:
     assert process.stdout is not None
     try:
         first = json.loads(process.stdout.readline())
-        assert (first["schema"], first["node"]) == (2, "n1")
+        assert (first["schema"], first["node"]) == (3, "n1")
         assert first["time"].endswith("Z")
         (tmp_path / "kubelet" / "cpu_manager_state").write_text(trees.state_file({}))
         assert json.loads(process.stdout.readline())["cpu_manager"]["entries"] == {}

@@ -95,4 +95,4 @@ def container(name: str = "nginx1", cpu: str = "3", ways: str = "2") -> dict[str
 def report(**entries: str) -> dict[str, Any]:
     """An agent's report: container name to the CPUs that the CPU manager has given it in pod uid-1."""
     manager = {"policy": "static", "entries": {"uid-1": entries}}
-    return {"schema": 2, "node": "worker-node-1", "cpu_manager": manager, "cgroups": {}}
+    return {"schema": 3, "node": "worker-node-1", "cpu_manager": manager, "cgroups": {}}

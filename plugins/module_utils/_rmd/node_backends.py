@@ -1,0 +1,42 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who divides the cache of a task's nodes: RMD's daemon, or the node's agent itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Optional
+
+from .._cluster.client import Client
+from .daemon.daemons import open_daemons
+from .nodes.agents import find_agents
+from .nodes.node_fleet import Fleet
+from .objects.resctrl_node import ResctrlNode
+
+
+@contextmanager
+def open_fleet(
+    client: Client, params: Mapping[str, Any], nodes: Optional[Collection[str]]
+) -> Iterator[Fleet]:
+    """The writers and agents of these nodes; without nodes, of all that have one. Sends nothing to
+    them.
+
+    params: _interface.arguments.RMD. Raises EnablementError for settings that are of no use.
+    """
+    agents = find_agents(client, params["namespace"])
+    theirs = {
+        node: agent
+        for node, agent in agents.items()
+        if agent.divides and (nodes is None or node in nodes)
+    }
+    others = None if nodes is None else [node for node in nodes if node not in theirs]
+    with open_daemons(client, params, others, agents) as fleet:
+        for node, agent in theirs.items():
+            # A daemon that is there still is about to go; the agent waits for that.
+            if (before := fleet.writers.get(node)) is not None:
+                before.close()
+            fleet.writers[node] = ResctrlNode(client, node, agent)
+            fleet.agents[node] = agent
+        yield fleet

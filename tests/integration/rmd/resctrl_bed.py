@@ -1,0 +1,118 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nodes with the back end resctrl: the recipe's objects as the role deploys them, and the recipe's
+agent as a process for each node, with the token of its service account."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.cluster import Cluster
+from tests.integration.plays import REPO, Played, Runner
+from tests.integration.rmd.bed import LOG_FILE, NAMESPACE, Obj
+from tests.rmd.agent_process import AgentProcess
+
+AGENT = "intel-rmd-agent"
+LABEL = "feature.node.kubernetes.io/cpu-rdt.RDTL3CA=true"
+
+
+@dataclass
+class ResctrlBed:
+    """A cluster, and its nodes' agents by name."""
+
+    cluster: Cluster
+    runner: Runner
+    agents: dict[str, AgentProcess]
+
+    def play(self, *arguments: str, **variables: Any) -> Played:
+        """The playbook rmd, with this back end."""
+        return self.runner.play(
+            "rmd", *arguments, hardware_enablement_options={"backend": "resctrl"}, **variables
+        )
+
+    def get(self, kind: str, name: str, namespace: str = "default") -> Obj:
+        """An object."""
+        text = self.cluster.kubectl("get", kind, name, "-n", namespace, "-o", "json")
+        return dict(json.loads(text))
+
+    def create(self, obj: Obj) -> None:
+        """Create an object, as a user does."""
+        self.cluster.kubectl("create", "-f", "-", stdin=yaml.safe_dump(obj))
+
+    def declared(self, node: str) -> Obj:
+        """A node's spec.workloads."""
+        state = self.get("rmdnodestate", f"rmd-node-state-{node}")
+        return dict(state["spec"].get("workloads") or {})
+
+    def groups(self) -> dict[str, dict[str, str]]:
+        """Node -> group without our prefix -> CPUs."""
+        return {
+            node: {
+                name.removeprefix("hardware-enablement"): cpus
+                for name, cpus in agent.groups().items()
+            }
+            for node, agent in self.agents.items()
+        }
+
+
+@contextmanager
+def make_bed(cluster: Cluster, runner: Runner, folder: Path, nodes: int) -> Iterator[ResctrlBed]:
+    """Nodes worker-node-1 and so on, deployed by the role; comes back when all agents run."""
+    names = cluster.add_nodes(nodes, profile="cpu-only", prefix="worker-node")
+    bed = ResctrlBed(cluster, runner, {})
+    cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rmd-crds.yaml"))
+    for name in names:
+        cluster.kubectl("label", "node", name, LABEL)
+    # No process speaks for the pods yet.
+    told = bed.play()
+    assert f"The agent does not answer on {nodes} of {nodes} nodes" in told.output.replace(
+        "\n", " "
+    )
+    annotations = {LOG_FILE: f"{folder}/logs/{{node}}"}
+    patch = {"spec": {"template": {"metadata": {"annotations": annotations}}}}
+    cluster.kubectl("patch", "daemonset", AGENT, "-n", NAMESPACE, "-p", json.dumps(patch))
+    cluster.kubectl("rollout", "status", f"daemonset/{AGENT}", "-n", NAMESPACE, "--timeout=120s")
+    bed.agents.update(_agents(bed, folder, names))
+    try:
+        for agent in bed.agents.values():
+            agent.start()
+        yield bed
+    finally:
+        for agent in bed.agents.values():
+            agent.stop()
+
+
+def _agents(bed: ResctrlBed, folder: Path, names: Sequence[str]) -> dict[str, AgentProcess]:
+    """Processes with what their pods have: settings, token and CA."""
+    credentials, settings = folder / "credentials", folder / "settings.json"
+    credentials.mkdir()
+    server = yaml.safe_load(bed.cluster.kubeconfig.read_text())["clusters"][0]["cluster"]
+    token = bed.cluster.kubectl("create", "token", AGENT, "-n", NAMESPACE)
+    (credentials / "token").write_text(token)
+    (credentials / "ca.crt").write_bytes(base64.b64decode(server["certificate-authority-data"]))
+    settings.write_text(bed.get("configmap", AGENT, NAMESPACE)["data"]["settings.json"])
+    return {
+        name: AgentProcess(
+            name,
+            _made(folder / name),
+            folder / "logs" / name,
+            server["server"],
+            credentials,
+            settings,
+        )
+        for name in names
+    }
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder

@@ -1,0 +1,213 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The back end resctrl, from deployment to removal: the agents write what runs declare, and repair
+without a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils._interface import arguments
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd import workload_run
+from tests.cluster import Cluster
+from tests.integration.in_process import Module
+from tests.integration.plays import Runner
+from tests.integration.rmd.bed import until
+from tests.integration.rmd.resctrl_bed import ResctrlBed, make_bed
+from tests.integration.rmd.test_objects_v03 import workload
+from tests.integration.rmd.test_pods import guaranteed
+from tests.rmd.resctrl import Resctrl
+
+pytestmark = pytest.mark.rmd
+
+ONE, TWO = "worker-node-1", "worker-node-2"
+WEB = "hardware-enablement.rmdworkload-guaranteed-cache"
+NOWHERE = "https://127.0.0.1:1"
+
+
+@pytest.fixture(scope="module")
+def bed(
+    cluster: Cluster, runner: Runner, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ResctrlBed]:
+    with make_bed(cluster, runner, tmp_path_factory.mktemp("rmd"), 2) as made:
+        yield made
+
+
+def the_role_deploys_no_daemon_and_no_certificate(bed: ResctrlBed) -> None:
+    until(lambda: all(agent.log.exists() for agent in bed.agents.values()), "the first reports")
+    mark = bed.cluster.mark()
+    bed.play().check()
+    assert bed.runner.writes(mark) == []
+    kubectl = partial(bed.cluster.kubectl, "-n", "intel-rmd", "get", "-o", "name")
+    assert kubectl("daemonsets") == "daemonset.apps/intel-rmd-agent\n"
+    assert kubectl("secrets") == ""
+
+
+def the_operators_examples_are_in_force(bed: ResctrlBed, reconcile: Module) -> None:
+    """samples/rmd-workload-guaranteed-cache.yaml; and the one with P-states, which only RMD sets."""
+    spec: dict[str, Any] = {"coreIds": ["0", "1", "2", "3"], "cache": {"max": 2, "min": 2}}
+    bed.create(workload("rmdworkload-guaranteed-cache", nodes=[ONE, TWO], **spec))
+    result = reconcile.done()
+    assert result["requests"]["PATCH"] == 2
+    status = bed.get("rmdworkload", "rmdworkload-guaranteed-cache")["status"]
+    assert {found["type"]: found["status"] for found in status["conditions"]} == {
+        "Ready": "True",
+        "Enforced": "True",
+        "Degraded": "False",
+        "Invalid": "False",
+    }
+    assert status["workloadStates"][ONE]["cosName"] == WEB
+    group = bed.agents[ONE].tree.dump()[WEB]
+    assert (group["cpus_list"], group["L3"]) == ("0-3", {0: "c0", 1: "7ff"})
+    pstate = {"ratio": "3.0", "monitoring": "on"}
+    bed.create(
+        workload("with-pstate", nodes=[ONE], coreIds=["4"], cache=spec["cache"], pstate=pstate)
+    )
+    assert "which only RMD sets" in reconcile.failed()
+    bed.cluster.kubectl("delete", "rmdworkload", "with-pstate", "--wait=false")
+
+
+def a_second_run_writes_nothing_and_looks_once(
+    bed: ResctrlBed, runner: Runner, reconcile: Module
+) -> None:
+    reconcile.done()
+    mark = bed.cluster.mark()
+    result = reconcile.done()
+    assert (result["changed"], result["requests"]) == (False, {"GET": 2})
+    assert runner.writes(mark) == []
+    logs = [
+        event
+        for event in bed.cluster.audit(user=runner.user, since=mark)
+        if event["requestURI"].partition("?")[0].endswith("/log")
+        and event["stage"] == "ResponseComplete"
+    ]
+    assert len(logs) == 2
+
+
+# What happens to a node; all of it is mended without a run.
+def repaired_by_no_run(bed: ResctrlBed, what: str) -> None:
+    agent = bed.agents[ONE]
+    before = agent.tree.dump()
+    by_hand: dict[str, Callable[[Resctrl], object]] = {
+        "cores moved": lambda tree: tree.take_back(WEB, [3]),
+        "ways moved": lambda tree: tree.set_masks(WEB, {0: 0x3}),
+        "group deleted": lambda tree: tree.remove(WEB),
+    }
+    if what in by_hand:
+        by_hand[what](agent.tree)
+    else:
+        agent.kill()
+        agent.tree.reset()
+        # A boot; and one at which the API server cannot be reached.
+        agent.start(NOWHERE if what == "boot alone" else "")
+    until(lambda: agent.tree.dump() == before, f"the repair of {what}")
+    if what == "boot alone":
+        until(lambda: any("API server" in text for text in agent.said()["problems"]), "its word")
+        agent.kill()
+        agent.start()
+        until(lambda: agent.said()["problems"] == [], "the API server's answer")
+
+
+def an_object_that_changes_while_no_agent_runs_waits_for_it(
+    bed: ResctrlBed, reconcile: Module
+) -> None:
+    agent = bed.agents[TWO]
+    agent.kill()
+    bed.create(workload("late", nodes=[TWO], coreIds=["5"], cache={"max": 1, "min": 1}))
+    assert "the agent has not seen it yet" in reconcile.failed()
+    agent.start()
+    until(lambda: bed.groups()[TWO].get(".late") == "5", "the agent's start")
+    reconcile.done()
+    mark = bed.cluster.mark()
+    reconcile.unchanged()
+    assert bed.runner.writes(mark) == []
+    bed.cluster.kubectl("delete", "rmdworkload", "late", "--wait=false")
+    reconcile.done()
+    assert ".late" not in bed.groups()[TWO]
+
+
+def nonsense_is_told_and_holds_up_nothing(bed: ResctrlBed, reconcile: Module) -> None:
+    odd = {"odd": {"coreIds": ["five"], "cache": {"max": 1, "min": 1}}, "none": {}}
+    patch = {"spec": {"workloads": odd}}
+    name = f"rmd-node-state-{ONE}"
+    words = ("patch", "rmdnodestate", name, "--type=merge", "-p")
+    bed.cluster.kubectl(*words, json.dumps(patch))
+    until(lambda: "odd" in bed.agents[ONE].said()["declared"], "the agent's answer")
+    declared = bed.agents[ONE].said()["declared"]
+    assert declared["odd"] == {"why": "'five' is no core"}
+    assert set(bed.groups()[ONE]) == {WEB.removeprefix("hardware-enablement")}
+    reconcile.done()
+    state = bed.get("rmdnodestate", name)["status"]["conditions"]
+    enforced = next(found for found in state if found["type"] == "Enforced")
+    assert (enforced["status"], "odd: 'five' is no core" in enforced["message"]) == ("False", True)
+    bed.cluster.kubectl(*words, json.dumps({"spec": {"workloads": dict.fromkeys(odd)}}))
+
+
+def a_pod_has_its_cache_before_a_run_and_no_longer_than_it_lives(
+    bed: ResctrlBed, reconcile: Module
+) -> None:
+    allocatable = bed.get("node", ONE)["status"]["allocatable"]
+    assert allocatable["intel.com/l3_cache_ways"] == "5"
+    pod = guaranteed("web", cpus=2)
+    pod["spec"]["nodeName"] = ONE
+    bed.create(pod)
+    bed.cluster.kubectl("wait", "--for=condition=Ready", "pod/web", "--timeout=120s")
+    uid = bed.get("pod", "web")["metadata"]["uid"]
+    bed.agents[ONE].give({uid: {"nginx1": "6-7"}})
+    group = ".web-rmd-workload-nginx1"
+    until(lambda: bed.groups()[ONE].get(group) == "6-7", "the pod's cache")
+    reconcile.done()
+    assert bed.declared(ONE)[group[1:]]["pod"] == uid
+    assert bed.get("rmdworkload", group[1:])["status"]["workloadStates"][ONE]["enforced"] is True
+    bed.cluster.kubectl("delete", "pod", "web")
+    until(lambda: group not in bed.groups()[ONE], "the end of the pod's cache")
+    until(
+        lambda: "deletionTimestamp" in bed.get("rmdworkload", group[1:])["metadata"],
+        "the garbage collector",
+    )
+    reconcile.done()
+    assert group[1:] not in bed.declared(ONE)
+
+
+def what_cannot_be_is_rolled_back(bed: ResctrlBed, runner: Runner) -> None:
+    """rmd_workload, on two nodes; on one of them somebody else has the core."""
+    tree = bed.agents[TWO].tree
+    tree.make("COS2")
+    tree.assign("COS2", [6])
+    module = Module(workload_run.run, arguments.RMD_WORKLOAD, runner.kubeconfig)
+    wanted = {"nodes": [ONE, TWO], "uuid": "w", "core_ids": ["6"], "cache": {"max": 1, "min": 1}}
+    assert "core 6 is in group COS2, which somebody else has made" in module.failed(**wanted)
+    assert ["w" in bed.declared(node) for node in (ONE, TWO)] == [False, False]
+    bed.agents[TWO].tree.remove("COS2")
+    module.done(**wanted)
+    assert [found[".w"] for found in bed.groups().values()] == ["6", "6"]
+    module.unchanged(**wanted)
+    module.done(nodes=[ONE, TWO], uuid="w", state="absent")
+    assert [".w" in found for found in bed.groups().values()] == [False, False]
+
+
+def removal_gives_everything_back(bed: ResctrlBed, runner: Runner) -> None:
+    runner.play("rmd_remove").check()
+    assert bed.groups() == {ONE: {}, TWO: {}}
+    for agent in bed.agents.values():
+        assert agent.tree.dump()["."]["L3"] == {0: "7ff", 1: "7ff"}
+
+
+def test_from_deployment_to_removal(bed: ResctrlBed, runner: Runner, reconcile: Module) -> None:
+    """One story: each step goes on from the one before."""
+    the_role_deploys_no_daemon_and_no_certificate(bed)
+    the_operators_examples_are_in_force(bed, reconcile)
+    a_second_run_writes_nothing_and_looks_once(bed, runner, reconcile)
+    for what in ("cores moved", "ways moved", "group deleted", "boot", "boot alone"):
+        repaired_by_no_run(bed, what)
+    an_object_that_changes_while_no_agent_runs_waits_for_it(bed, reconcile)
+    nonsense_is_told_and_holds_up_nothing(bed, reconcile)
+    a_pod_has_its_cache_before_a_run_and_no_longer_than_it_lives(bed, reconcile)
+    what_cannot_be_is_rolled_back(bed, runner)
+    removal_gives_everything_back(bed, runner)
