@@ -63,7 +63,9 @@ nodes:
       description: That failure in a sentence.
       type: str
     dialect:
-      description: V(v0.2) or V(v0.3), by the workloads; empty where none runs.
+      description:
+        - V(v0.2) or V(v0.3), by the workloads; empty where none runs. V(resctrl) where the node's
+          agent divides the cache.
       type: str
     workloads:
       description: The workloads, with the options of M(hardware.enablement.rmd_workload) and what RMD says of them.

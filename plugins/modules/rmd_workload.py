@@ -212,7 +212,9 @@ nodes:
       description: The failure in a sentence.
       type: str
     dialect:
-      description: The daemon's dialect; empty where nothing told it.
+      description:
+        - The daemon's dialect, or V(resctrl) where the node's agent divides the cache; empty where
+          nothing told it.
       type: str
     actions:
       description:

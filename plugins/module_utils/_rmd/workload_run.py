@@ -26,6 +26,7 @@ from .nodes.node_results import (
     NodeReport,
     WriteSettings,
 )
+from .nodes.node_run import NodeRun
 from .nodes.rules import problems
 from .workloads import PARTS, Workload
 
@@ -48,6 +49,8 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         for run_of_node in runs:
             run_of_node.decide(NodeJob(present, absent))
         execute(runs, settings)
+        kept = [each_run for each_run in runs if not (each_run.failed or each_run.has_work)]
+        each(kept, NodeRun.prove_kept, settings)
         requests = fleet.requests
     reports = [each_run.report for each_run in runs]
     result: Obj = {

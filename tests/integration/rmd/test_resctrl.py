@@ -188,6 +188,14 @@ def what_cannot_be_is_rolled_back(bed: ResctrlBed, runner: Runner) -> None:
     module.done(**wanted)
     assert [found[".w"] for found in bed.groups().values()] == ["6", "6"]
     module.unchanged(**wanted)
+    tree = bed.agents[TWO].tree
+    tree.make("COS2")
+    tree.assign("COS2", [6])
+    until(lambda: ".w" not in bed.groups()[TWO], "the agent's word")
+    # There is nothing to send, and it is not in force.
+    assert "core 6 is in group COS2" in module.failed(**wanted)
+    bed.agents[TWO].tree.remove("COS2")
+    until(lambda: ".w" in bed.groups()[TWO], "the repair")
     module.done(nodes=[ONE, TWO], uuid="w", state="absent")
     assert [".w" in found for found in bed.groups().values()] == [False, False]
 

@@ -161,6 +161,12 @@ class NodeRun:
         kind = "not_restored" if self._journal.lost else problem.kind
         self.report.error = self._error("Cannot roll back", kind, why)
 
+    def prove_kept(self) -> None:
+        """Where nothing has to be sent: what is declared as it is asked for, and not in force, is a
+        failure all the same."""
+        look = self.look or NodeSnapshot(())
+        self._guarded(lambda: self._tell_pending(self._pending(self.report.actions, look)))
+
     def withhold(self) -> None:
         """Another node has failed before anything was written."""
         if not self.failed:
