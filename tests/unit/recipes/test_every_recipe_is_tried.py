@@ -11,7 +11,7 @@ import ast
 import pytest
 
 from tests.integration.plays import REPO
-from tests.integration.test_recipes_at_once import VENDORS
+from tests.integration.vendors import VENDORS
 
 INTEGRATION = REPO / "tests" / "integration"
 AT_ONCE = "test_recipes_at_once.py"
