@@ -317,7 +317,8 @@ def test_charts_are_told_the_push_secret_of_a_namespace_that_is_there(openshift:
     openshift.kubectl("create", "namespace", "pushing")
     openshift.kubectl("create", "-n", "pushing", "-f", "-", stdin=json.dumps(account))
     module = state_apply(openshift)
-    given = {**parameters("upgrade-aware"), "namespace": "pushing", "adopt": True}
+    # An instance, so that the record of the recipe itself knows nothing of this namespace.
+    given = {**parameters("upgrade-aware"), "instance": "pushing", "adopt": True}
     module.done(**given)
     assert items(openshift, "pushing", "configmap")["kernels"]["data"]["push"] == (
         "builder-dockercfg-x7k2p"
