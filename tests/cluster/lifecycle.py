@@ -385,18 +385,31 @@ def _has_default_account(api: Api) -> bool:
 
 
 def _stop(folder: Path) -> int:
-    """Stop every process of the cluster: controllers, then the API server, etcd last; return how
-    many there were.
+    """Stop every process of the cluster; return how many there were.
 
-    An API server whose etcd goes first hangs for minutes and keeps its port.
+    Looks again until nothing new is there: one that was being started when the tool was killed lets go of
+    the tool's lock a moment before its environment can be read.
     """
+    stopped: set[Process] = set()
+    while found := _running(folder) - stopped:
+        _stop_in_order(found)
+        stopped |= found
+    clear_fleet(folder)
+    return len(stopped)
+
+
+def _running(folder: Path) -> set[Process]:
+    """Each live process of the cluster, noted or not, once."""
     found = {process.pid: process for process in processes.marked(folder)}
     found.update({process.pid: process for process in processes.noted(folder) if process.alive})
+    return set(found.values())
+
+
+def _stop_in_order(running: set[Process]) -> None:
+    """Stop controllers, then the API server, etcd last: an API server whose etcd goes first hangs
+    for minutes and keeps its port."""
     by_name = {"etcd": list[Process](), "kube-apiserver": list[Process](), "": list[Process]()}
-    for process in found.values():
+    for process in running:
         by_name[process.program if process.program in by_name else ""].append(process)
-    processes.stop(by_name[""], patience=5)
-    processes.stop(by_name["kube-apiserver"], patience=5)
-    processes.stop(by_name["etcd"], patience=5)
-    clear_fleet(folder)
-    return len(found)
+    for program in ("", "kube-apiserver", "etcd"):
+        processes.stop(by_name[program], patience=5)

@@ -128,12 +128,13 @@ def test_an_operator_is_taken_over_and_no_driver_restarts(cluster: Cluster, runn
         assert "NVIDIADriver all, ClusterPolicy cluster-policy is deleted" in played.output
     assert "operator_import_stop=true" in played.output
 
-    # Killed when the drivers' pods are nobody's.
+    # Killed when the drivers' pods are nobody's; our DaemonSet for them may be there a moment later.
     run = runner.start("import_operator", **STOP)
     path = f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets"
     sight.eventually(
-        lambda: (
-            not any("driver" in each["metadata"]["name"] for each in cluster.api.get(path)["items"])
+        lambda: not any(
+            each["metadata"]["name"].startswith("nvidia-gpu-driver")
+            for each in cluster.api.get(path)["items"]
         )
     )
     kill(cluster, run, lock="nvidia-gpu")
