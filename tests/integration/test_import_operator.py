@@ -132,9 +132,11 @@ def test_an_operator_is_taken_over_and_no_driver_restarts(cluster: Cluster, runn
     run = runner.start("import_operator", **STOP)
     path = f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets"
     sight.eventually(
-        lambda: not any(
-            each["metadata"]["name"].startswith("nvidia-gpu-driver")
-            for each in cluster.api.get(path)["items"]
+        lambda: (
+            not any(
+                each["metadata"]["name"].startswith("nvidia-gpu-driver")
+                for each in cluster.api.get(path)["items"]
+            )
         )
     )
     kill(cluster, run, lock="nvidia-gpu")
