@@ -20,7 +20,7 @@ from tests.gates.place import REPO, Place
 
 HEARTBEAT_S = 60
 TAIL_LINES = 80
-REASON_CHARACTERS = 160
+REASON_CHARACTERS = 700
 
 
 class StepError(Exception):

@@ -32,6 +32,7 @@ SIMULATED: dict[str, Any] = yaml.safe_load(
     (REPO / "tests" / "scenes" / "simulated.yml").read_text()
 )
 _RECAP = re.compile(r"^\S+\s*: ok=\d+\s+changed=(?P<changed>\d+).*failed=\d+", re.MULTILINE)
+_TASK = re.compile(r"^(?=TASK \[)", re.MULTILINE)
 
 
 def make_namespace(cluster: Cluster, name: str) -> None:
@@ -59,14 +60,24 @@ class Played:
         return sum(int(found["changed"]) for found in _RECAP.finditer(self.output))
 
     def unchanged(self) -> Played:
-        """The same after a good run that changed nothing, or an assertion with the whole output."""
-        assert (self.code, self.changed) == (0, 0), self.output
+        """The same after a good run that changed nothing, or an assertion with what it printed."""
+        assert (self.code, self.changed) == (0, 0), self._printed
         return self
 
     def check(self) -> Played:
-        """The same, or an assertion with the whole output."""
-        assert self.code == 0, self.output
+        """The same, or an assertion with what it printed."""
+        assert self.code == 0, self._printed
         return self
+
+    @property
+    def _printed(self) -> str:
+        """The whole output after the lines of what failed, or else changed: CI shows the beginning
+        only."""
+        tasks = _TASK.split(self.output)
+        for results in ("fatal: ", "failed: ", "changed: "):
+            if found := [task for task in tasks if f"\n{results}" in task]:
+                return "\n".join((*found, "in", self.output))
+        return self.output
 
 
 class Runner:
