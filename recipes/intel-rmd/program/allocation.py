@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from cpusets import parse
 from declared import BESTEFFORT, GUARANTEED, SHARED, SHARED_GROUP, Entry, is_ours
 from pools import Pools
 
@@ -70,6 +72,18 @@ class NoRoomError(Exception):
     def __init__(self, entry: Entry, why: str) -> None:
         super().__init__(why)
         self.entry = entry
+
+
+def tree_of(seen: Mapping[str, Any]) -> dict[str, Group]:
+    """The groups that there are, by the report's "resctrl". Raises ValueError. Pure."""
+    return {
+        name: Group(
+            parse(group["cpus_list"]),
+            {cache: int(mask, 16) for cache, mask in group["schemata"].get("L3", {}).items()},
+            group["schemata"].get("MB", {}),
+        )
+        for name, group in seen["groups"].items()
+    }
 
 
 def allocate(

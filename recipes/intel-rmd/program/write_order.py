@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from allocation import DEFAULT, Group, Tree
 from declared import is_ours
+from resctrl import Files
 
 REMOVE, MAKE, SCHEMATA, CPUS = "remove", "make", "schemata", "cpus_list"
 
@@ -26,6 +27,15 @@ class Write:
     what: str
     group: str
     text: str = ""
+
+    def take(self, files: Files) -> None:
+        """Do it. Raises RefusedWriteError."""
+        if self.what == MAKE:
+            files.make(self.group)
+        elif self.what == REMOVE:
+            files.remove(self.group)
+        else:
+            files.write(self.group, self.what, self.text)
 
 
 def steps(tree: Tree, wanted: Tree, min_bits: int) -> Iterator[Write]:

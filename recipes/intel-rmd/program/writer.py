@@ -21,13 +21,13 @@ from typing import Any
 import declared
 import pod_claims
 import resctrl
-from allocation import DEFAULT, Group, Machine, Tree, allocate
+from allocation import DEFAULT, Machine, Tree, allocate, tree_of
 from api_server import ApiServer, Watch
 from cpusets import parse
 from declared import Entry, is_ours
 from pools import Pools
 from resctrl import Files, RefusedWriteError
-from write_order import MAKE, REMOVE, Write, steps
+from write_order import Write, steps
 
 _STATES = "/apis/intel.com/v1alpha1/namespaces/default/rmdnodestates"
 _PODS = "/api/v1/pods"
@@ -146,12 +146,7 @@ class Writer:
         """Take the steps; the group of the one that the kernel refuses, and why, or None."""
         for write in writes:
             try:
-                if write.what == MAKE:
-                    self._files.make(write.group)
-                elif write.what == REMOVE:
-                    self._files.remove(write.group)
-                else:
-                    self._files.write(write.group, write.what, write.text)
+                write.take(self._files)
             except RefusedWriteError as error:
                 return write.group, str(error)
         return None
@@ -170,18 +165,6 @@ def wanted_entries(found: Mapping[str, Any], report: Report) -> tuple[list[Entry
     here = [entry for entry in entries if entry.uuid not in refused]
     claimed = pod_claims.claims(found["pods"], entries, report)
     return [*here, *(entry for entry in claimed if entry.uuid not in refused)], refused
-
-
-def tree_of(seen: Report) -> dict[str, Group]:
-    """The groups that there are, by the report's "resctrl". Raises ValueError. Pure."""
-    return {
-        name: Group(
-            parse(group["cpus_list"]),
-            {cache: int(mask, 16) for cache, mask in group["schemata"].get("L3", {}).items()},
-            group["schemata"].get("MB", {}),
-        )
-        for name, group in seen["groups"].items()
-    }
 
 
 def machine_of(seen: Report, report: Report, settings: Mapping[str, Any]) -> Machine:

@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
+    read_bundle,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import FACETS
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.lookups import settled
@@ -150,12 +153,6 @@ class Rendering:
 
 
 Render = Callable[..., Rendering]
-
-
-def read_bundle(folder: Path) -> dict[str, str]:
-    """The files of a recipe's folder as the engine takes them."""
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".pyc"]
-    return {str(path.relative_to(folder)): path.read_text() for path in files}
 
 
 def renderer(folder: Path) -> Render:

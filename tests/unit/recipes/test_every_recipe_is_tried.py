@@ -44,6 +44,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         "test_dra.py",
         "test_gpus_are_claimed_where_the_recipe_for_them_is_extended",
     ),
+    "rdt-classes": (
+        "kubelet/test_container_classes.py",
+        "classes_are_made_true_and_then_left_alone",
+        "disabled_it_is_gone",
+    ),
     "runtime-hook": (
         "kubelet/test_cdi_hook.py",
         "a_second_run_changes_nothing",
