@@ -21,6 +21,11 @@ extends_documentation_fragment:
   - hardware.enablement.common.reads
   - hardware.enablement.common.rmd
   - hardware.enablement.common.rmd_nodes
+options:
+  failure_grace:
+    description: Seconds for which a node that cannot be asked is asked again, every second.
+    type: int
+    default: 0
 seealso:
   - module: hardware.enablement.rmd_workload
 """

@@ -489,7 +489,7 @@ RMD_WORKLOAD: Spec = {
     "lock_wait": {"type": "int", "default": 75},
 }
 
-RMD_INFO: Spec = {**RMD, **RMD_NODES}
+RMD_INFO: Spec = {**RMD, **RMD_NODES, "failure_grace": {"type": "int", "default": 0}}
 
 RMD_RECONCILE: Spec = {
     **RMD,

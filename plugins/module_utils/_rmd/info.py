@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from .._cluster.client import connect
+from .._cluster.client import Client, connect
 from .._json import Obj
 from .._runs.context import RunContext
 from .daemon.daemons import select_nodes
@@ -21,19 +23,33 @@ from .nodes.node_results import describe_look
 from .nodes.node_snapshot import look_at
 from .rmd_errors import RmdError
 
+# Seconds until nodes are asked again.
+AGAIN_S = 1.0
+
 
 def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
     """rmd_info. A node that cannot be asked is a finding, not a failure."""
     client = connect(params)
     nodes = select_nodes(client, params)
     saved = all_saved(client)
-    with open_fleet(client, params, nodes) as fleet:
-        with ThreadPoolExecutor(max(1, params["parallel"]), thread_name_prefix="rmd") as pool:
-            found = list(pool.map(lambda node: _ask(node, fleet), fleet.writers))
-        requests = fleet.requests
+    patience = time.monotonic() + params["failure_grace"]
+    found, requests = _ask_all(client, params, nodes)
+    while not all(entry["reachable"] for entry in found) and time.monotonic() < patience:
+        time.sleep(AGAIN_S)
+        found, more = _ask_all(client, params, nodes)
+        requests = dict(Counter(requests) + Counter(more))
     for entry in found:
         entry["unfinished"] = [str(body.get("uuid") or "") for body in saved.get(entry["node"], [])]
     return {"changed": False, "nodes": found, "requests": requests}
+
+
+def _ask_all(
+    client: Client, params: Mapping[str, Any], nodes: Sequence[str] | None
+) -> tuple[list[Obj], dict[str, int]]:
+    with open_fleet(client, params, nodes) as fleet:
+        with ThreadPoolExecutor(max(1, params["parallel"]), thread_name_prefix="rmd") as pool:
+            found = list(pool.map(lambda node: _ask(node, fleet), fleet.writers))
+        return found, fleet.requests
 
 
 def _ask(node: str, fleet: Fleet) -> Obj:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -101,6 +102,18 @@ def test_nodes_without_a_daemon(v03: WorkloadBed) -> None:
     assert result["nodes"][0]["kind"] == "no_such_node"
     assert result["nodes"][1]["outcome"] == "withheld"
     v03.cluster.remove_nodes(extra)
+
+
+def test_a_daemon_that_is_not_there_yet_is_asked_again(v03: WorkloadBed) -> None:
+    server = v03.server(0)
+    server.stop()
+    (silent,) = v03.info(nodes=v03.nodes[:1])["nodes"]
+    assert not silent["reachable"]
+    again = threading.Timer(2, server.start)
+    again.start()
+    (found,) = v03.info(nodes=v03.nodes[:1], failure_grace=60)["nodes"]
+    again.join()
+    assert found["reachable"], found
 
 
 def test_a_host_port_that_is_not_there(v03: WorkloadBed) -> None:

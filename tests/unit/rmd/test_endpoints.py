@@ -68,7 +68,8 @@ def test_the_newest_that_is_ready() -> None:
     ("pods", "why"),
     [
         ([], "no pod of the daemon runs there"),
-        ([pod(ready="False")], "rmd-1 is not ready"),
+        ([pod(ready="False")], "rmd-1 is not ready yet"),
+        ([pod("old", going=True)], "old is being replaced"),
         (
             [pod("rmd-1", {"name": "http", "containerPort": 80})],
             "no port called rmd-tls or rmd-debug",
