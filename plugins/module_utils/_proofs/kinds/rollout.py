@@ -275,19 +275,15 @@ def _is_current(observation: Observation[RolloutSettings], pod: Obj, daemonset: 
 
     The number of the template says so at once. After a change back to an earlier template the
     numbers differ, and the hash of the newest revision has to be compared
-    (kubernetes/pkg/controller/daemon/util, IsPodUpdated).
+    (kubernetes/pkg/controller/daemon/util, IsPodUpdated). That all pods are of it, as the DaemonSet
+    says, does not help: it may have been told of later than this pod, which is gone then.
     """
     metadata, labels = daemonset["metadata"], pod["metadata"].get("labels") or {}
-    status = daemonset.get("status") or {}
     number = (metadata.get("annotations") or {}).get("deprecated.daemonset.template.generation")
     if number is None or labels.get("pod-template-generation") in (None, number):
         return True
-    updated, desired = (
-        int(status.get("updatedNumberScheduled", 0)),
-        int(status.get("desiredNumberScheduled", 0)),
-    )
-    if updated in (0, desired):
-        return updated == desired
+    if not (daemonset.get("status") or {}).get("updatedNumberScheduled"):
+        return False
     newest = ReadRevision(
         metadata["namespace"], metadata["name"], metadata["uid"], int(metadata.get("generation", 0))
     )

@@ -712,15 +712,16 @@ class TestVersion:
         rig.snapshot.put_pod(pod)
         return rig
 
-    def test_back_to_an_earlier_template_needs_no_restart(self) -> None:
-        result = self.rig(updated=3).observation()["driver"]
-        assert (result.phase, result.restart_pending) == (Phase.READY, False)
+    def test_while_no_pod_is_of_the_newest_this_one_is_not(self) -> None:
+        result = self.rig(updated=0).observation()["driver"]
+        assert (result.phase, result.restart_pending) == (Phase.READY, True)
 
+    @pytest.mark.parametrize("updated", [1, 3], ids=["some", "all"])
     @pytest.mark.parametrize(
         ("newest", "pending"), [("first", False), ("second", True), ("", True)]
     )
-    def test_half_way_the_newest_revision_decides(self, newest: str, pending: bool) -> None:
-        rig = self.rig(updated=1)
+    def test_the_newest_revision_decides(self, newest: str, pending: bool, updated: int) -> None:
+        rig = self.rig(updated)
         assert rig.observation()["driver"].phase is Phase.WAITING
         rig.answer(ReadRevision("demo", "driver", "uid-driver", 1), newest)
         result = rig.observation()["driver"]
