@@ -52,7 +52,7 @@ class Site:
         images |= {"driver_kernel_module_type": self.modules}
         every = {"driver_images": {self.kernel: IMAGE}, **images, **self.options, **options}
         return self.runner.play(
-            playbook, hardware_enablement_options=every, hardware_enablement_failure_grace=5
+            playbook, hardware_enablement_options=every, hardware_enablement_failure_grace=10
         )
 
     def install(self, node: str, gpus: Gpus) -> None:

@@ -79,7 +79,7 @@ class Site:
                     "source": False,
                 }
             ],
-            "hardware_enablement_failure_grace": 5,
+            "hardware_enablement_failure_grace": 10,
             **{f"hardware_enablement_{name}": value for name, value in others.items()},
         }
 

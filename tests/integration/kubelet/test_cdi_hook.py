@@ -27,7 +27,7 @@ HOOK = "hardware-enablement.io/runtime-hook=all"
 LIBRARY, DEVICE = "/usr/local/lib/libacme.so.1", "/dev/acme0"
 VARIABLES: dict[str, Any] = {
     "hardware_enablement_recipe": "runtime-hook",
-    "hardware_enablement_failure_grace": 5,
+    "hardware_enablement_failure_grace": 10,
     "hardware_enablement_options": {
         "inventory": [
             f"device {DEVICE}",

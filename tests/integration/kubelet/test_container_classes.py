@@ -59,7 +59,7 @@ def play(runner: Runner, **options: Any) -> Played:
     return runner.play(
         "enable",
         hardware_enablement_recipe=RECIPE,
-        hardware_enablement_failure_grace=5,
+        hardware_enablement_failure_grace=10,
         hardware_enablement_options=settings,
     )
 

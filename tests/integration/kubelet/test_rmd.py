@@ -56,7 +56,7 @@ class Site:
             "hardware_enablement_rmd_image": "localhost/rmd:1",
             "hardware_enablement_rmd_endpoint": "port_forward",
             # Longer than a log may need that is not there yet just after a container has ended.
-            "hardware_enablement_failure_grace": 8,
+            "hardware_enablement_failure_grace": 10,
             "hardware_enablement_options": {
                 "agent_image": "localhost/python-base:1",
                 "agent_interval": 1,
