@@ -34,22 +34,27 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
     saved = all_saved(client)
     patience = time.monotonic() + params["failure_grace"]
     found, requests = _ask_all(client, params, nodes)
-    while not all(entry["reachable"] for entry in found) and time.monotonic() < patience:
+    while (silent := _silent(found)) and time.monotonic() < patience:
         time.sleep(AGAIN_S)
-        found, more = _ask_all(client, params, nodes)
+        again, more = _ask_all(client, params, silent)
+        found |= again
         requests = dict(Counter(requests) + Counter(more))
-    for entry in found:
-        entry["unfinished"] = [str(body.get("uuid") or "") for body in saved.get(entry["node"], [])]
-    return {"changed": False, "nodes": found, "requests": requests}
+    for node, entry in found.items():
+        entry["unfinished"] = [str(body.get("uuid") or "") for body in saved.get(node, [])]
+    return {"changed": False, "nodes": list(found.values()), "requests": requests}
+
+
+def _silent(found: Mapping[str, Obj]) -> list[str]:
+    return [node for node, entry in found.items() if not entry["reachable"]]
 
 
 def _ask_all(
     client: Client, params: Mapping[str, Any], nodes: Sequence[str] | None
-) -> tuple[list[Obj], dict[str, int]]:
+) -> tuple[dict[str, Obj], dict[str, int]]:
     with open_fleet(client, params, nodes) as fleet:
         with ThreadPoolExecutor(max(1, params["parallel"]), thread_name_prefix="rmd") as pool:
             found = list(pool.map(lambda node: _ask(node, fleet), fleet.writers))
-        return found, fleet.requests
+        return {entry["node"]: entry for entry in found}, fleet.requests
 
 
 def _ask(node: str, fleet: Fleet) -> Obj:

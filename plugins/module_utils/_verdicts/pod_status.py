@@ -7,6 +7,7 @@ the scheduler."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from .._json import Obj
 from .._times import seconds
@@ -114,6 +115,13 @@ def is_ready(pod: Obj) -> bool:
     ready = condition(pod, "Ready")
     return bool(
         ready and ready.get("status") == "True" and not pod["metadata"].get("deletionTimestamp")
+    )
+
+
+def newest(pods: Iterable[Obj]) -> Obj | None:
+    """The pod that was made last; None without any."""
+    return max(
+        pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp") or ""), default=None
     )
 
 

@@ -12,7 +12,14 @@ from ..._cluster.kinds import Kind
 from ..._cluster.rights import Right
 from ..._errors import InvalidInput
 from ..._json import Obj
-from ..._verdicts.pod_status import IMAGE_REASONS, condition, crashed_container, judge, statuses
+from ..._verdicts.pod_status import (
+    IMAGE_REASONS,
+    condition,
+    crashed_container,
+    judge,
+    newest,
+    statuses,
+)
 from ..._verdicts.verdict import Outcome
 from ..failures import INTERRUPTED, TIMED_OUT, BuildPhase, classify, failure, reason_of
 from ..orders import BuildOrder, Built
@@ -248,13 +255,10 @@ class JobBuilder(ClusterBuilder):
 
     def newest_pod(self, order: BuildOrder) -> Obj | None:
         """The last pod that the order's Job has made; None while there is none."""
-        own = [
+        return newest(
             pod
             for pod in self._pods.values()
             if (pod["metadata"].get("labels") or {}).get(_JOB_NAME) == order.name
-        ]
-        return max(
-            own, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")), default=None
         )
 
     def _log(self, pod: Obj | None, lines: int) -> list[str]:

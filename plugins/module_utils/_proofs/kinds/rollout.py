@@ -29,6 +29,7 @@ from ..._verdicts.pod_status import (
     judge,
     keeps_ending,
     last_line,
+    newest,
     unready_container,
 )
 from ..._verdicts.reasons import UNDER_WAY, Reason
@@ -129,10 +130,7 @@ def _workload(observation: Observation[RolloutSettings], key: ObjectKey) -> Verd
 def _newest(observation: Observation[RolloutSettings], workload: Obj) -> Obj | None:
     """The newest pod of a workload: what is wrong with older ones may be over with the version that
     they are of."""
-    pods = pods_of(workload, observation.snapshot.pods_of_state(observation.plan.name))
-    return max(
-        pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")), default=None
-    )
+    return newest(pods_of(workload, observation.snapshot.pods_of_state(observation.plan.name)))
 
 
 def _trouble(observation: Observation[RolloutSettings], pod: Obj | None) -> Verdict | None:
@@ -148,7 +146,7 @@ def _job(observation: Observation[RolloutSettings], key: ObjectKey, job: Obj) ->
     """A Job is ready when it is complete. One that has failed stays so: no patience helps."""
     if (condition(job, "Complete") or {}).get("status") == "True":
         return PASSED
-    newest = _newest(observation, job)
+    pod = _newest(observation, job)
     failed = condition(job, "Failed") or {}
     if failed.get("status") == "True":
         why = (
@@ -162,8 +160,8 @@ def _job(observation: Observation[RolloutSettings], key: ObjectKey, job: Obj) ->
             seconds(failed.get("lastTransitionTime")),
             heals=False,
         )
-        return with_last_line(observation, newest, verdict) if newest else verdict
-    trouble = _trouble(observation, newest)
+        return with_last_line(observation, pod, verdict) if pod else verdict
+    trouble = _trouble(observation, pod)
     if trouble:
         return trouble
     tries = int((job.get("status") or {}).get("failed", 0))
@@ -284,10 +282,10 @@ def _is_current(observation: Observation[RolloutSettings], pod: Obj, daemonset: 
         return True
     if not (daemonset.get("status") or {}).get("updatedNumberScheduled"):
         return False
-    newest = ReadRevision(
+    question = ReadRevision(
         metadata["namespace"], metadata["name"], metadata["uid"], int(metadata.get("generation", 0))
     )
-    answer = observation.query(newest, REVISION_MAX_AGE_S)
+    answer = observation.query(question, REVISION_MAX_AGE_S)
     if answer is None or answer.error:
         return None
     return bool(answer.value) and answer.value == labels.get("controller-revision-hash")

@@ -13,7 +13,7 @@ from ..._cluster.client import Client
 from ..._cluster.forward import Forward
 from ..._cluster.labels import DOMAIN
 from ..._json import Obj
-from ..._verdicts.pod_status import is_ready, judge
+from ..._verdicts.pod_status import is_ready, judge, newest
 from ..rmd_errors import RmdError
 from .https import Address
 
@@ -85,13 +85,12 @@ def open_address(
 
 def endpoint_of(node: str, namespace: str, pods: Sequence[Obj]) -> Union[Endpoint, RmdError]:
     """The endpoint of a node whose pods of the daemon these are: of the newest that is ready. Pure."""
-    if not pods:
+    last = newest(pods)
+    if last is None:
         return _none(node, f"no pod of the daemon runs there in namespace {namespace}")
-    live = [pod for pod in pods if is_ready(pod)]
-    if not live:
-        why = judge(_newest(pods)).message
-        return _none(node, why, "see why the pod is not ready, then run again")
-    pod = _newest(live)
+    pod = newest(pod for pod in pods if is_ready(pod))
+    if pod is None:
+        return _none(node, judge(last).message, "see why the pod is not ready, then run again")
     ports = {
         str(port.get("name")): port
         for port in (pod["spec"].get("containers") or [{}])[0].get("ports") or []
@@ -114,10 +113,6 @@ def endpoint_of(node: str, namespace: str, pods: Sequence[Obj]) -> Union[Endpoin
         host_ip=str(status.get("hostIP") or ""),
         host_port=int(found.get("hostPort") or 0),
     )
-
-
-def _newest(pods: Sequence[Obj]) -> Obj:
-    return max(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp") or ""))
 
 
 def _none(node: str, why: str, todo: str = "") -> RmdError:
