@@ -4,12 +4,13 @@
 """What Linux takes in a file of resctrl, and what it makes of it. Pure.
 
 Source: https://docs.kernel.org/filesystems/resctrl.html and fs/resctrl/ctrlmondata.c (cbm_validate,
-bw_validate), where each sentence of info/last_cmd_status comes from."""
+bw_validate), where each sentence of info/last_cmd_status comes from; rdtgroup.c (rdtgroup_rmdir)."""
 
 from __future__ import annotations
 
 import errno
 import re
+from collections.abc import Collection
 
 from tests.rmd.bits import ExpressionError, parse_list, runs
 from tests.rmd.machine import Machine
@@ -100,6 +101,13 @@ def check_cpus(machine: Machine, text: str, before: set[int], *, is_default: boo
     if is_default and not before <= cpus:
         raise _refused("Can't drop CPUs from default group")
     return cpus
+
+
+def check_removal(name: str, groups: Collection[str]) -> None:
+    """A group can always be removed, whatever it has, pseudo-locked and monitored ones included;
+    the default group and the folders beside the groups cannot, and nobody says why."""
+    if name not in groups:
+        raise KernelError(errno.EPERM, "Operation not permitted", "operation not permitted")
 
 
 def _refused(status: str) -> KernelError:

@@ -18,7 +18,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.rmd.bits import parse_list, to_mask, words, write_list
-from tests.rmd.kernel_rules import KernelError, NoSpaceError, check_cpus, check_schemata
+from tests.rmd.kernel_rules import (
+    KernelError,
+    NoSpaceError,
+    check_cpus,
+    check_removal,
+    check_schemata,
+)
 from tests.rmd.machine import Machine
 
 ROOT = "."
@@ -92,7 +98,9 @@ class Resctrl:
         return self.groups[name]
 
     def remove(self, name: str) -> None:
-        """Take a group away; its CPUs and tasks fall back to the root's."""
+        """Take a group away; its CPUs and tasks fall back to the root's. A group is refused for
+        nothing that is in it, and only what is no group stays."""
+        check_removal(name, self.groups.keys() - {ROOT})
         gone = self.groups.pop(name)
         self.groups[ROOT].cpus |= gone.cpus
         self.groups[ROOT].tasks += gone.tasks

@@ -100,10 +100,10 @@ m = g(r.sub, p.sub) && keyMatch(r.obj, p.obj) && regexMatch(r.act, p.act)
 }
 
 
-def write(settings: Settings, arguments: argparse.Namespace) -> Pools:
-    """Check the node, then write all files; returns what was decided. Raises RefusedError, OSError
-    and ValueError."""
-    pools = _decide(settings, arguments)
+def decide(settings: Settings, arguments: argparse.Namespace) -> tuple[Pools, dict[str, str]]:
+    """Check the node; the pools, and all files by their paths below the folder. Raises RefusedError,
+    OSError and ValueError."""
+    pools = _pools(settings, arguments)
     files = dict(_ACL)
     if not settings["debug"]:
         files |= _certificates(arguments)
@@ -113,18 +113,22 @@ def write(settings: Settings, arguments: argparse.Namespace) -> Pools:
         files["cpu_map.toml"] = _cpu_map(str(settings["microarchitecture"]), arguments.cpuinfo)
     files["rmd.log"] = ""
     files["rmd.toml"] = toml(configuration(settings, pools, arguments.out))
+    return pools, files
+
+
+def write(files: Mapping[str, str], out: Path) -> None:
+    """Write all files. Raises OSError."""
     for folder in ("acl/admin", "acl/user"):
-        (arguments.out / folder).mkdir(parents=True, exist_ok=True)
+        (out / folder).mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        path = arguments.out / name
+        path = out / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
         path.write_text(text, encoding="utf-8")
         path.chmod(_READABLE)
-    return pools
 
 
-def _decide(settings: Settings, arguments: argparse.Namespace) -> Pools:
+def _pools(settings: Settings, arguments: argparse.Namespace) -> Pools:
     try:
         found = resctrl.geometry(arguments.resctrl)
     except resctrl.NotMountedError as error:
@@ -196,11 +200,18 @@ def processor(cpuinfo: Path) -> tuple[int, int]:
         return 0, 0
 
 
-def take_back(root: Path) -> None:
+def take_back(root: Path, files: resctrl.Files) -> None:
     """Remove the groups of the back end resctrl, whose turn is over: RMD is to find the cache
-    whole. Raises RefusedWriteError."""
-    for group in sorted(entry.name for entry in root.iterdir() if is_ours(entry.name)):
-        resctrl.Files(root).remove(group)
+    whole. Raises RefusedError for those that the kernel keeps, when all others are gone."""
+    # Those of the recipe rdt-classes have such names as well, and go with them: the two recipes
+    # refuse each other, so theirs are what is left where that one was disabled before.
+    try:
+        resctrl.remove_all(files, (name for name in resctrl.groups(root) if is_ours(name)))
+    except resctrl.RefusedWriteError as error:
+        raise RefusedError(
+            f"{error}; remove it on the node (rmdir, in {root}) or boot the node; this is tried again"
+            " until it is gone"
+        ) from None
 
 
 def toml(tables: Mapping[str, Mapping[str, object]]) -> str:
@@ -226,9 +237,10 @@ def main(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     try:
         settings = json.loads(arguments.settings.read_text(encoding="utf-8"))
-        pools = write(settings, arguments)
-        take_back(arguments.resctrl)
-    except (RefusedError, resctrl.RefusedWriteError, OSError, ValueError) as error:
+        pools, files = decide(settings, arguments)
+        take_back(arguments.resctrl, resctrl.Files(arguments.resctrl))
+        write(files, arguments.out)
+    except (RefusedError, OSError, ValueError) as error:
         sys.stdout.write(f"RMD is not started on {arguments.node}: {error}\n")
         return 1
     sys.stdout.write(f"RMD is configured for {arguments.node}: {pools}\n")

@@ -9,7 +9,7 @@ Source: https://docs.kernel.org/filesystems/resctrl.html."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,8 +80,17 @@ class Files:
         self._try(f"group {group}", (self._root / group).mkdir)
 
     def remove(self, group: str) -> None:
-        """A group goes; its CPUs and tasks are the default group's then."""
-        self._try(f"group {group}", (self._root / group).rmdir)
+        """A group goes, unless somebody else has removed it meanwhile; its CPUs and tasks are the
+        default group's then."""
+        folder = self._root / group
+        try:
+            folder.rmdir()
+        except OSError as error:
+            # The kernel says nothing of this in last_cmd_status: what stands there is older.
+            if folder.exists():
+                raise RefusedWriteError(
+                    f"the kernel did not take the removal of group {group}: {error.strerror}"
+                ) from None
 
     def write(self, group: str, file: str, text: str) -> None:
         """One write to a file of a group, of all its lines at once; "" is the default group."""
@@ -101,6 +110,24 @@ class Files:
                 status = line(self._root / "info" / "last_cmd_status")
                 why = status if status not in ("", "ok") else why
             raise RefusedWriteError(f"the kernel did not take {what}: {why}") from None
+
+
+def remove_all(files: Files, names: Iterable[str]) -> None:
+    """These groups go, and none stays because of another one. Raises RefusedWriteError for those
+    that stay."""
+    refused = []
+    for name in names:
+        try:
+            files.remove(name)
+        except RefusedWriteError as error:
+            refused.append(str(error))
+    if refused:
+        raise RefusedWriteError("; ".join(refused))
+
+
+def groups(root: Path) -> list[str]:
+    """The names of all groups but the default one."""
+    return [name for name, _folder in _groups(root) if name]
 
 
 def caches(sys: Path) -> dict[str, str]:

@@ -152,9 +152,8 @@ class Writer:
         return None
 
     def _take_away(self, meant: Callable[[str], bool]) -> None:
-        for name in tree_of(resctrl.read(self._root)):
-            if name and meant(name):
-                self._files.remove(name)
+        names = resctrl.groups(self._root)
+        resctrl.remove_all(self._files, (name for name in names if meant(name)))
 
 
 def wanted_entries(found: Mapping[str, Any], report: Report) -> tuple[list[Entry], dict[str, str]]:
