@@ -31,7 +31,8 @@ class RemovePod:
 
 @dataclass(frozen=True)
 class ReadLogs:
-    """The last lines of a container."""
+    """The last lines of a container. end: when it ended, as the API says it, where that is what the
+    log is of."""
 
     namespace: str
     pod: str
@@ -39,6 +40,7 @@ class ReadLogs:
     container: str | None
     tail: int
     previous: bool = False
+    end: str = ""
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,10 @@ POD_REASONS = {
         "the container runtime could not make the container",
         "look at the pod's events (kubectl describe), mend the cause, run again",
     ),
+    "Error": Reason(
+        "a container has ended with an error; exit code and last log line are in the message",
+        "read the pod's log (kubectl logs), mend the cause, run again",
+    ),
     "ErrImageNeverPull": Reason(
         "the image is not on the node, and the pod forbids to pull it",
         "put the image on the node, or let the kubelet pull it",
@@ -69,6 +73,10 @@ POD_REASONS = {
     "NoLongerReady": Reason(
         "the container runs, but its readiness probe fails since",
         "look at the pod's log and its readiness probe; deleting the pod starts it anew",
+    ),
+    "OOMKilled": Reason(
+        "a container was killed, since it took more memory than its limit or than the node has",
+        "raise the container's memory limit, or free memory on the node, then run again",
     ),
     "Pending": UNDER_WAY,
     "PodInitializing": UNDER_WAY,
@@ -97,6 +105,7 @@ IMAGE_REASONS = frozenset(
 )
 NO_LONGER_READY = "NoLongerReady"
 RESTARTED = "Restarted"
+CRASH_LOOP = "CrashLoopBackOff"
 # What the scheduler adds about pods that it could evict, which explains nothing about this one's
 # place.
 _PREEMPTION = re.compile(r"[.,]?\s*(no new claims to deallocate,?\s*)?preemption:.*", re.DOTALL)
@@ -131,23 +140,28 @@ def statuses(pod: Obj) -> list[Obj]:
     return [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
 
 
-def crashed_container(pod: Obj) -> str | None:
-    """The container that ended with an error or is being restarted, if there is one."""
+def crashed_container(pod: Obj) -> Obj | None:
+    """What is said of the container that ended with an error or is being restarted, if there is
+    one."""
     for status in statuses(pod):
-        state, last = status.get("state") or {}, status.get("lastState") or {}
-        waiting = state.get("waiting") or {}
-        ended = state.get("terminated") or last.get("terminated") or {}
-        if waiting.get("reason") == "CrashLoopBackOff" or ended.get("exitCode"):
-            return str(status.get("name"))
+        if _backs_off(status) or last_end(status).get("exitCode"):
+            return status
     return None
 
 
-def keeps_ending(pod: Obj, container: str) -> bool:
+def last_end(container: Obj) -> Obj:
+    """How a container ended, now or before it was started again; empty where it never did."""
+    return _ended(container) or (container.get("lastState") or {}).get("terminated") or {}
+
+
+def has_ended(container: Obj) -> bool:
+    """Whether a container has ended and was not started again yet, as far as the kubelet says."""
+    return bool(_ended(container))
+
+
+def keeps_ending(container: Obj) -> bool:
     """Whether a container was restarted more than once: once is what a node's reboot does."""
-    return any(
-        status.get("name") == container and int(status.get("restartCount", 0)) > 1
-        for status in statuses(pod)
-    )
+    return int(container.get("restartCount", 0)) > 1
 
 
 def unready_container(pod: Obj) -> str | None:
@@ -199,6 +213,9 @@ def judge(pod: Obj) -> Verdict:
         text = f"{name(pod)} failed: {status.get('message') or why}"
         return Verdict(Outcome.TROUBLE, why, text, since)
     for container in statuses(pod):
+        if _ended(container).get("exitCode"):
+            return _stopped(pod, container)
+    for container in statuses(pod):
         pending = _under_way(pod, container)
         if pending is not None:
             return pending
@@ -224,11 +241,30 @@ def _unschedulable(pod: Obj) -> Verdict | None:
 def _stuck(pod: Obj, container: Obj, since: float | None) -> Verdict:
     """A container that does not start without somebody's help."""
     reason, detail = _waiting(container)["reason"], _waiting(container).get("message") or ""
-    if reason == "CrashLoopBackOff":
-        code, restarts = _ended(container).get("exitCode", "unknown"), container.get("restartCount")
-        detail = f"exit code {code}, {restarts or 0} restarts"
+    if _backs_off(container):
+        detail = _end_in_words(container)
     text = f"{name(pod)} container {container.get('name')}: {reason}"
     return Verdict(Outcome.TROUBLE, reason, f"{text} ({detail})" if detail else text, since)
+
+
+def _stopped(pod: Obj, container: Obj) -> Verdict:
+    """A container that has ended with an error and is not started yet. Since when that is trouble
+    is not told: with a reboot all containers end, long before they are started again.
+
+    While it backs off, the kubelet says now this, now CrashLoopBackOff: one that keeps ending is
+    called by one name.
+    """
+    reason = CRASH_LOOP if keeps_ending(container) else _ended(container).get("reason") or "Error"
+    text = f"{name(pod)} container {container.get('name')}: {reason} ({_end_in_words(container)})"
+    return Verdict(Outcome.TROUBLE, str(reason), text)
+
+
+def _end_in_words(container: Obj) -> str:
+    end = last_end(container)
+    why = end.get("reason")
+    parts = [str(why)] if why not in (None, "Error", "Completed") else []
+    parts.append(f"exit code {end.get('exitCode', 'unknown')}")
+    return ", ".join([*parts, f"{container.get('restartCount') or 0} restarts"])
 
 
 def _under_way(pod: Obj, container: Obj) -> Verdict | None:
@@ -237,7 +273,7 @@ def _under_way(pod: Obj, container: Obj) -> Verdict | None:
     reason = _waiting(container).get("reason")
     if reason:
         return Verdict(Outcome.PENDING, str(reason), f"{text}: {reason}")
-    code = _ended(container).get("exitCode")
+    code = last_end(container).get("exitCode")
     if code and not container.get("ready"):
         return Verdict(Outcome.PENDING, RESTARTED, f"{text} was restarted after exit code {code}")
     return None
@@ -248,4 +284,8 @@ def _waiting(container: Obj) -> Obj:
 
 
 def _ended(container: Obj) -> Obj:
-    return (container.get("lastState") or {}).get("terminated") or {}
+    return (container.get("state") or {}).get("terminated") or {}
+
+
+def _backs_off(container: Obj) -> bool:
+    return bool(_waiting(container).get("reason") == CRASH_LOOP)

@@ -28,7 +28,8 @@ class Verdict:
     """One proof's outcome. since is seconds since the epoch where the cluster itself says when it
     began.
 
-    heals: whether trouble may pass by itself, so that it is worth waiting.
+    heals: whether trouble may pass by itself, so that it is worth waiting. open_until: seconds since
+    the epoch until which its cause may still become known, so that it is not final.
     """
 
     outcome: Outcome
@@ -37,6 +38,7 @@ class Verdict:
     since: float | None = None
     ran: bool = True
     heals: bool = True
+    open_until: float = 0.0
 
     @property
     def passed(self) -> bool:

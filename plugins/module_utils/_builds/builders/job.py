@@ -264,7 +264,8 @@ class JobBuilder(ClusterBuilder):
     def _log(self, pod: Obj | None, lines: int) -> list[str]:
         if pod is None:
             return []
-        name, container = pod["metadata"]["name"], crashed_container(pod) or CONTAINER
+        name, crashed = pod["metadata"]["name"], crashed_container(pod)
+        container = crashed["name"] if crashed else CONTAINER
         try:
             text = self.client.logs(self.settings.namespace, name, container=container, tail=lines)
         except ApiError:

@@ -15,9 +15,9 @@ from ..._schema.terms import LABEL
 from ..._verdicts.pod_status import POD_REASONS, is_ready, judge
 from ..._verdicts.reasons import Reason
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
+from ..container_logs import with_last_line
 from ..declaration import ProofKind, Scope, Setting
 from ..evaluation import Observation
-from .rollout import with_last_line
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ agree with the nodes that should be served are enough; any difference makes the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from ..._cluster.objects import ObjectKey, updates_on_delete
 from ..._json import Obj
@@ -19,24 +18,19 @@ from ..._nodes.facts import NodeFacts
 from ..._nodes.taints import Taint, is_tolerated, taints_in
 from ..._times import seconds
 from ..._verdicts.pod_status import (
-    NO_LONGER_READY,
     NO_POD,
     POD_REASONS,
-    RESTARTED,
     condition,
-    crashed_container,
     is_ready,
     judge,
-    keeps_ending,
-    last_line,
     newest,
-    unready_container,
 )
 from ..._verdicts.reasons import UNDER_WAY, Reason
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
+from ..container_logs import with_last_line
 from ..declaration import ProofKind, Scope
 from ..evaluation import Observation
-from ..queries import ReadEvents, ReadLogs, ReadRevision
+from ..queries import ReadEvents, ReadRevision
 from ..watching import pods_of
 
 
@@ -69,7 +63,6 @@ REASONS = {
     ),
 }
 
-LOG_AGAIN_S = 3.0
 EVENTS_MAX_AGE_S = 5.0
 REVISION_MAX_AGE_S = 60.0
 NO_POD_PATIENCE_S = 10.0
@@ -208,12 +201,12 @@ def _daemonset_on_node(observation: Observation[RolloutSettings], key: ObjectKey
         for pod in observation.snapshot.pods_of(node, observation.plan.name)
         if _owned_by(pod, daemonset)
     ]
-    if not pods:
+    pod = newest(pods)
+    if pod is None:
         return _no_pod(observation, key, daemonset)
-    for pod in pods:
-        if is_ready(pod):
-            return _ready(observation, pod, daemonset, key)
-    pod = max(pods, key=lambda candidate: str(candidate["metadata"].get("creationTimestamp", "")))
+    for each in pods:
+        if is_ready(each):
+            return _ready(observation, each, daemonset, key)
     if _is_being_replaced(observation, pod, daemonset):
         text = f"{key} is being updated; the pod of the version before was not ready"
         return Verdict(Outcome.PENDING, "Updating", text)
@@ -328,32 +321,6 @@ def _repelling(node: NodeFacts | None, daemonset: Obj) -> Taint | None:
         ),
         None,
     )
-
-
-def with_last_line(observation: Observation[Any], pod: Obj, verdict: Verdict) -> Verdict:
-    """The verdict with the last line of the log of the container that crashed, crashed before and
-    tries again, or runs but serves no longer, as soon as that has been read."""
-    container = (
-        unready_container(pod) if verdict.reason == NO_LONGER_READY else crashed_container(pod)
-    )
-    if container is None:
-        return verdict
-    between = verdict.reason == RESTARTED and keeps_ending(pod, container)
-    if verdict.outcome is not Outcome.TROUBLE and not between:
-        return verdict
-    metadata = pod["metadata"]
-    previous = between or verdict.reason == "CrashLoopBackOff"
-    question = ReadLogs(
-        metadata["namespace"], metadata["name"], metadata["uid"], container, 20, previous
-    )
-    answer = observation.query(question)
-    line = last_line(str(answer.value)) if answer is not None and not answer.error else ""
-    if not line:
-        if answer is not None:
-            # Just after an end the kubelet may have nothing to give yet.
-            observation.query(question, LOG_AGAIN_S)
-        return verdict
-    return replace(verdict, message=f"{verdict.message}: {line}")
 
 
 KIND = ProofKind(

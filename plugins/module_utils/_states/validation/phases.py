@@ -152,12 +152,22 @@ class ProofRecord:
 @dataclass
 class Memory:
     """What validation remembers of one state on one node between two looks, in seconds since the
-    epoch. waits: the reason of the last look, also where the result goes on telling of a trouble."""
+    epoch.
+
+    outlasted: whether the trouble has lasted longer than failure_grace. waits: the reason of the last
+    look, also where the result goes on telling of a trouble.
+    """
 
     runnable_since: float | None = None
     trouble_since: float | None = None
     trouble: Verdict | None = None
+    outlasted: bool = False
     reason: str = ""
     reason_since: float = 0.0
     proven: bool = False
     waits: str = ""
+
+    def forget_trouble(self) -> None:
+        """The next trouble has all of failure_grace to pass again."""
+        self.trouble = self.trouble_since = None
+        self.outlasted = False

@@ -313,7 +313,8 @@ class Walker:
         Where it cannot be told how the other one is, this one cannot be told either: a node that is
         NotReady says nothing against any of its states.
         """
-        memory.runnable_since = memory.trouble = memory.trouble_since = None
+        memory.runnable_since = None
+        memory.forget_trouble()
         root = unmet.root
         if unmet.phase in BROKEN:
             text = f"stands on {root}, which is not ready"
@@ -334,7 +335,7 @@ class Walker:
             memory.runnable_since = now
         memory.waits = verdict.reason
         if verdict.passed:
-            memory.trouble = memory.trouble_since = None
+            memory.forget_trouble()
             pending = verdict.reason == RESTART_PENDING
             return self._result(
                 plan,
@@ -349,11 +350,12 @@ class Walker:
         limit = self.settings.timeout if self.settings.timeout is not None else plan.timeout
         deadline = memory.runnable_since + limit
         if verdict.outcome is Outcome.PENDING:
-            # A crashing container runs for a moment between two crashes: the trouble that was seen
-            # goes on counting. What merely could not be told is over once it can be.
+            # What merely could not be told is over once it can be. A trouble is not: a crashing
+            # container runs for a moment between two crashes. It is final while it is there only,
+            # and stays so until the proof passes.
             if memory.trouble is not None and memory.trouble.outcome is Outcome.BLOCKED:
-                memory.trouble = memory.trouble_since = None
-            if memory.trouble is not None and memory.trouble_since is not None:
+                memory.forget_trouble()
+            if memory.trouble is not None and memory.outlasted:
                 verdict = memory.trouble
             elif now >= deadline:
                 text = f"{verdict.message}; not ready within {limit:.0f} s"
@@ -370,12 +372,14 @@ class Walker:
                 max(verdict.since or now, 0.0) if (verdict.since or now) <= now else now
             )
         memory.trouble = verdict
-        patience = memory.trouble_since + self.settings.failure_grace
-        if verdict.heals and now < patience:
-            walk.wake_at(patience)
+        patience = memory.trouble_since + self.settings.failure_grace if verdict.heals else now
+        final_at = max(patience, verdict.open_until)
+        if now < final_at:
+            walk.wake_at(final_at)
             return self._result(
                 plan, memory, Phase.WAITING, verdict.reason, verdict.message, now, False
             )
+        memory.outlasted = True
         if verdict.outcome is Outcome.BLOCKED:
             return self._result(
                 plan, memory, Phase.UNKNOWN, verdict.reason, verdict.message, now, True

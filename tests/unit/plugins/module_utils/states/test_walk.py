@@ -6,6 +6,7 @@ believed."""
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import pytest
@@ -60,6 +61,11 @@ RESOURCE = {
 WORKLOAD = Proof(
     "workload",
     {"pod": "p.yaml.j2", "resource": None, "sampling": "all", "parallel": 5, "timeout": 60},
+)
+
+
+CRASHING = world.pod(
+    "driver", ready=False, waiting={"reason": "CrashLoopBackOff"}, restarts=1, exit_code=3
 )
 
 
@@ -186,6 +192,66 @@ def test_a_crash_fails_after_the_grace_although_the_container_runs_in_between() 
     assert results["driver"].message.endswith("no such device")
     plugin = results["plugin"]
     assert (plugin.phase, plugin.reason, plugin.final) == (Phase.BLOCKED, "BlockedBy.driver", True)
+
+
+def test_a_container_that_crashed_and_runs_has_until_the_timeout() -> None:
+    """A driver that is compiled anew on a node takes minutes: one crash before says nothing of it."""
+    rig = Rig(world.plan("driver", timeout=100))
+    rig.snapshot.put_pod(CRASHING)
+    rig.observation()
+    rig.snapshot.put_pod(world.pod("driver", ready=False, restarts=1, exit_code=3))
+    result = rig.observation(99)["driver"]
+    assert (result.phase, result.reason) == (Phase.WAITING, "Restarted")
+    result = rig.observation(101)["driver"]
+    assert (result.phase, result.reason) == (Phase.FAILED, "Timeout")
+    assert "restarted after exit code 3; not ready within 100 s" in result.message
+
+
+def test_a_crash_that_outlasts_the_grace_stays_final_while_the_container_tries_again() -> None:
+    rig = Rig(world.plan("driver"))
+    rig.snapshot.put_pod(CRASHING)
+    rig.observation()
+    assert rig.observation(31)["driver"].final
+    rig.snapshot.put_pod(world.pod("driver", ready=False))
+    result = rig.observation(32)["driver"]
+    assert (result.final, result.reason) == (True, "CrashLoopBackOff")
+    rig.snapshot.put_pod(world.pod("driver"))
+    assert rig.observation(33)["driver"].phase is Phase.READY
+    rig.snapshot.put_pod(CRASHING)
+    assert rig.observation(34)["driver"].phase is Phase.WAITING
+
+
+def test_a_verdict_waits_for_the_last_line_and_not_for_ever() -> None:
+    """On a busy node the kubelet has no log yet just after an end."""
+    rig = Rig(world.plan("driver"))
+    rig.snapshot.put_pod(CRASHING)
+    rig.observation()
+    late = copy.deepcopy(CRASHING)
+    ended = late["status"]["containerStatuses"][0]["lastState"]["terminated"]
+    ended["finishedAt"] = timestamp(NOW + 28)
+    rig.snapshot.put_pod(late)
+    (log,) = (each for each in rig.wants(29) if isinstance(each, ReadLogs))
+    assert (log.previous, log.end) == (True, timestamp(NOW + 28))
+    rig.answer(log, "", at=29)
+    assert not rig.observation(31)["driver"].final
+    assert (rig.walk.again_at or NOW + 600) <= NOW + 38
+    result = rig.observation(38)["driver"]
+    assert (result.phase, result.message[-1]) == (Phase.FAILED, ")")
+    rig.answer(log, "no such device\n", at=38)
+    assert rig.observation(39)["driver"].message.endswith("): no such device")
+    # A node's clock that is ahead holds nothing open.
+    ended["finishedAt"] = timestamp(NOW + 3600)
+    assert rig.observation(40)["driver"].final
+
+
+def test_what_a_container_leaves_as_its_message_is_its_last_line() -> None:
+    rig = Rig(world.plan("driver"))
+    pod = copy.deepcopy(CRASHING)
+    ended = pod["status"]["containerStatuses"][0]["lastState"]["terminated"]
+    ended["message"] = "booting\nno such device\n"
+    rig.snapshot.put_pod(pod)
+    assert rig.observation()["driver"].message.endswith("): no such device")
+    assert rig.walk.wants == []
 
 
 @pytest.mark.parametrize(
@@ -354,6 +420,18 @@ class TestWorkload:
         assert rig.observation()["check"].phase is Phase.WAITING
         assert rig.walk.wants
 
+    def test_that_fails_is_not_final_before_its_last_line_could_be_read(self) -> None:
+        rig = self.rig()
+        rig.walker.settings = replace(rig.walker.settings, failure_grace=1)
+        name = self.start(rig).name
+        ended = {"exitCode": 1, "finishedAt": timestamp(NOW + 1)}
+        status = {"containerStatuses": [{"name": "c", "state": {"terminated": ended}}]}
+        rig.snapshot.put_pod(world.validator(name, "check", phase="Failed", **status))
+        assert not rig.observation(3)["check"].final
+        rig.answer(ReadLogs("demo", name, f"uid-{name}", "c", 20), "no device\n", at=3)
+        result = rig.observation(4)["check"]
+        assert (result.final, result.message[-9:]) == (True, "no device")
+
     def test_that_fails_is_tried_again_and_ends_with_its_last_line(self) -> None:
         rig = self.rig()
         name = self.start(rig).name
@@ -446,7 +524,7 @@ def test_who_waits_for_a_sample_is_known_also_while_a_trouble_before_is_told() -
     rig.snapshot.nodes["n2"], rig.snapshot.groups["n2"] = second, GROUP
     rig.observation()
     trouble = Verdict(Outcome.TROUBLE, "NotApplied", "Deployment x is not in the cluster")
-    rig.walker.memory["n2", "check"] = Memory(trouble=trouble, trouble_since=NOW)
+    rig.walker.memory["n2", "check"] = Memory(trouble=trouble, trouble_since=NOW, outlasted=True)
     rig.walker.walk(second, GROUP, {}, NONE, NOW)
     assert rig.walker.results["n2", "check"].reason == "NotApplied"
     assert rig.walker.memory["n2", "check"].waits == "Sampled"

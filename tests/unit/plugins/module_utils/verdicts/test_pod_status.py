@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ansible_collections.hardware.enablement.plugins.module_utils._times import seconds
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.pod_status import judge
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verdict import Outcome
@@ -65,3 +67,33 @@ def test_a_pod_that_is_going_is_replaced_however_it_ends() -> None:
         assert judge(pod).outcome is Outcome.TROUBLE
         pod["metadata"]["deletionTimestamp"] = LATE
         assert (judge(pod).outcome, judge(pod).reason) == (Outcome.PENDING, "Terminating")
+
+
+@pytest.mark.parametrize(
+    ("why", "restarts", "reason", "says"),
+    [
+        ("Error", 0, "Error", "exit code 3, 0 restarts"),
+        ("OOMKilled", 1, "OOMKilled", "OOMKilled, exit code 3, 1 restarts"),
+        ("Error", 2, "CrashLoopBackOff", "exit code 3, 2 restarts"),
+        (None, 0, "Error", "exit code 3, 0 restarts"),
+    ],
+)
+def test_a_container_that_has_ended_with_an_error_is_trouble_at_once(
+    why: str | None, restarts: int, reason: str, says: str
+) -> None:
+    """Between two tries the kubelet may say only that, never CrashLoopBackOff."""
+    pod = world.pod("driver", ready=False, restarts=restarts)
+    ended = {"exitCode": 3, "reason": why, "finishedAt": EARLY}
+    pod["status"]["containerStatuses"][0]["state"] = {"terminated": ended}
+    verdict = judge(pod)
+    # Since when is not told: with a reboot all containers end long before they start again.
+    assert (verdict.outcome, verdict.reason, verdict.since) == (Outcome.TROUBLE, reason, None)
+    assert verdict.message == f"pod demo/driver-n1 container main: {reason} ({says})"
+
+
+def test_a_container_that_did_what_it_had_to_is_no_trouble() -> None:
+    pod = world.pod("driver", ready=False)
+    pod["status"]["initContainerStatuses"] = [
+        {"name": "setup", "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}}
+    ]
+    assert judge(pod).outcome is Outcome.PENDING

@@ -1,0 +1,81 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a container said last before it ended: the cause of most verdicts on pods."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from .._json import Obj
+from .._times import seconds
+from .._verdicts.pod_status import (
+    NO_LONGER_READY,
+    RESTARTED,
+    crashed_container,
+    has_ended,
+    keeps_ending,
+    last_end,
+    last_line,
+    statuses,
+    unready_container,
+)
+from .._verdicts.verdict import Outcome, Verdict
+from .evaluation import Observation
+from .queries import ReadLogs
+
+TAIL = 20
+AGAIN_S = 3.0
+# Just after an end, on a busy node for seconds, the kubelet may have nothing to give yet.
+PATIENCE_S = 10.0
+
+
+def with_last_line(observation: Observation[Any], pod: Obj, verdict: Verdict) -> Verdict:
+    """The verdict with the last line of the container that crashed, crashed before and tries again,
+    or runs but serves no longer.
+
+    Until that has been read, and for PATIENCE_S after the end at most, the verdict stays open.
+    """
+    container = _container_of(pod, verdict)
+    if container is None:
+        return verdict
+    end = last_end(container)
+    line = last_line(str(end.get("message") or "")) or _read(observation, pod, container, verdict)
+    if line:
+        return replace(verdict, message=f"{verdict.message}: {line}")
+    ended = seconds(end.get("finishedAt")) or verdict.since
+    # The node's clock may be ahead of ours.
+    if ended is None or ended > observation.now:
+        return verdict
+    return replace(verdict, open_until=ended + PATIENCE_S)
+
+
+def _container_of(pod: Obj, verdict: Verdict) -> Obj | None:
+    """The container whose log tells why; None where none does."""
+    if verdict.reason == NO_LONGER_READY:
+        unready = unready_container(pod)
+        return next((each for each in statuses(pod) if each.get("name") == unready), None)
+    container = crashed_container(pod)
+    if container is None or verdict.outcome is Outcome.TROUBLE:
+        return container
+    return container if verdict.reason == RESTARTED and keeps_ending(container) else None
+
+
+def _read(observation: Observation[Any], pod: Obj, container: Obj, verdict: Verdict) -> str:
+    """ "" until the log has been read. Each end has a log of its own."""
+    metadata, runs_on = pod["metadata"], verdict.reason == NO_LONGER_READY
+    question = ReadLogs(
+        metadata["namespace"],
+        metadata["name"],
+        metadata["uid"],
+        str(container.get("name")),
+        TAIL,
+        previous=not (runs_on or has_ended(container)),
+        end="" if runs_on else str(last_end(container).get("finishedAt") or ""),
+    )
+    answer = observation.query(question)
+    line = last_line(str(answer.value)) if answer is not None and not answer.error else ""
+    if answer is not None and not line:
+        observation.query(question, AGAIN_S)
+    return line
