@@ -6,6 +6,7 @@ failed."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -61,14 +62,18 @@ class Step:
 
 @dataclass
 class Outcome:
-    """Counts of one step; a step without a test report counts as one test. `failures`: a line for
-    each failed test, its name and what it said."""
+    """Counts of one step; a step without a test report counts as one test.
+
+    `cpu_seconds`: user and system time of all its processes, which other steps beside it disturb
+    less. `failures`: a line for each failed test, its name and what it said.
+    """
 
     step: Step
     passed: int = 0
     failed: int = 0
     skipped: int = 0
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
     remark: str = ""
     failures: list[str] = field(default_factory=list)
 
@@ -136,7 +141,8 @@ def _run_commands(step: Step, place: Place, outcome: Outcome, log: IO[str] | Non
     """Why the step failed, or nothing."""
     try:
         for command in step.commands(place):
-            code = _execute(command, place, log)
+            code, cpu_seconds = _execute(command, place, log)
+            outcome.cpu_seconds += cpu_seconds
             counted = _count(command.junit, outcome)
             if code:
                 program = Path(command.argv[0]).name
@@ -148,8 +154,8 @@ def _run_commands(step: Step, place: Place, outcome: Outcome, log: IO[str] | Non
     return ""
 
 
-def _execute(command: Command, place: Place, log: IO[str] | None) -> int:
-    """Exit code."""
+def _execute(command: Command, place: Place, log: IO[str] | None) -> tuple[int, float]:
+    """Exit code, and seconds of CPU of the program and of all that it has started and waited for."""
     if command.junit:
         command.junit.unlink(missing_ok=True)
     env = {**place.environment(), **command.env}
@@ -162,7 +168,9 @@ def _execute(command: Command, place: Place, log: IO[str] | None) -> int:
     except OSError as error:
         raise StepError(f"{command.argv[0]} does not start: {error.strerror}") from None
     with process:
-        return process.wait()
+        _pid, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_utime + usage.ru_stime
 
 
 def _count(junit: Path | None, outcome: Outcome) -> bool:
@@ -205,13 +213,12 @@ def _tell(outcome: Outcome, log: Path | None) -> None:
 
 
 def _report(outcomes: Sequence[Outcome], seconds: float) -> None:
-    print(f"\n{'step':<22} {'seconds':>8} {'passed':>7} {'failed':>7} {'skipped':>8}")
+    print(f"\n{'step':<22} {'seconds':>8} {'CPU s':>8} {'passed':>7} {'failed':>7} {'skipped':>8}")
     for outcome in outcomes:
+        times = f"{outcome.seconds:>8.1f} {outcome.cpu_seconds:>8.1f}"
         counts = f"{outcome.passed:>7} {outcome.failed:>7} {outcome.skipped:>8}"
-        print(
-            f"{outcome.step.name:<22} {outcome.seconds:>8.1f} {counts}  {outcome.remark}".rstrip()
-        )
-    print(f"{'all':<22} {seconds:>8.1f}\n")
+        print(f"{outcome.step.name:<22} {times} {counts}  {outcome.remark}".rstrip())
+    print(f"{'all':<22} {seconds:>8.1f} {sum(each.cpu_seconds for each in outcomes):>8.1f}\n")
     # After the table: who sees only the end of a long output sees which tests failed.
     for failure in (failure for outcome in outcomes for failure in outcome.failures):
         print(f"failed: {failure}")
