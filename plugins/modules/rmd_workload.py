@@ -49,7 +49,8 @@ options:
         required: true
   mba:
     description:
-      - Memory bandwidth, only with a guaranteed O(cache), in the unit that the daemon runs with. RMD v0.2 has none.
+      - Memory bandwidth, in the unit that the daemon runs with. RMD takes it only with a guaranteed O(cache), and RMD
+        v0.2 not at all. Where the node's agent divides the cache, it may be asked for alone.
     type: dict
     suboptions:
       percentage:

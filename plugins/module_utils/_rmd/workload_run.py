@@ -27,7 +27,7 @@ from .nodes.node_results import (
     WriteSettings,
 )
 from .nodes.node_run import NodeRun
-from .nodes.rules import problems
+from .nodes.rules import senseless
 from .workloads import PARTS, Workload
 
 # Of one workload, whether it is given alone or in a list.
@@ -119,7 +119,7 @@ def _fate(
 
 
 def _wanted(params: Mapping[str, Any]) -> tuple[tuple[Workload, ...], tuple[str, ...]]:
-    """(what should run, uuids that should not); raises InvalidInput for what RMD takes on no
+    """(what should run, uuids that should not); raises InvalidInput for what is taken on no
     machine."""
     listed = params.get("workloads")
     alone = {name: params[name] for name in _OWN if params.get(name) is not None}
@@ -146,7 +146,7 @@ def _wanted(params: Mapping[str, Any]) -> tuple[tuple[Workload, ...], tuple[str,
     present = tuple(parse_workload(entry) for entry in entries)
     for workload in present:
         others = [other for other in present if other is not workload]
-        found = problems(workload, others=others)
+        found = senseless(workload, others)
         if found:
             why = "; ".join(problem.why for problem in found)
             raise InvalidInput(

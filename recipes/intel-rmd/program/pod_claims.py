@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the pods of this node ask for, before any run has declared it. Pure.
 
-A container asks by a limit of intel.com/l3_cache_ways and by annotations that begin with its name.
-The workload has the uuid that a run gives it, so that it is the same one then. What cannot be read
+A container asks by a limit of intel.com/l3_cache_ways, by annotations that begin with its name, or
+both. The workload has the uuid that a run gives it, so that it is the same one then. What cannot be read
 is left to the run, which tells the pod why."""
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ _LONGEST_NAME = 253
 _HOME = "default"
 # These are RMD's.
 _NOT_OURS = ("policy", "pstate_ratio", "pstate_monitoring")
+_MBA = ("mba_percentage", "mba_mbps")
 Obj = Mapping[str, Any]
 
 
@@ -67,11 +68,15 @@ def claims(pods: Sequence[Obj], known: Sequence[Entry], report: Obj) -> list[Ent
 
 
 def _asking(pod: Obj) -> Iterator[tuple[bool, Obj]]:
+    """The containers that ask for something, and whether it is the first that asks for cache."""
     spec, first = pod.get("spec") or {}, True
+    annotations = pod["metadata"].get("annotations") or {}
     for container in [*(spec.get("initContainers") or []), *(spec.get("containers") or [])]:
         if _whole(_limits(container).get(_WAYS)):
             yield first, container
             first = False
+        elif any(annotations.get(f"{container['name']}_{suffix}") for suffix in _MBA):
+            yield False, container
 
 
 def _entry(uuid: str, pod: Obj, container: Obj, report: Obj) -> Entry | None:
@@ -81,18 +86,15 @@ def _entry(uuid: str, pod: Obj, container: Obj, report: Obj) -> Entry | None:
         return None
     if any(annotations.get(f"{name}_{suffix}") for suffix in _NOT_OURS):
         return None
-    texts = {
-        suffix: annotations.get(f"{name}_{suffix}")
-        for suffix in ("cache_min", "mba_percentage", "mba_mbps")
-    }
+    texts = {suffix: annotations.get(f"{name}_{suffix}") for suffix in ("cache_min", *_MBA)}
     numbers = {suffix: _whole(text) for suffix, text in texts.items() if text not in (None, "")}
-    most = _whole(_limits(container).get(_WAYS)) or 0
-    least = numbers.get("cache_min", most)
+    most = _whole(_limits(container).get(_WAYS)) or None
+    least = numbers.get("cache_min", most) if most else None
     cores = _cores(pod, container, report)
-    if cores is None or None in numbers.values() or not least or least > most:
+    if cores is None or None in numbers.values() or (most and not 0 < (least or 0) <= most):
         return None
-    percentage, mbps = numbers.get("mba_percentage") or None, numbers.get("mba_mbps") or None
-    if percentage and mbps:
+    percentage, mbps = (numbers.get(suffix) or None for suffix in _MBA)
+    if (percentage and mbps) or not (most or percentage or mbps):
         return None
     return Entry(uuid, cores, most, least, percentage, mbps, str(pod["metadata"]["uid"]))
 

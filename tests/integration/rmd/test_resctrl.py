@@ -175,12 +175,27 @@ def a_pod_has_its_cache_before_a_run_and_no_longer_than_it_lives(
     assert group[1:] not in bed.declared(ONE)
 
 
-def what_cannot_be_is_rolled_back(bed: ResctrlBed, runner: Runner) -> None:
+def memory_bandwidth_needs_no_cache(bed: ResctrlBed, module: Module, reconcile: Module) -> None:
+    """RMD would refuse it, from an object as from rmd_workload."""
+    bed.create(workload("slow", nodes=[ONE], coreIds=["5"], rdt={"mba": {"percentage": 45}}))
+    reconcile.done()
+    reconcile.unchanged()
+    module.done(nodes=[ONE], uuid="slower", core_ids=["7"], mba={"percentage": 20})
+    groups = bed.agents[ONE].tree.dump()
+    for name, cpus, percent in (("slow", "5", 50), ("slower", "7", 20)):
+        group = groups[f"hardware-enablement.{name}"]
+        assert (group["cpus_list"], group["MB"]) == (cpus, {0: 100, 1: percent})
+        assert group["L3"] == {0: "7ff", 1: groups["."]["L3"][1]}  # type: ignore[index]
+    bed.cluster.kubectl("delete", "rmdworkload", "slow", "--wait=false")
+    reconcile.done()
+    module.done(nodes=[ONE], uuid="slower", state="absent")
+
+
+def what_cannot_be_is_rolled_back(bed: ResctrlBed, module: Module) -> None:
     """rmd_workload, on two nodes; on one of them somebody else has the core."""
     tree = bed.agents[TWO].tree
     tree.make("COS2")
     tree.assign("COS2", [6])
-    module = Module(workload_run.run, arguments.RMD_WORKLOAD, runner.kubeconfig)
     wanted = {"nodes": [ONE, TWO], "uuid": "w", "core_ids": ["6"], "cache": {"max": 1, "min": 1}}
     assert "core 6 is in group COS2, which somebody else has made" in module.failed(**wanted)
     assert ["w" in bed.declared(node) for node in (ONE, TWO)] == [False, False]
@@ -217,5 +232,7 @@ def test_from_deployment_to_removal(bed: ResctrlBed, runner: Runner, reconcile: 
     an_object_that_changes_while_no_agent_runs_waits_for_it(bed, reconcile)
     nonsense_is_told_and_holds_up_nothing(bed, reconcile)
     a_pod_has_its_cache_before_a_run_and_no_longer_than_it_lives(bed, reconcile)
-    what_cannot_be_is_rolled_back(bed, runner)
+    module = Module(workload_run.run, arguments.RMD_WORKLOAD, runner.kubeconfig)
+    memory_bandwidth_needs_no_cache(bed, module, reconcile)
+    what_cannot_be_is_rolled_back(bed, module)
     removal_gives_everything_back(bed, runner)

@@ -47,6 +47,7 @@ def test_what_no_rmd_takes_is_said_before_anything_is_asked(
         ({"core_ids": ["1"], "cache": {"max": 12, "min": 12}}, "no_cache"),
         ({"core_ids": ["1"], "cache": {"max": 6, "min": 6}}, "no_cache"),
         ({"core_ids": ["1"], "policy": "platinum"}, "policy_unknown"),
+        ({"core_ids": ["1"], "cache": None, "mba": {"percentage": 50}}, "mba_unsupported"),
     ],
 )
 def test_what_the_machine_does_not_have_is_never_sent(

@@ -24,6 +24,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.rul
     capacity,
     leftover_warning,
     problems,
+    senseless,
     unchangeable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import ADVICE
@@ -41,6 +42,7 @@ from ansible_collections.hardware.enablement.tests.unit.rmd.bodies import (
 
 POLICIES = {"gold": RmdPolicy(Cache(4, 4)), "bronze": RmdPolicy(None)}
 MACHINE = Machine(topology(), POLICIES)
+ALONE = Workload("w", (1,), mba=Mba(percentage=50))
 
 
 @pytest.mark.parametrize(
@@ -180,5 +182,13 @@ def test_where_no_rmd_is_the_kernels_rules_hold_alone() -> None:
     assert kinds(Workload("w", (1,), policy="gold")) == ["rmd_alone"]
     assert kinds(workload(pstate=Pstate(ratio=3.0))) == ["rmd_alone"]
     assert kinds(workload(most=3, least=1, mba=Mba(percentage=50))) == []
-    assert kinds(Workload("w", (1,), mba=Mba(percentage=50))) == []
+    assert kinds(ALONE) == []
     assert kinds(workload("w", 99)) == ["unknown_core"]
+
+
+def test_who_divides_the_node_is_not_known_before_it_is_looked_at() -> None:
+    assert senseless(ALONE) == []
+    assert [found.kind for found in senseless(workload(mba=Mba(101)))] == ["mba_range"]
+    for dialect in (None, Dialect.V02, Dialect.V03):
+        kinds = {found.kind for found in problems(ALONE, Machine(dialect=dialect))}
+        assert kinds == {"mba_unsupported"}

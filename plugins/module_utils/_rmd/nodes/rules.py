@@ -1,8 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""RMD's own rules, looked at before anything is sent: some requests crash it, and a refused one may
-cost a working one.
+"""The rules of RMD and the kernel, looked at before anything is sent: some requests crash RMD, and a
+refused one may cost a working one.
 
 Pure. What only the daemon knows (its free classes of service, its plugins, its MBA mode) it says
 itself."""
@@ -35,6 +35,17 @@ LARGEST_MBPS = 4294967290
 LONGEST_UUID = 253
 
 
+def senseless(workload: Workload, others: Iterable[Workload] = ()) -> list[Refusal]:
+    """What neither RMD nor the kernel would take on any machine. others: as problems takes it."""
+    return _refusals(
+        [
+            *_of_names(workload),
+            *_of_parameters(workload.effective()),
+            *_of_others(workload, others),
+        ]
+    )
+
+
 def problems(
     workload: Workload,
     machine: Machine = UNKNOWN,
@@ -48,14 +59,12 @@ def problems(
     """
     wanted = workload.effective()
     found = [
-        *_of_names(workload),
-        *_of_parameters(wanted, machine.dialect),
-        *_of_cores(workload, machine.topology, others),
+        *_of_writer(wanted, machine.dialect),
         *_of_policy(workload, machine.policies),
         *_of_machine(wanted, machine.topology),
         *_of_node(wanted, machine.dialect, report or {}),
     ]
-    return [Refusal(kind, why) for kind, why in found]
+    return [*senseless(workload, others), *_refusals(found)]
 
 
 def rounding(workload: Workload, report: Mapping[str, Any]) -> str:
@@ -126,9 +135,7 @@ def _of_names(workload: Workload) -> Found:
         yield "no_cores", f"workload {uuid} names no core"
 
 
-def _of_parameters(wanted: Workload, dialect: Optional[Dialect]) -> Found:
-    if dialect is Dialect.RESCTRL:
-        yield from _of_rmd_alone(wanted)
+def _of_parameters(wanted: Workload) -> Found:
     if wanted.policy:
         return
     if wanted.cache is None and wanted.pstate is None and wanted.mba is None:
@@ -142,7 +149,15 @@ def _of_parameters(wanted: Workload, dialect: Optional[Dialect]) -> Found:
         text = f'workload {wanted.uuid} asks for P-state monitoring "{monitoring}"'
         yield "plugin_refused", text
     if wanted.mba is not None:
-        yield from _of_mba(wanted, wanted.mba, dialect)
+        yield from _of_mba(wanted, wanted.mba)
+
+
+def _of_writer(wanted: Workload, dialect: Optional[Dialect]) -> Found:
+    """What is against RMD's rules, or, where no RMD is, needs one."""
+    if dialect is Dialect.RESCTRL:
+        yield from _of_rmd_alone(wanted)
+    elif wanted.mba is not None:
+        yield from _of_mba_with_rmd(wanted, wanted.mba, dialect)
 
 
 def _of_rmd_alone(wanted: Workload) -> Found:
@@ -155,17 +170,19 @@ def _of_rmd_alone(wanted: Workload) -> Found:
         yield "rmd_alone", f"workload {wanted.uuid} asks for P-states, which only RMD sets"
 
 
-def _of_mba(wanted: Workload, mba: Mba, dialect: Optional[Dialect]) -> Found:
+def _of_mba(wanted: Workload, mba: Mba) -> Found:
     asks = f"workload {wanted.uuid} asks for mba"
-    if dialect is Dialect.V02:
-        yield "mba_unsupported", f"{asks}, which RMD v0.2 does not know"
     if mba.percentage is not None and mba.mbps is not None:
         yield "mba_mode", f"{asks} in both units"
     for value, most in ((mba.percentage, 100), (mba.mbps, LARGEST_MBPS)):
         if value is not None and not 1 <= value <= most:
             yield "mba_range", f"{asks} {value}, which is not from 1 to {most}"
-    if dialect is Dialect.RESCTRL:
-        return
+
+
+def _of_mba_with_rmd(wanted: Workload, mba: Mba, dialect: Optional[Dialect]) -> Found:
+    asks = f"workload {wanted.uuid} asks for mba"
+    if dialect is Dialect.V02:
+        yield "mba_unsupported", f"{asks}, which RMD v0.2 does not know"
     pool = wanted.cache.pool if wanted.cache else None
     has_all = mba.percentage == 100 or mba.mbps == LARGEST_MBPS
     if pool is None:
@@ -174,16 +191,9 @@ def _of_mba(wanted: Workload, mba: Mba, dialect: Optional[Dialect]) -> Found:
         yield "mba_unsupported", f"{asks} with {pool} cache"
 
 
-def _of_cores(
-    workload: Workload, topology: Optional[Topology], others: Iterable[Workload]
-) -> Found:
-    cores = set(workload.cores)
-    if topology is not None and (unknown := cores - topology.cores):
-        has = to_ranges(topology.cores) or "none"
-        text = f"workload {workload.uuid} names core {to_ranges(unknown)}, and the node has {has}"
-        yield "unknown_core", text
+def _of_others(workload: Workload, others: Iterable[Workload]) -> Found:
     for other in others:
-        if both := cores.intersection(other.cores):
+        if both := set(workload.cores).intersection(other.cores):
             text = f"core {to_ranges(both)} of workload {workload.uuid} belongs to workload {other.uuid or '(unnamed)'}"
             yield "conflict_core", text
 
@@ -197,6 +207,10 @@ def _of_policy(workload: Workload, policies: Optional[Policies]) -> Found:
 def _of_machine(wanted: Workload, topology: Optional[Topology]) -> Found:
     if topology is None:
         return
+    if unknown := set(wanted.cores) - topology.cores:
+        has = to_ranges(topology.cores) or "none"
+        text = f"workload {wanted.uuid} names core {to_ranges(unknown)}, and the node has {has}"
+        yield "unknown_core", text
     for cache in topology.owners(wanted.cores):
         if wanted.cache is not None and wanted.cache.max > cache.ways:
             text = f"workload {wanted.uuid} asks for {wanted.cache.max} ways, and cache {cache.id} has {cache.ways}"
@@ -222,6 +236,10 @@ def _of_node(wanted: Workload, dialect: Optional[Dialect], report: Mapping[str, 
             f" {least} at least"
         )
         yield "mba_range", text
+
+
+def _refusals(found: Iterable[tuple[str, str]]) -> list[Refusal]:
+    return [Refusal(kind, why) for kind, why in found]
 
 
 def _bandwidth(report: Mapping[str, Any]) -> Mapping[str, int]:

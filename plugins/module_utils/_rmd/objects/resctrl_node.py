@@ -125,15 +125,18 @@ def running_of(uuid: str, entry: Mapping[str, Any]) -> RunningWorkload:
 
 
 def topology_of(report: Report) -> Topology:
-    """The caches of a node, and what our own groups leave of each pool. Pure."""
+    """The caches of a node, and what groups leave of each pool. Pure."""
     pools = report.get("pools") or {}
     resctrl = report.get("resctrl") or {}
     full = int(str(resctrl.get("cbm_mask") or "0"), 16)
     bandwidth = resctrl.get("bandwidth") or {}
+    groups = groups_of(report)
+    everybodys = masks_of(groups.get("") or {})
     taken: dict[str, int] = {}
-    for name, group in groups_of(report).items():
+    for name, group in groups.items():
         for cache, mask in masks_of(group).items():
-            if name and mask != full:
+            # Who has memory bandwidth alone has the ways of all others, and takes none.
+            if name and mask not in (full, everybodys.get(cache)):
                 taken[cache] = taken.get(cache, 0) | mask
     caches = []
     for cache, cores in caches_of(report).items():

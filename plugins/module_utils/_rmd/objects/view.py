@@ -17,6 +17,7 @@ from typing import Optional
 from ..._cluster.labels import DOMAIN
 from ..._json import Obj
 from ..nodes.actions import Action, Post, Replace, removed_by
+from ..nodes.node_machine import Dialect
 from ..nodes.node_results import WITHHELD, NodeReport, WorkloadWrite
 from ..nodes.node_snapshot import NodeSnapshot
 from ..rmd_errors import Refusal
@@ -45,6 +46,11 @@ class View:
     def look(self) -> Optional[NodeSnapshot]:
         """The last one; None where it cannot be looked at."""
         return self.report.after if self.report is not None else None
+
+    @property
+    def is_without_rmd(self) -> bool:
+        """Whether its agent divides its cache."""
+        return self.report is not None and self.report.dialect is Dialect.RESCTRL
 
     @property
     def why(self) -> str:

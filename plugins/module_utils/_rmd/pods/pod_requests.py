@@ -1,16 +1,16 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""RmdWorkloads for pods that ask for cache ways: which pods, which CPUs, which settings. Pure.
+"""RmdWorkloads for pods that ask for a share: which pods, which CPUs, which settings. Pure.
 
 A container asks by a limit of intel.com/l3_cache_ways, and says more in annotations of its pod that
 begin with its name: CONTAINER_cache_min, _policy, _mba_percentage, _mba_mbps, _pstate_ratio and
-_pstate_monitoring."""
+_pstate_monitoring. Where no RMD is, those of memory bandwidth are enough."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Optional
 
@@ -31,12 +31,13 @@ _KINDS = {
     for part, of in _PARTS.items()
     for name, each in of.parameters().items()
 }
+_MBA = [f"mba_{name}" for name in PARTS["mba"].parameters()]
 _NUMBERS = ("cache_min", *(name for name, kind in _KINDS.items() if kind == "int"))
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A container that asks for cache ways. problem: why it gets no workload, "" if it does.
+    """A container that asks for a share. problem: why it gets no workload, "" if it does.
 
     names: by which the operator's versions call its RmdWorkload, the one to use for a new one
     first.
@@ -49,25 +50,33 @@ class Claim:
     problem: str = ""
 
 
-def asks(pod: Mapping[str, Any]) -> bool:
-    """Whether a pod runs, and one of its containers asks for cache ways."""
+def asks(pod: Mapping[str, Any], without_rmd: Collection[str]) -> bool:
+    """Whether a pod runs, and one of its containers asks for a share. without_rmd: the nodes whose
+    cache and bandwidth no RMD divides."""
     alive = (pod.get("status") or {}).get("phase") == "Running" and "deletionTimestamp" not in pod[
         "metadata"
     ]
-    return alive and any(True for _container in _asking(pod))
+    return alive and any(True for _container in _asking(pod, without_rmd))
 
 
-def claims(pod: Obj, report: Callable[[str], Mapping[str, Any]], form: Form) -> list[Claim]:
-    """A pod's containers that ask for cache ways, in order.
+def claims(
+    pod: Obj,
+    report: Callable[[str], Mapping[str, Any]],
+    form: Form,
+    without_rmd: Collection[str] = (),
+) -> list[Claim]:
+    """A pod's containers that ask for a share, in order.
 
     report: the agent's report for a node; raises EnablementError where there is none. form: which
-    version's names and fields a new RmdWorkload has.
+    version's names and fields a new RmdWorkload has. without_rmd: as asks takes it.
     """
     found = []
-    for position, container in enumerate(_asking(pod)):
+    first = next((container["name"] for container in _asking(pod, ())), "")
+    for container in _asking(pod, without_rmd):
         if _has_ended(pod, container["name"]):
             continue
-        names = _names(pod["metadata"]["name"], container["name"], form, first=position == 0)
+        is_first = container["name"] == first
+        names = _names(pod["metadata"]["name"], container["name"], form, first=is_first)
         try:
             count = _exclusive_count(pod, container)
             node = pod["spec"]["nodeName"]
@@ -102,10 +111,13 @@ def workload_of(claim: Claim, name: str) -> Obj:
     }
 
 
-def _asking(pod: Mapping[str, Any]) -> Iterator[Obj]:
-    spec = pod.get("spec") or {}
+def _asking(pod: Mapping[str, Any], without_rmd: Collection[str]) -> Iterator[Obj]:
+    spec, annotations = pod.get("spec") or {}, pod["metadata"].get("annotations") or {}
+    # RMD takes no memory bandwidth without cache.
+    alone = _MBA if spec.get("nodeName") in without_rmd else ()
     for container in [*(spec.get("initContainers") or []), *(spec.get("containers") or [])]:
-        if _ways(container):
+        keys = (f"{container['name']}_{suffix}" for suffix in alone)
+        if _ways(container) or any(annotations.get(key) for key in keys):
             yield container
 
 
@@ -137,7 +149,8 @@ def _exclusive_count(pod: Mapping[str, Any], container: Mapping[str, Any]) -> in
     count = _whole(_limits(container).get("cpu"))
     if quality == "Guaranteed" and count:
         return count
-    what = f"Container {container['name']} asks for cache ways but for no CPUs of its own"
+    share = "cache ways" if _ways(container) else "memory bandwidth"
+    what = f"Container {container['name']} asks for {share} but for no CPUs of its own"
     if quality != "Guaranteed":
         why, todo = (
             f"the pod's quality of service is {quality}",
@@ -182,7 +195,9 @@ def _settings(pod: Mapping[str, Any], container: str) -> Obj:
 
 def _parameters(ways: int, settings: Mapping[str, Any], form: Form) -> Obj:
     """The fields of spec that ask for something, in the words of one of the operator's versions."""
-    parts: dict[str, Obj] = {"cache": {"max": ways, "min": settings.get("cache_min", ways)}}
+    parts: dict[str, Obj] = {}
+    if ways:
+        parts["cache"] = {"max": ways, "min": settings.get("cache_min", ways)}
     for part, of in _PARTS.items():
         said = {
             name: settings[f"{part}_{name}"]
@@ -199,7 +214,7 @@ def _parameters(ways: int, settings: Mapping[str, Any], form: Form) -> Obj:
 
 
 def _names(pod: str, container: str, form: Form, *, first: bool) -> tuple[str, ...]:
-    """The operator's v0.1 knew one container for each pod, the first that asks."""
+    """The operator's v0.1 knew one container for each pod, the first that asks for cache."""
     long = f"{pod}-rmd-workload-{container}"
     if len(long) > _LONGEST_NAME:
         digest = hashlib.sha256(long.encode()).hexdigest()[:8]

@@ -72,7 +72,8 @@ class PodWork:
         would be. views: the nodes, looked at."""
         # The API server cannot select by what pods ask for.
         running = self._client.list(POD, fields="status.phase=Running").items
-        self._pods = [pod for pod in running if asks(pod)]
+        without_rmd = [node for node, view in views.items() if view.is_without_rmd]
+        self._pods = [pod for pod in running if asks(pod, without_rmd)]
 
         def report(node: str) -> Report:
             view = views.get(node)
@@ -81,7 +82,9 @@ class PodWork:
                 raise EnablementError("The node cannot be looked at", where=f"node {node}", why=why)
             return view.look.report
 
-        found = [claim for pod in self._pods for claim in claims(pod, report, self._form)]
+        found = [
+            claim for pod in self._pods for claim in claims(pod, report, self._form, without_rmd)
+        ]
         declared = [read(obj) for obj in workloads]
         self.decided = decide(found, declared, self._finished(declared, running))
         self.changed = bool(self.decided.create or self.decided.change or self.decided.remove)

@@ -125,11 +125,13 @@ def test_at_no_moment_are_exclusive_ways_shared(tmp_path: Path) -> None:
     writes = 0
     for _turn in range(150):
         for _change in range(chance.randint(1, 3)):
-            uuid = chance.choice("abcdef")
+            uuid = chance.choice("abcdefg")
             cores = ",".join(map(str, chance.sample(range(1, 8), chance.randint(1, 2))))
             most = chance.choice([0, 1, 1, 2, 3])
             least = most if chance.random() < 0.7 else min(most, 1)
             wanted[uuid] = entry(cores, most, least)
+            if uuid == "g":
+                wanted[uuid] = {"coreIds": cores.split(","), "mba": {"percentage": 50}}
             if chance.random() < 0.3:
                 del wanted[uuid]
         node.converge(wanted)
@@ -266,8 +268,8 @@ def test_names_that_are_no_folders_have_groups(node: DividedNode) -> None:
     assert len(set(node.groups())) == 4
 
 
-def pod(name: str = "web", phase: str = "Running", **more: Any) -> Obj:
-    limits = {"cpu": "2", "memory": "1Gi", "intel.com/l3_cache_ways": "2"}
+def pod(name: str = "web", phase: str = "Running", ways: str = "2", **more: Any) -> Obj:
+    limits = {"cpu": "2", "memory": "1Gi", "intel.com/l3_cache_ways": ways}
     return {
         "metadata": {"name": name, "namespace": "team", "uid": POD, **more},
         "spec": {"containers": [{"name": "main", "resources": {"limits": limits}}]},
@@ -312,6 +314,18 @@ def test_annotations_of_a_pod(node: DividedNode) -> None:
     node.converge({}, [pod(annotations=said)])
     group = node.tree.groups[group_of("team.web-rmd-workload-main")]
     assert (group.masks[0], group.mba[0]) == (0x300, 50)
+
+
+def test_a_pod_may_ask_for_memory_bandwidth_alone(node: DividedNode) -> None:
+    node.manager = {POD: {"main": "1"}}
+    asking = pod(ways="0", annotations={"main_mba_percentage": "50"})
+    node.converge({"a": entry("2")}, [asking, pod("other", ways="0", uid="o")])
+    group = node.tree.groups[group_of("team.web-rmd-workload-main")]
+    assert (group.cpus, group.masks, group.mba[0]) == ({1}, {0: 0x1F, 1: 0x7FF}, 50)
+    # The run declares the same.
+    entry_of_run = {"coreIds": ["1"], "mba": {"percentage": 50}, "pod": POD}
+    node.converge({"a": entry("2"), "team.web-rmd-workload-main": entry_of_run}, [asking])
+    assert node.files.writes == []
 
 
 DAEMON = {"app.kubernetes.io/name": "intel-rmd", "app.kubernetes.io/component": "daemon"}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -19,8 +20,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.pods.pod_
 from tests.unit.rmd.objects.things import container, pod, report
 
 
-def claimed(found: dict[str, Any], form: str = "v0.3", **entries: str) -> list[Claim]:
-    return claims(found, lambda _node: report(**entries), form)  # type: ignore[arg-type]
+def claimed(
+    found: dict[str, Any],
+    form: str = "v0.3",
+    without_rmd: Collection[str] = (),
+    **entries: str,
+) -> list[Claim]:
+    return claims(found, lambda _node: report(**entries), form, without_rmd)  # type: ignore[arg-type]
 
 
 def test_the_seeds_pod() -> None:
@@ -113,12 +119,34 @@ def test_no_report() -> None:
 
 
 def test_who_asks() -> None:
-    assert asks(pod(container()))
-    assert not asks(pod(container(ways="")))
-    assert not asks(pod(container(), phase="Succeeded"))
+    assert asks(pod(container()), ())
+    assert not asks(pod(container(ways="")), ())
+    assert not asks(pod(container(), phase="Succeeded"), ())
     gone = pod(container())
     gone["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    assert not asks(gone)
+    assert not asks(gone, ())
+
+
+def test_memory_bandwidth_alone_is_asked_for_where_no_rmd_is() -> None:
+    init, main = container("init", ways=""), container("main")
+    annotations = {"init_mba_percentage": "50", "other_mba_mbps": "9"}
+    found = pod(main, annotations=annotations)
+    found["spec"]["initContainers"] = [init]
+    alone = pod(init, annotations=annotations)
+    assert [asks(alone, nodes) for nodes in ((), ["worker-node-1"])] == [False, True]
+    entries = {"init": "1-3", "main": "4-6"}
+    assert [claim.container for claim in claimed(found, "v0.1", **entries)] == ["main"]
+    first, second = claimed(found, "v0.1", ["worker-node-1"], **entries)
+    assert first.spec == {
+        "coreIds": ["1", "2", "3"],
+        "nodes": ["worker-node-1"],
+        "rdt": {"mba": {"percentage": 50}},
+    }
+    # The operator's short name is that of who asks for cache first, as it was.
+    assert (first.names[0], second.names[0]) == ("pod-1-rmd-workload-init", "rmd-workload-pod-1")
+    shares = pod(container("init", cpu="500m", ways=""), annotations=annotations)
+    (claim,) = claimed(shares, "v0.3", ["worker-node-1"])
+    assert claim.problem.startswith("Container init asks for memory bandwidth but for no CPUs")
 
 
 def test_a_container_that_is_done_has_no_claim() -> None:

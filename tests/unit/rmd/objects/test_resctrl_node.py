@@ -105,6 +105,16 @@ def test_what_goes_is_waited_for() -> None:
     assert seen.pending((), {WEB.uuid}) == {WEB.uuid: "it is not taken away yet"}
 
 
+def test_memory_bandwidth_alone_is_in_force_with_the_ways_of_all_others() -> None:
+    alone = Workload("team.web", (1, 2), mba=Mba(percentage=50))
+    assert entry_of(alone) == {"coreIds": ["1", "2"], "mba": {"percentage": 50}}
+    told = report({alone.uuid: {"group": GROUP}})
+    told["resctrl"]["groups"][GROUP]["schemata"]["L3"] = {"0": "1f"}
+    seen = judged((running_of(alone.uuid, entry_of(alone)),), told)
+    assert (seen.running[0].workload, seen.differs(alone.uuid)) == (alone, "")
+    assert topology_of(told).caches[0].free("guaranteed") == 6
+
+
 def test_what_is_left_of_each_pool() -> None:
     found = topology_of(report({}))
     (cache,) = found.caches
