@@ -79,12 +79,13 @@ class AgentProcess:
         file.with_suffix(".new").write_text(json.dumps(state))
         file.with_suffix(".new").replace(file)
 
-    def start(self, api: str = "") -> None:
-        """Start it. api: another address of the API server."""
+    def start(self, api: str = "", *, writes: bool = True) -> None:
+        """Start it. api: another address of the API server. writes: with the back end resctrl."""
         places = ("sys", "resctrl", "cgroup", "kubelet", "state")
         words = [f"--{name}={self.folder / name}" for name in places]
         words += [f"--node={self.node}", f"--api={api or self.api}", f"--interval={INTERVAL_S}"]
-        words += [f"--settings={self.settings}", f"--credentials={self.credentials}", "--write"]
+        words += [f"--settings={self.settings}", f"--credentials={self.credentials}"]
+        words += ["--write"] if writes else []
         self.log.parent.mkdir(exist_ok=True)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(

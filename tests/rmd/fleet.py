@@ -30,7 +30,8 @@ class Fleet:
     tls: a node's TLS by (name, address), None for plain HTTP. port: 0 for one that is free on every
     address. network: the second and third number of 127.x.y.z of the first server. wrong_socket:
     how often RMD 0.3 divides the wrong one, as it was observed. settings: of each RmdServer;
-    folder: for their trees and databases, which are in memory without it.
+    folder: of each node's folder, as AgentProcess has it, for its tree and database, which are in
+    memory without it.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class Fleet:
                 port=self.port,
                 tls=tls(name, address) if tls else None,
                 resctrl=folder / name / "resctrl" if folder else None,
-                database=folder / name / "rmd.db" if folder else None,
+                database=folder / name / "state" / "rmd.db" if folder else None,
                 **settings,
             )
             for name, address in addresses.items()

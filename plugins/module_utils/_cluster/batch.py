@@ -37,6 +37,11 @@ def merge_statuses(client: Client, kind: Kind, patches: Sequence[tuple[Obj, Obj]
     _each(client, patches, lambda obj, body: _patch(client, kind, obj, body, "status"))
 
 
+def merge_specs(client: Client, kind: Kind, patches: Sequence[tuple[Obj, Obj]]) -> None:
+    """One merge patch of the spec of each object."""
+    _each(client, patches, lambda obj, spec: _patch(client, kind, obj, {"spec": spec}))
+
+
 def annotate(
     client: Client, kind: Kind, annotations: Sequence[tuple[Obj, Mapping[str, str | None]]]
 ) -> None:

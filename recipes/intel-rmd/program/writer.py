@@ -45,7 +45,8 @@ Report = Mapping[str, Any]
 
 
 class Declarations:
-    """What is declared for a node: by the API server, else by what was kept of it on disk."""
+    """What is declared for a node: by the API server, else by what was kept of it on disk, unless
+    RMD was there since."""
 
     def __init__(self, server: ApiServer, node: str, folder: Path) -> None:
         self.changed = threading.Event()
@@ -55,6 +56,8 @@ class Declarations:
         self._file = folder / _FILE
         self._kept: dict[str, Any] | None = None
         with contextlib.suppress(OSError, ValueError):
+            if (folder / _DATABASE).exists():
+                self._file.unlink()
             found = json.loads(self._file.read_text(encoding="utf-8"))
             self._kept = found if isinstance(found, dict) else None
         self._stored = self._kept

@@ -12,16 +12,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from tests.cluster import Cluster
 from tests.integration.plays import REPO, Played, Runner
-from tests.integration.rmd.bed import LOG_FILE, NAMESPACE, Obj
+from tests.integration.rmd.bed import LOG_FILE, NAMESPACE, Obj, until
 from tests.rmd.agent_process import AgentProcess
 
 AGENT = "intel-rmd-agent"
+RESCTRL = {"backend": "resctrl"}
+# Without certificates, which these tests are not about.
+RMD = {"backend": "rmd", "rmd_image": "registry.example.org/rmd:0.3.1", "debug": True}
 LABEL = "feature.node.kubernetes.io/cpu-rdt.RDTL3CA=true"
 
 
@@ -33,11 +35,24 @@ class ResctrlBed:
     runner: Runner
     agents: dict[str, AgentProcess]
 
-    def play(self, *arguments: str, **variables: Any) -> Played:
+    def play(self, *arguments: str) -> Played:
         """The playbook rmd, with this back end."""
-        return self.runner.play(
-            "rmd", *arguments, hardware_enablement_options={"backend": "resctrl"}, **variables
-        )
+        return self.runner.play("rmd", *arguments, hardware_enablement_options=RESCTRL)
+
+    @contextmanager
+    def change_over(self, options: Obj) -> Iterator[None]:
+        """The playbook rmd with these options, while the nodes change; it has to end well."""
+        started = self.runner.start("rmd", hardware_enablement_options=options)
+        yield
+        assert started.wait(180) == 0, (self.runner.folder / "rmd.log").read_text()
+
+    def restart_agents(self, *, writes: bool) -> None:
+        """New agents, as after a change of their DaemonSet; comes back when all have reported."""
+        for agent in self.agents.values():
+            agent.stop()
+            agent.log.write_text("")
+            agent.start(writes=writes)
+        until(lambda: all(agent.log.read_text() for agent in self.agents.values()), "all reports")
 
     def get(self, kind: str, name: str, namespace: str = "default") -> Obj:
         """An object."""

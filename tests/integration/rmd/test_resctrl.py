@@ -7,7 +7,9 @@ without a run."""
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
@@ -19,15 +21,20 @@ from tests.cluster import Cluster
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
 from tests.integration.rmd.bed import until
-from tests.integration.rmd.resctrl_bed import ResctrlBed, make_bed
+from tests.integration.rmd.resctrl_bed import RESCTRL, RMD, ResctrlBed, make_bed
 from tests.integration.rmd.test_objects_v03 import workload
 from tests.integration.rmd.test_pods import guaranteed
+from tests.rmd.fleet import Fleet
+from tests.rmd.on_cluster import give_addresses
 from tests.rmd.resctrl import Resctrl
+from tests.rmd.server import DEBUG_PORT
 
 pytestmark = pytest.mark.rmd
 
 ONE, TWO = "worker-node-1", "worker-node-2"
-WEB = "hardware-enablement.rmdworkload-guaranteed-cache"
+NODES = [ONE, TWO]
+EXAMPLE = "rmdworkload-guaranteed-cache"
+WEB = f"hardware-enablement.{EXAMPLE}"
 NOWHERE = "https://127.0.0.1:1"
 
 
@@ -215,6 +222,59 @@ def what_cannot_be_is_rolled_back(bed: ResctrlBed, module: Module) -> None:
     assert [".w" in found for found in bed.groups().values()] == [False, False]
 
 
+@contextmanager
+def the_back_end_becomes_rmd(bed: ResctrlBed, reconcile: Module) -> Iterator[Fleet]:
+    """The objects stay, and so does what they ask for."""
+    bed.create(workload("brief", nodes=[TWO], coreIds=["5"], cache={"max": 1, "min": 1}))
+    reconcile.done()
+    # The port is RMD's; so that two runs on one machine do not meet, the addresses are of this
+    # process.
+    settings: dict[str, Any] = {"port": DEBUG_PORT, "network": (80 + os.getpid() % 170, 1)}
+    settings |= {"folder": bed.agents[ONE].folder.parent, "wrong_socket": 0.0}
+    give_addresses(bed.cluster, Fleet(NODES, **settings))
+    with ExitStack() as ended:
+        with bed.change_over(RMD):
+            until(lambda: not any(bed.groups().values()), "the end of the agents' groups", 120)
+            bed.restart_agents(writes=False)
+            fleet = ended.enter_context(Fleet(NODES, **settings))
+        reconcile.done()
+        assert in_force(bed) == {"brief": "1/1", EXAMPLE: "2/2"}
+        assert (bed.groups()[ONE]["COS2"], bed.groups()[TWO]["COS3"]) == ("0-3", "5")
+        yield fleet
+
+
+def and_resctrl_again(bed: ResctrlBed, fleet: Fleet, reconcile: Module) -> None:
+    """What goes meanwhile does not come back."""
+    bed.cluster.kubectl("delete", "rmdworkload", "brief", "--wait=false")
+    reconcile.done()
+    reconcile.unchanged()
+    before = fleet.dump()
+    bed.restart_agents(writes=True)
+    # What was declared before RMD's time is on their disks still.
+    until(lambda: all(agent.said()["problems"] for agent in bed.agents.values()), "their word")
+    assert fleet.dump() == before
+    assert list(bed.groups()[ONE]) == [f"COS{number}" for number in range(1, 8)]
+    with bed.change_over(RESCTRL):
+        until(lambda: not any("COS2" in found for found in bed.groups().values()), "RMD's end", 120)
+    reconcile.done()
+    assert in_force(bed) == {EXAMPLE: "2/2"}
+    assert bed.groups() == {ONE: {f".{EXAMPLE}": "0-3"}, TWO: {f".{EXAMPLE}": "0-3"}}
+    databases = [agent.folder / "state" / "rmd.db" for agent in bed.agents.values()]
+    assert [file.exists() for file in databases] == [False, False]
+    reconcile.unchanged()
+
+
+def in_force(bed: ResctrlBed) -> dict[str, str]:
+    """RmdWorkload -> on how many of its nodes it is as asked for, if it is in force there."""
+    found = json.loads(bed.cluster.kubectl("get", "rmdworkloads", "-o", "json"))["items"]
+    enforced = {"type": "Enforced", "status": "True"}
+    return {
+        obj["metadata"]["name"]: obj["status"]["nodes"]
+        for obj in found
+        if any(enforced.items() <= each.items() for each in obj["status"]["conditions"])
+    }
+
+
 def removal_gives_everything_back(bed: ResctrlBed, runner: Runner) -> None:
     runner.play("rmd_remove").check()
     assert bed.groups() == {ONE: {}, TWO: {}}
@@ -235,4 +295,6 @@ def test_from_deployment_to_removal(bed: ResctrlBed, runner: Runner, reconcile: 
     module = Module(workload_run.run, arguments.RMD_WORKLOAD, runner.kubeconfig)
     memory_bandwidth_needs_no_cache(bed, module, reconcile)
     what_cannot_be_is_rolled_back(bed, module)
+    with the_back_end_becomes_rmd(bed, reconcile) as fleet:
+        and_resctrl_again(bed, fleet, reconcile)
     removal_gives_everything_back(bed, runner)

@@ -235,6 +235,12 @@ class Reconciliation:
                 told = {**after, "lastSeen": before.get("lastSeen")}
                 self.changed |= told != {**before, "lastSeen": before.get("lastSeen")}
         batch.write_statuses(self._client, NODE_STATE, statuses)
+        # Else it would be in force again when RMD goes, objects of it or not.
+        vain = [view.state for view in self.seen if view.state and view.is_declared_in_vain]
+        batch.merge_specs(
+            self._client, NODE_STATE, [(state, {"workloads": None}) for state in vain]
+        )
+        self.changed |= bool(vain)
         self._own((view, view.ours) for view in self.seen)
 
     def _own(self, owned: Iterable[tuple[View, frozenset[str]]]) -> None:

@@ -53,6 +53,13 @@ class View:
         return self.report is not None and self.report.dialect is Dialect.RESCTRL
 
     @property
+    def is_declared_in_vain(self) -> bool:
+        """Whether RMD has taken the node over, and what its agent was to enforce is declared
+        still."""
+        there = ((self.state or {}).get("spec") or {}).get("workloads")
+        return bool(there) and self.look is not None and not self.is_without_rmd
+
+    @property
     def why(self) -> str:
         """Why it cannot be looked at, or what else went wrong."""
         if self.report is None:

@@ -72,6 +72,20 @@ def test_the_last_word_holds_without_an_api_server(
     assert again.current() == said
 
 
+def test_what_was_kept_before_rmd_came_holds_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The daemon's pod is not among what was kept, and the agent would not wait for its end."""
+    found = declarations(tmp_path)
+    hear(found, monkeypatch, states=[STATE], pods=[])
+    assert found.current() is not None
+    (tmp_path / "rmd.db").touch()
+    again = declarations(tmp_path)
+    assert again.current() is None
+    hear(again, monkeypatch, states=[STATE], pods=[POD])
+    assert again.current() is not None
+
+
 def test_no_more_of_a_pod_is_kept_than_is_needed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
