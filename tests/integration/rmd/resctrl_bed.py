@@ -17,7 +17,8 @@ import yaml
 
 from tests.cluster import Cluster
 from tests.integration.plays import REPO, Played, Runner
-from tests.integration.rmd.bed import LOG_FILE, NAMESPACE, Obj, until
+from tests.integration.rmd.bed import LOG_FILE, NAMESPACE, until
+from tests.integration.rmd.user_objects import Obj, UserObjects
 from tests.rmd.agent_process import AgentProcess
 
 AGENT = "intel-rmd-agent"
@@ -28,7 +29,7 @@ LABEL = "feature.node.kubernetes.io/cpu-rdt.RDTL3CA=true"
 
 
 @dataclass
-class ResctrlBed:
+class ResctrlBed(UserObjects):
     """A cluster, and its nodes' agents by name."""
 
     cluster: Cluster
@@ -54,14 +55,9 @@ class ResctrlBed:
             agent.start(writes=writes)
         until(lambda: all(agent.log.read_text() for agent in self.agents.values()), "all reports")
 
-    def get(self, kind: str, name: str, namespace: str = "default") -> Obj:
-        """An object."""
-        text = self.cluster.kubectl("get", kind, name, "-n", namespace, "-o", "json")
-        return dict(json.loads(text))
-
-    def create(self, obj: Obj) -> None:
-        """Create an object, as a user does."""
-        self.cluster.kubectl("create", "-f", "-", stdin=yaml.safe_dump(obj))
+    def give(self, node: str, uid: str, **cpus: str) -> None:
+        """By the CPU manager's state."""
+        self.agents[node].give({uid: cpus})
 
     def declared(self, node: str) -> Obj:
         """A node's spec.workloads."""

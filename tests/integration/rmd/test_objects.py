@@ -6,50 +6,29 @@ and removed."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from tests.cluster import Cluster
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
+from tests.integration.rmd import readme
 from tests.integration.rmd.bed import until
 from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
+from tests.integration.rmd.readme import (
+    CACHE,
+    GUARANTEED_CACHE,
+    GUARANTEED_CACHE_PSTATE,
+    ONE,
+    PSTATE,
+    TWO,
+    a_second_run_is_one_get_and_one_look_for_each_node_and_no_write,
+)
+from tests.integration.rmd.user_objects import workload
 from tests.rmd import Machine, Pools
 
 pytestmark = pytest.mark.rmd
-
-ONE, TWO = "worker-node-1", "worker-node-2"
-CACHE = "rmdworkload-guaranteed-cache"
-PSTATE = "rmdworkload-guaranteed-cache-pstate"
-
-
-def workload(name: str, spec: dict[str, Any], namespace: str = "default") -> dict[str, Any]:
-    metadata = {"name": name, "namespace": namespace}
-    return {
-        "apiVersion": "intel.com/v1alpha1",
-        "kind": "RmdWorkload",
-        "metadata": metadata,
-        "spec": spec,
-    }
-
-
-# samples/rmd-workload-guaranteed-cache.yaml and samples/rmd-workload-guaranteed-cache-pstate.yaml
-# of the operator
-GUARANTEED_CACHE = workload(
-    CACHE, {"coreIds": ["0", "1", "2", "3"], "cache": {"max": 2, "min": 2}, "nodes": [ONE, TWO]}
-)
-GUARANTEED_CACHE_PSTATE = workload(
-    PSTATE,
-    {
-        "coreIds": ["4", "5", "6", "7"],
-        "cache": {"max": 2, "min": 2},
-        "pstate": {"ratio": "3.0", "monitoring": "on"},
-        "nodes": [ONE, TWO],
-    },
-)
 
 
 @pytest.fixture(scope="module")
@@ -95,60 +74,20 @@ def the_samples_are_posted_as_the_readme_says(bed: ObjectsBed, reconcile: Module
         ]
 
 
-def describe_shows_what_the_readme_shows(bed: ObjectsBed) -> None:
-    assert bed.get("rmdworkload", CACHE)["spec"] == GUARANTEED_CACHE["spec"]
-    assert bed.get("rmdworkload", PSTATE)["spec"] == GUARANTEED_CACHE_PSTATE["spec"]
-    described = bed.cluster.kubectl("describe", "rmdworkload", CACHE)
-    assert section(described, "Spec:") == lines("""
-        Cache: Max: 2 Min: 2
-        Core Ids: 0 1 2 3
-        Nodes: worker-node-1 worker-node-2
-    """)
-    cos = "0_1_2_3-guarantee"
-    node = f"Cos Name: {cos} Enforced: true Id: 1 Response: Success: 201 Status: Successful"
-    shown = " ".join(section(described, "Status:"))
-    assert shown.endswith(f"Workload States: worker-node-1: {node} worker-node-2: {node}")
-    conditions = {
-        entry["type"]: entry["status"]
-        for entry in bed.get("rmdworkload", CACHE)["status"]["conditions"]
-    }
-    assert conditions == {
-        "Ready": "True",
-        "Enforced": "True",
-        "Degraded": "False",
-        "Invalid": "False",
-    }
-
-
 def a_node_state_is_the_readmes(bed: ObjectsBed) -> None:
-    state = bed.get("rmdnodestate", f"rmd-node-state-{ONE}")
-    assert state["spec"] == {"node": ONE, "nodeUid": bed.get("node", ONE)["metadata"]["uid"]}
+    """With both examples, of which the second is on both sockets."""
+    group = {"L3": "0=c0;1=fff", "MB": "0=100;1=100"}
+    status = readme.a_node_state_is_the_readmes(bed, "0_1_2_3-guarantee", **group)
     common = {"Cache Max": "2", "Cache Min": "2", "Origin": "REST", "Status": "Successful"}
-    assert state["status"]["workloads"] == {
-        CACHE: {**common, "Core IDs": "0,1,2,3", "Cos Name": "0_1_2_3-guarantee", "ID": "1"},
-        PSTATE: {
-            **common,
-            "Core IDs": "4,5,6,7",
-            "Cos Name": "4_5_6_7-guarantee",
-            "ID": "2",
-            "P-State Monitoring": "on",
-            "P-State Ratio": "3.000000",
-        },
+    assert status["workloads"][PSTATE] == {
+        **common,
+        "Core IDs": "4,5,6,7",
+        "Cos Name": "4_5_6_7-guarantee",
+        "ID": "2",
+        "P-State Monitoring": "on",
+        "P-State Ratio": "3.000000",
     }
-    # What the kernel does of it: two ways of the first socket; the second workload is on both.
-    groups = state["status"]["groups"]
-    assert groups["0_1_2_3-guarantee"] == {"CPUs": "0-3", "L3": "0=c0;1=fff", "MB": "0=100;1=100"}
-    assert groups["4_5_6_7-guarantee"]["L3"] == "0=30;1=180"
-    assert state["status"]["bootID"] == bed.get("node", ONE)["status"]["nodeInfo"]["bootID"]
-
-
-def a_second_run_is_one_get_for_each_node_and_no_write(
-    bed: ObjectsBed, runner: Runner, reconcile: Module
-) -> None:
-    mark, written = bed.fleet.mark(), bed.cluster.mark()
-    reconcile.unchanged()
-    assert bed.methods(mark) == {ONE: ["GET /v1/workloads"], TWO: ["GET /v1/workloads"]}
-    assert runner.writes(written) == []
+    assert status["groups"]["4_5_6_7-guarantee"]["L3"] == "0=30;1=180"
 
 
 def nodes_offer_what_workloads_without_a_pod_leave(bed: ObjectsBed) -> None:
@@ -398,9 +337,10 @@ def test_objects_from_the_first_run_to_a_node_that_has_left(
     """One story: each step goes on from the one before."""
     a_first_run_without_objects_brings_the_kinds(bed, runner)
     the_samples_are_posted_as_the_readme_says(bed, reconcile)
-    describe_shows_what_the_readme_shows(bed)
+    state = "Cos Name: 0_1_2_3-guarantee Enforced: true Id: 1"
+    readme.describe_shows_what_the_readme_shows(bed, state)
     a_node_state_is_the_readmes(bed)
-    a_second_run_is_one_get_for_each_node_and_no_write(bed, runner, reconcile)
+    a_second_run_is_one_get_and_one_look_for_each_node_and_no_write(bed, runner, reconcile)
     nodes_offer_what_workloads_without_a_pod_leave(bed)
     check_mode_tells_and_writes_nothing(bed, runner)
     a_change_is_made_and_a_node_that_is_no_longer_named_loses_it(bed, reconcile)
@@ -414,15 +354,3 @@ def test_objects_from_the_first_run_to_a_node_that_has_left(
     what_rmd_would_refuse_is_invalid_and_never_sent_and_does_not_hold_up_the_rest(bed, reconcile)
     a_refusal_of_one_node_is_told_and_the_other_has_it(bed, reconcile)
     a_node_that_has_left_counts_as_removed(bed, reconcile)
-
-
-def section(described: str, title: str) -> list[str]:
-    """The words of one section of what `kubectl describe` shows."""
-    rest = described.split(f"\n{title}\n")[1].splitlines()
-    inside = itertools.takewhile(lambda line: line.startswith(" "), rest)
-    return [word for line in inside for word in line.split()]
-
-
-def lines(text: str) -> list[str]:
-    """The same words of a text."""
-    return text.split()

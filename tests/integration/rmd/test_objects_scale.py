@@ -17,6 +17,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.integration.plays import REPO, Played, Runner
 from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
+from tests.integration.rmd.user_objects import workload
 from tests.rmd import Dialect
 
 NODES = 100
@@ -53,12 +54,12 @@ def wrong(bed: ObjectsBed) -> set[tuple[str, str]]:
     for node, server in bed.fleet.servers.items():
         groups, machine = server.node.resctrl.dump(), server.machine
         masks: dict[str, dict[int, int]] = {}
-        for workload in server.workloads():
-            core = int(workload["core_ids"][0])
+        for entry in server.workloads():
+            core = int(entry["core_ids"][0])
             here = next(cache for cache in machine.caches if core in machine.cpus_of(cache))
-            lines = cast("dict[int, str]", groups[workload["cos_name"]]["L3"])
-            masks[workload["uuid"]] = {cache: int(mask, 16) for cache, mask in lines.items()}
-            masks[workload["uuid"]][-1] = here
+            lines = cast("dict[int, str]", groups[entry["cos_name"]]["L3"])
+            masks[entry["uuid"]] = {cache: int(mask, 16) for cache, mask in lines.items()}
+            masks[entry["uuid"]][-1] = here
         for uuid, mine in masks.items():
             here = mine[-1]
             others = [each for name, each in masks.items() if name != uuid and each[-1] == here]
@@ -92,15 +93,7 @@ def test_four_hundred_workloads_are_in_force_after_three_runs(
             "cache": {"max": 1, "min": 1},
             "nodes": sorted(bed.fleet),
         }
-        metadata = {"name": f"web-{number}", "namespace": "default"}
-        bed.create(
-            {
-                "apiVersion": "intel.com/v1alpha1",
-                "kind": "RmdWorkload",
-                "metadata": metadata,
-                "spec": spec,
-            }
-        )
+        bed.create(workload(f"web-{number}", spec))
     for _run in range(3):
         played, rmd, _verbs = counted(bed, runner)
         assert all(len(bed.uuids(node)) == 4 for node in bed.fleet)

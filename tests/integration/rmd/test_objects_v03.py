@@ -15,7 +15,9 @@ import pytest
 from tests.cluster import Cluster
 from tests.integration.in_process import Module
 from tests.integration.plays import REPO, Runner
+from tests.integration.rmd import user_objects
 from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
+from tests.integration.rmd.user_objects import Obj
 from tests.rmd import Dialect, Injection
 
 pytestmark = pytest.mark.rmd
@@ -46,14 +48,8 @@ def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield made
 
 
-def workload(name: str, **spec: Any) -> dict[str, Any]:
-    metadata = {"name": name, "namespace": "default"}
-    return {
-        "apiVersion": "intel.com/v1alpha1",
-        "kind": "RmdWorkload",
-        "metadata": metadata,
-        "spec": spec,
-    }
+def workload(name: str, **spec: Any) -> Obj:
+    return user_objects.workload(name, spec)
 
 
 def everywhere(bed: ObjectsBed) -> dict[str, list[str]]:

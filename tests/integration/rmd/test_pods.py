@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -17,11 +16,20 @@ from tests.integration.in_process import Module
 from tests.integration.plays import Runner
 from tests.integration.rmd.bed import until
 from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
+from tests.integration.rmd.readme import (
+    OF_POD,
+    POD,
+    a_second_run_is_one_get_and_one_look_for_each_node_and_no_write,
+    deleting_the_pod_deletes_its_workload,
+    guaranteed,
+    the_pod_gets_its_workload,
+)
+from tests.integration.rmd.readme import ONE as NODE
+from tests.integration.rmd.user_objects import workload
 from tests.rmd import Injection, Machine
 
 pytestmark = pytest.mark.rmd
 
-NODE = "worker-node-1"
 FAILURE = "hardware-enablement.io/rmd-failure"
 
 
@@ -33,44 +41,6 @@ def bed(
         # Nodes have to offer ways before pods can ask for them.
         reconcile.done()
         yield made
-
-
-def guaranteed(name: str, cpus: int = 3, ways: int = 2, **annotations: str) -> dict[str, Any]:
-    """samples/pod-guaranteed-cache.yaml of the operator."""
-    amounts = {"memory": "64Mi", "cpu": cpus, "intel.com/l3_cache_ways": ways}
-    container = {
-        "name": "nginx1",
-        "image": "nginx",
-        "resources": {"requests": amounts, "limits": amounts},
-    }
-    metadata = {
-        "name": name,
-        "namespace": "default",
-        "labels": {"name": "nginx"},
-        "annotations": annotations,
-    }
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": metadata,
-        "spec": {"containers": [container]},
-    }
-
-
-def start(bed: ObjectsBed, pod: dict[str, Any], **cpus: str) -> str:
-    """Create a pod, wait until it runs, and let the agent see which CPUs its containers got;
-    returns its uid."""
-    name = pod["metadata"]["name"]
-    bed.create(pod)
-    bed.cluster.kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=120s")
-    uid = str(bed.get("pod", name)["metadata"]["uid"])
-    tell(bed, uid, **cpus)
-    return uid
-
-
-def tell(bed: ObjectsBed, uid: str, **cpus: str) -> None:
-    """What the CPU manager of the node has given."""
-    bed.reports.tell(NODE, cpu_manager={"policy": "static", "entries": {uid: cpus}})
 
 
 def events(bed: ObjectsBed, pod: str) -> list[str]:
@@ -85,69 +55,33 @@ def nodes_offer_their_guaranteed_ways(bed: ObjectsBed, reconcile: Module) -> Non
     reconcile.unchanged()
 
 
-def the_readmes_pod_gets_its_workload(bed: ObjectsBed, runner: Runner) -> None:
-    uid = start(
-        bed, guaranteed("guaranteed-cache-pod-86676", nginx1_cache_min="2"), nginx1="1-2,49"
-    )
-    played = runner.play(
-        "rmd_workloads", "--check", "--diff", hardware_enablement_rmd_pod_form="v0.1"
-    ).check()
-    assert "rmd-workload-guaranteed-cache-pod-86676" in played.output
+def the_readmes_pod_gets_its_workload(bed: ObjectsBed, runner: Runner, reconcile: Module) -> None:
+    bed.start(NODE, guaranteed(POD, nginx1_cache_min="2"), nginx1="1-2,49")
+    form = {"hardware_enablement_rmd_pod_form": "v0.1"}
+    played = runner.play("rmd_workloads", "--check", "--diff", **form).check()
+    assert OF_POD in played.output
     assert bed.uuids(NODE) == []
-    runner.play("rmd_workloads", hardware_enablement_rmd_pod_form="v0.1").check()
-    found = bed.get("rmdworkload", "rmd-workload-guaranteed-cache-pod-86676")
-    assert found["spec"] == {
-        "cache": {"max": 2, "min": 2},
-        "coreIds": ["1", "2", "49"],
-        "nodes": [NODE],
-    }
-    assert found["status"]["workloadStates"] == {
-        NODE: {
-            "cosName": "1_2_49-guarantee",
-            "enforced": True,
-            "id": "1",
-            "response": "Success: 201",
-            "status": "Successful",
-        }
-    }
-    assert found["metadata"]["ownerReferences"][0]["uid"] == uid
+    state = {"cosName": "1_2_49-guarantee", "id": "1"}
+    the_pod_gets_its_workload(bed, reconcile, ["1", "2", "49"], state)
 
 
 def a_second_run_writes_nothing_and_what_the_pod_holds_is_still_offered(
     bed: ObjectsBed, runner: Runner, reconcile: Module
 ) -> None:
-    mark, written = bed.fleet.mark(), bed.cluster.mark()
     # Also in the other form: what is there is kept.
-    reconcile.unchanged()
-    assert bed.methods(mark) == {NODE: ["GET /v1/workloads"]}
-    assert runner.writes(written) == []
+    a_second_run_is_one_get_and_one_look_for_each_node_and_no_write(bed, runner, reconcile, 1)
     assert bed.get("node", NODE)["status"]["allocatable"]["intel.com/l3_cache_ways"] == "6"
 
 
 def changed_annotations_are_handed_on(bed: ObjectsBed, reconcile: Module) -> None:
-    bed.cluster.kubectl(
-        "annotate", "--overwrite", "pod", "guaranteed-cache-pod-86676", "nginx1_cache_min=1"
-    )
+    bed.cluster.kubectl("annotate", "--overwrite", "pod", POD, "nginx1_cache_min=1")
     reconcile.done()
     assert bed.fleet[NODE].workloads()[0]["cache"] == {"max": 2, "min": 1}
     reconcile.unchanged()
 
 
-def deleting_the_pod_deletes_its_workload(bed: ObjectsBed, reconcile: Module) -> None:
-    bed.cluster.kubectl("delete", "pod", "guaranteed-cache-pod-86676")
-    name = "rmd-workload-guaranteed-cache-pod-86676"
-    until(
-        lambda: "deletionTimestamp" in bed.get("rmdworkload", name)["metadata"],
-        "the garbage collector",
-    )
-    reconcile.done()
-    assert bed.uuids(NODE) == []
-    assert bed.cluster.kubectl("get", "rmdworkloads", "-o", "name") == ""
-    reconcile.unchanged()
-
-
 def a_finished_pod_has_no_workload_any_more(bed: ObjectsBed, reconcile: Module) -> None:
-    start(bed, guaranteed("job"), nginx1="4-6")
+    bed.start(NODE, guaranteed("job"), nginx1="4-6")
     reconcile.done()
     assert bed.uuids(NODE) == ["job-rmd-workload-nginx1"]
     bed.cluster.kubectl(
@@ -160,7 +94,7 @@ def a_finished_pod_has_no_workload_any_more(bed: ObjectsBed, reconcile: Module) 
 
 
 def a_pod_without_cpus_of_its_own_is_told_so_and_kept(bed: ObjectsBed, reconcile: Module) -> None:
-    start(bed, guaranteed("shares"), other="1-3")
+    bed.start(NODE, guaranteed("shares"), other="1-3")
     reconcile.failed(failure_policy="evict")
     assert bed.uuids(NODE) == []
     (message,) = events(bed, "shares")
@@ -175,7 +109,7 @@ def a_pod_without_cpus_of_its_own_is_told_so_and_kept(bed: ObjectsBed, reconcile
 def what_rmd_refuses_is_told_annotated_and_forgotten_when_it_is_well(
     bed: ObjectsBed, reconcile: Module
 ) -> None:
-    start(bed, guaranteed("refused"), nginx1="1-3")
+    bed.start(NODE, guaranteed("refused"), nginx1="1-3")
     bed.fleet[NODE].faults.inject(
         Injection("POST", after=1, status=500, text="Not enough cache left on cache_id 0")
     )
@@ -195,19 +129,11 @@ def eviction_only_of_the_pod_that_owns_the_workload(
 ) -> None:
     """The operator removed a pod because a workload that somebody had declared had a name like the
     pod's."""
-    start(bed, guaranteed("nginx"), nginx1="1-3")
+    bed.start(NODE, guaranteed("nginx"), nginx1="1-3")
     reconcile.done()
     spec = {"coreIds": ["2"], "cache": {"max": 1, "min": 1}, "nodes": [NODE]}
     for name in ("rmd-workload-nginx", "nginx"):
-        metadata = {"name": name, "namespace": "default"}
-        bed.create(
-            {
-                "apiVersion": "intel.com/v1alpha1",
-                "kind": "RmdWorkload",
-                "metadata": metadata,
-                "spec": spec,
-            }
-        )
+        bed.create(workload(name, spec))
     reconcile.failed(failure_policy="evict")
     assert "deletionTimestamp" not in bed.get("pod", "nginx")["metadata"]
     for name in ("rmd-workload-nginx", "nginx"):
@@ -244,10 +170,11 @@ def test_pods_and_their_workloads_from_offer_to_eviction(
 ) -> None:
     """One story: each step goes on from the one before."""
     nodes_offer_their_guaranteed_ways(bed, reconcile)
-    the_readmes_pod_gets_its_workload(bed, runner)
+    the_readmes_pod_gets_its_workload(bed, runner, reconcile)
     a_second_run_writes_nothing_and_what_the_pod_holds_is_still_offered(bed, runner, reconcile)
     changed_annotations_are_handed_on(bed, reconcile)
     deleting_the_pod_deletes_its_workload(bed, reconcile)
+    assert bed.uuids(NODE) == []
     a_finished_pod_has_no_workload_any_more(bed, reconcile)
     a_pod_without_cpus_of_its_own_is_told_so_and_kept(bed, reconcile)
     what_rmd_refuses_is_told_annotated_and_forgotten_when_it_is_well(bed, reconcile)

@@ -20,10 +20,23 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd import wo
 from tests.cluster import Cluster
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
+from tests.integration.rmd import readme
 from tests.integration.rmd.bed import until
+from tests.integration.rmd.readme import (
+    CACHE,
+    GUARANTEED_CACHE,
+    GUARANTEED_CACHE_PSTATE,
+    NODES,
+    OF_POD,
+    ONE,
+    POD,
+    PSTATE,
+    TWO,
+    a_second_run_is_one_get_and_one_look_for_each_node_and_no_write,
+    guaranteed,
+)
 from tests.integration.rmd.resctrl_bed import RESCTRL, RMD, ResctrlBed, make_bed
 from tests.integration.rmd.test_objects_v03 import workload
-from tests.integration.rmd.test_pods import guaranteed
 from tests.rmd.fleet import Fleet
 from tests.rmd.on_cluster import give_addresses
 from tests.rmd.resctrl import Resctrl
@@ -31,10 +44,7 @@ from tests.rmd.server import DEBUG_PORT
 
 pytestmark = pytest.mark.rmd
 
-ONE, TWO = "worker-node-1", "worker-node-2"
-NODES = [ONE, TWO]
-EXAMPLE = "rmdworkload-guaranteed-cache"
-WEB = f"hardware-enablement.{EXAMPLE}"
+WEB = f"hardware-enablement.{CACHE}"
 NOWHERE = "https://127.0.0.1:1"
 
 
@@ -57,44 +67,18 @@ def the_role_deploys_no_daemon_and_no_certificate(bed: ResctrlBed) -> None:
 
 
 def the_operators_examples_are_in_force(bed: ResctrlBed, reconcile: Module) -> None:
-    """samples/rmd-workload-guaranteed-cache.yaml; and the one with P-states, which only RMD sets."""
-    spec: dict[str, Any] = {"coreIds": ["0", "1", "2", "3"], "cache": {"max": 2, "min": 2}}
-    bed.create(workload("rmdworkload-guaranteed-cache", nodes=[ONE, TWO], **spec))
-    result = reconcile.done()
-    assert result["requests"]["PATCH"] == 2
-    status = bed.get("rmdworkload", "rmdworkload-guaranteed-cache")["status"]
-    assert {found["type"]: found["status"] for found in status["conditions"]} == {
-        "Ready": "True",
-        "Enforced": "True",
-        "Degraded": "False",
-        "Invalid": "False",
-    }
-    assert status["workloadStates"][ONE]["cosName"] == WEB
-    group = bed.agents[ONE].tree.dump()[WEB]
-    assert (group["cpus_list"], group["L3"]) == ("0-3", {0: "c0", 1: "7ff"})
-    pstate = {"ratio": "3.0", "monitoring": "on"}
-    bed.create(
-        workload("with-pstate", nodes=[ONE], coreIds=["4"], cache=spec["cache"], pstate=pstate)
-    )
+    """But the one with P-states, which only RMD sets."""
+    bed.create(GUARANTEED_CACHE)
+    assert reconcile.done()["requests"]["PATCH"] == 2
+    names = f"Cos Name: {WEB} Enforced: true Id: {CACHE}"
+    state = f"Core Ids: 0 1 2 3 {names} Rdt: Cache: Max: 2 Min: 2"
+    readme.describe_shows_what_the_readme_shows(bed, state)
+    group = {"L3": "0=c0;1=7ff", "MB": "0=100;1=100"}
+    readme.a_node_state_is_the_readmes(bed, WEB, **group)
+    bed.create(GUARANTEED_CACHE_PSTATE)
     assert "which only RMD sets" in reconcile.failed()
-    bed.cluster.kubectl("delete", "rmdworkload", "with-pstate", "--wait=false")
-
-
-def a_second_run_writes_nothing_and_looks_once(
-    bed: ResctrlBed, runner: Runner, reconcile: Module
-) -> None:
+    bed.cluster.kubectl("delete", "rmdworkload", PSTATE, "--wait=false")
     reconcile.done()
-    mark = bed.cluster.mark()
-    result = reconcile.done()
-    assert (result["changed"], result["requests"]) == (False, {"GET": 2})
-    assert runner.writes(mark) == []
-    logs = [
-        event
-        for event in bed.cluster.audit(user=runner.user, since=mark)
-        if event["requestURI"].partition("?")[0].endswith("/log")
-        and event["stage"] == "ResponseComplete"
-    ]
-    assert len(logs) == 2
 
 
 # What happens to a node; all of it is mended without a run.
@@ -161,25 +145,17 @@ def a_pod_has_its_cache_before_a_run_and_no_longer_than_it_lives(
 ) -> None:
     allocatable = bed.get("node", ONE)["status"]["allocatable"]
     assert allocatable["intel.com/l3_cache_ways"] == "5"
-    pod = guaranteed("web", cpus=2)
-    pod["spec"]["nodeName"] = ONE
-    bed.create(pod)
-    bed.cluster.kubectl("wait", "--for=condition=Ready", "pod/web", "--timeout=120s")
-    uid = bed.get("pod", "web")["metadata"]["uid"]
-    bed.agents[ONE].give({uid: {"nginx1": "6-7"}})
-    group = ".web-rmd-workload-nginx1"
-    until(lambda: bed.groups()[ONE].get(group) == "6-7", "the pod's cache")
-    reconcile.done()
-    assert bed.declared(ONE)[group[1:]]["pod"] == uid
-    assert bed.get("rmdworkload", group[1:])["status"]["workloadStates"][ONE]["enforced"] is True
-    bed.cluster.kubectl("delete", "pod", "web")
-    until(lambda: group not in bed.groups()[ONE], "the end of the pod's cache")
-    until(
-        lambda: "deletionTimestamp" in bed.get("rmdworkload", group[1:])["metadata"],
-        "the garbage collector",
-    )
-    reconcile.done()
-    assert group[1:] not in bed.declared(ONE)
+    bed.start(ONE, guaranteed(POD, nginx1_cache_min="2"), nginx1="5-7")
+    group = f".{POD}-rmd-workload-nginx1"
+    until(lambda: bed.groups()[ONE].get(group) == "5-7", "the pod's cache")
+    cores = ["5", "6", "7"]
+    state = {"cosName": f"hardware-enablement.{OF_POD}", "id": OF_POD, "coreIds": cores}
+    state |= {"rdt": {"cache": {"max": 2, "min": 2}}}
+    readme.the_pod_gets_its_workload(bed, reconcile, cores, state)
+    assert bed.declared(ONE)[OF_POD]["pod"] == bed.get("pod", POD)["metadata"]["uid"]
+    readme.deleting_the_pod_deletes_its_workload(bed, reconcile)
+    assert OF_POD not in bed.declared(ONE)
+    assert set(bed.groups()[ONE]) == {f".{CACHE}"}
 
 
 def memory_bandwidth_needs_no_cache(bed: ResctrlBed, module: Module, reconcile: Module) -> None:
@@ -238,7 +214,7 @@ def the_back_end_becomes_rmd(bed: ResctrlBed, reconcile: Module) -> Iterator[Fle
             bed.restart_agents(writes=False)
             fleet = ended.enter_context(Fleet(NODES, **settings))
         reconcile.done()
-        assert in_force(bed) == {"brief": "1/1", EXAMPLE: "2/2"}
+        assert in_force(bed) == {"brief": "1/1", CACHE: "2/2"}
         assert (bed.groups()[ONE]["COS2"], bed.groups()[TWO]["COS3"]) == ("0-3", "5")
         yield fleet
 
@@ -257,8 +233,8 @@ def and_resctrl_again(bed: ResctrlBed, fleet: Fleet, reconcile: Module) -> None:
     with bed.change_over(RESCTRL):
         until(lambda: not any("COS2" in found for found in bed.groups().values()), "RMD's end", 120)
     reconcile.done()
-    assert in_force(bed) == {EXAMPLE: "2/2"}
-    assert bed.groups() == {ONE: {f".{EXAMPLE}": "0-3"}, TWO: {f".{EXAMPLE}": "0-3"}}
+    assert in_force(bed) == {CACHE: "2/2"}
+    assert bed.groups() == {ONE: {f".{CACHE}": "0-3"}, TWO: {f".{CACHE}": "0-3"}}
     databases = [agent.folder / "state" / "rmd.db" for agent in bed.agents.values()]
     assert [file.exists() for file in databases] == [False, False]
     reconcile.unchanged()
@@ -286,7 +262,7 @@ def test_from_deployment_to_removal(bed: ResctrlBed, runner: Runner, reconcile: 
     """One story: each step goes on from the one before."""
     the_role_deploys_no_daemon_and_no_certificate(bed)
     the_operators_examples_are_in_force(bed, reconcile)
-    a_second_run_writes_nothing_and_looks_once(bed, runner, reconcile)
+    a_second_run_is_one_get_and_one_look_for_each_node_and_no_write(bed, runner, reconcile)
     for what in ("cores moved", "ways moved", "group deleted", "boot", "boot alone"):
         repaired_by_no_run(bed, what)
     an_object_that_changes_while_no_agent_runs_waits_for_it(bed, reconcile)
