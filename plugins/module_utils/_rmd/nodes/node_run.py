@@ -31,6 +31,7 @@ from .actions import (
 from .agents import Agent
 from .checks import check, machine_for
 from .journal import Journal
+from .left_over import LeftOver
 from .node_lease import NodeLease
 from .node_machine import Machine
 from .node_results import (
@@ -67,8 +68,7 @@ class NodeRun:
         settings: WriteSettings,
         saved: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """saved: what a killed run has left for this node, as far as it is known before the node is
-        held."""
+        """saved: as LeftOver takes it."""
         self.report = NodeReport(node, dialect=writer.dialect)
         self.node = node
         self.lease = lease
@@ -81,8 +81,7 @@ class NodeRun:
         self._agent = agent
         self._journal = Journal(writer)
         self._settings = settings
-        self._saved = list(saved)
-        self._restored: list[WorkloadWrite] = []
+        self._left_over = LeftOver(writer, lease, saved)
 
     @property
     def look(self) -> Optional[NodeSnapshot]:
@@ -97,7 +96,7 @@ class NodeRun:
     @property
     def has_work(self) -> bool:
         """Whether something has to be written."""
-        return bool(changes(self.report.actions) or self._saved)
+        return bool(changes(self.report.actions) or self._left_over.bodies)
 
     @property
     def has_written(self) -> bool:
@@ -152,7 +151,7 @@ class NodeRun:
         problem = self.report.error
         if problem is None:
             self.report.outcome = ROLLED_BACK
-            self.report.changed = bool(self._restored)
+            self.report.changed = bool(self._left_over.restored)
             self.report.error = cause
             return
         self.report.changed = True
@@ -171,7 +170,7 @@ class NodeRun:
         """Another node has failed before anything was written."""
         if not self.failed:
             self.report.outcome = WITHHELD
-            self.report.changed = bool(self._restored)
+            self.report.changed = bool(self._left_over.restored)
 
     def finish(self) -> None:
         """Forget what was saved, unless it is still needed, and give the node back."""
@@ -199,19 +198,20 @@ class NodeRun:
 
     def _announce(self) -> None:
         self.report.writes = [
-            *self._restored,
+            *self._left_over.restored,
             *(WorkloadWrite(uuid_of(action), action.name) for action in self.report.actions),
         ]
         if not self.failed:
-            self.report.outcome = CHANGED if self._restored else UNCHANGED
-            self.report.changed = bool(self._restored)
+            self.report.outcome = CHANGED if self._left_over.restored else UNCHANGED
+            self.report.changed = bool(self._left_over.restored)
 
     def _prepare(self) -> None:
         if self._settings.check_mode:
-            self._predict()
+            before = self.report.before or NodeSnapshot(())
+            self.report.writes += self._left_over.predicted(before.running, self.job)
         else:
             self.lease.acquire(self._settings.lock_wait_s)
-            self._recover()
+            self.report.warnings += self._left_over.put_back(self.job)
             self._see(look_at(self._writer, self._agent, required=bool(self.job.present)))
             self.decide(self.job)
             self._look_again()
@@ -249,9 +249,7 @@ class NodeRun:
 
     def _apply(self, stop: threading.Event) -> None:
         todo = changes(self.report.actions)
-        self.lease.save(
-            [*self._saved, *(action.old.body for action in todo if isinstance(action, Replace))]
-        )
+        self._left_over.keep(action.old.body for action in todo if isinstance(action, Replace))
         spoiled: list[Action] = []
         for step in steps(todo):
             if stop.is_set():
@@ -259,7 +257,7 @@ class NodeRun:
                 return
             if step.action not in spoiled:
                 self._take(step, spoiled)
-        self.report.changed = bool(self.has_written or self._restored)
+        self.report.changed = bool(self.has_written or self._left_over.restored)
         self._prove([action for action in self.report.actions if action not in spoiled], stop)
         if self.report.changed and not self.failed:
             self.report.outcome = CHANGED
@@ -347,44 +345,18 @@ class NodeRun:
                 raise error
             self._note(action.workload.uuid, error)
 
-    def _recover(self) -> None:
-        """Put back what a killed run has deleted and not replaced, unless it should be gone."""
-        self._saved = list(self.lease.saved())
-        here = {running.uuid for running in self._writer.workloads()} if self._saved else set()
-        kept = []
-        for body in self._saved:
-            uuid = str(body.get("uuid") or "")
-            if uuid in here or uuid in self.job.absent:
-                continue
-            try:
-                self._writer.restore(body)
-                self._restored.append(WorkloadWrite(uuid, "restore"))
-            except RmdError as error:
-                text = f"workload {uuid}, which a killed run has deleted, is not back: {error.why}"
-                self.report.warnings.append(text)
-                # What is wanted now takes its place.
-                if uuid not in {workload.uuid for workload in self.job.present}:
-                    kept.append(body)
-        self._saved = kept
-
-    def _predict(self) -> None:
-        before = self.report.before or NodeSnapshot(())
-        here = {running.uuid for running in before.running}
-        gone = {str(body.get("uuid") or "") for body in self._saved} - here - set(self.job.absent)
-        self.report.writes += [WorkloadWrite(uuid, "restore") for uuid in sorted(gone)]
-
     def _undo(self) -> None:
         self.lease.check()
         # What was to be replaced is saved already; nobody is helped by giving up where the rest
         # cannot be.
         with contextlib.suppress(EnablementError):
-            self.lease.save([*self._saved, *(old.body for old in self._journal.removed)])
+            self._left_over.keep(old.body for old in self._journal.removed)
         before = self.report.before or NodeSnapshot(())
         self.report.after = NodeSnapshot(self._journal.undo(before.running, self.report.actions))
 
     def _finish(self) -> None:
         try:
-            self.lease.save([*self._saved, *(old.body for old in self._journal.lost)])
+            self._left_over.keep(old.body for old in self._journal.lost)
         finally:
             self.lease.release()
 
