@@ -301,7 +301,11 @@ class NodeRun:
                 self._tell_pending(self._pending(done, look))
                 return
             if attempt == ATTEMPTS:
-                self._give_up([action for action in again if isinstance(action, Replace)], look)
+                posted = f"it was posted {ATTEMPTS} times"
+                broken = [action for action in again if isinstance(action, Replace)]
+                self._tell(
+                    {uuid_of(each): f"{look.broken[each.old.id]}; {posted}" for each in broken}
+                )
                 return
             for step in steps(again):
                 self.lease.check()
@@ -329,21 +333,15 @@ class NodeRun:
         return look.pending(present, {old.uuid for old in removed_by(done)} - present)
 
     def _tell_pending(self, pending: Mapping[str, str]) -> None:
-        for uuid, why in pending.items():
-            todo = "mend what it says: the agent tries again by itself"
+        self._tell(pending, "mend what it says: the agent tries again by itself")
+
+    def _tell(self, off: Mapping[str, str], todo: str = "") -> None:
+        """What is not in force, by uuid, and why."""
+        for uuid, why in off.items():
             error = self._error(f"Workload {uuid} is not in force", "not_in_force", why, todo)
             if self._all_or_nothing:
                 raise error
             self._note(uuid, error)
-
-    def _give_up(self, broken: Sequence[Replace], look: NodeSnapshot) -> None:
-        for action in broken:
-            what = f"Workload {action.workload.uuid} is not in force"
-            why = f"{look.broken[action.old.id]}; it was posted {ATTEMPTS} times"
-            error = self._error(what, "not_in_force", why)
-            if self._all_or_nothing:
-                raise error
-            self._note(action.workload.uuid, error)
 
     def _undo(self) -> None:
         self.lease.check()
