@@ -22,9 +22,6 @@ from tests.integration.rmd.user_objects import Obj, UserObjects
 from tests.rmd.agent_process import AgentProcess
 
 AGENT = "intel-rmd-agent"
-RESCTRL = {"backend": "resctrl"}
-# Without certificates, which these tests are not about.
-RMD = {"backend": "rmd", "rmd_image": "registry.example.org/rmd:0.3.1", "debug": True}
 LABEL = "feature.node.kubernetes.io/cpu-rdt.RDTL3CA=true"
 
 
@@ -38,12 +35,24 @@ class ResctrlBed(UserObjects):
 
     def play(self, *arguments: str) -> Played:
         """The playbook rmd, with this back end."""
-        return self.runner.play("rmd", *arguments, hardware_enablement_options=RESCTRL)
+        return self.runner.play(
+            "rmd", *arguments, hardware_enablement_options={"backend": "resctrl"}
+        )
 
     @contextmanager
-    def change_over(self, options: Obj) -> Iterator[None]:
-        """The playbook rmd with these options, while the nodes change; it has to end well."""
-        started = self.runner.start("rmd", hardware_enablement_options=options)
+    def change_over(self, backend: str) -> Iterator[None]:
+        """The RmdConfig names this back end, and the playbook rmd runs while the nodes change; it
+        has to end well."""
+        self.apply(
+            {
+                "apiVersion": "intel.com/v1alpha1",
+                "kind": "RmdConfig",
+                "metadata": {"name": "rmdconfig", "namespace": "default"},
+                "spec": {"backend": backend, "rmdImage": "registry.example.org/rmd:0.3.1"},
+            }
+        )
+        # Without certificates, which these tests are not about.
+        started = self.runner.start("rmd", hardware_enablement_options={"debug": True})
         yield
         assert started.wait(180) == 0, (self.runner.folder / "rmd.log").read_text()
 

@@ -35,7 +35,7 @@ from tests.integration.rmd.readme import (
     a_second_run_is_one_get_and_one_look_for_each_node_and_no_write,
     guaranteed,
 )
-from tests.integration.rmd.resctrl_bed import RESCTRL, RMD, ResctrlBed, make_bed
+from tests.integration.rmd.resctrl_bed import ResctrlBed, make_bed
 from tests.integration.rmd.test_objects_v03 import workload
 from tests.rmd.fleet import Fleet
 from tests.rmd.on_cluster import give_addresses
@@ -209,7 +209,7 @@ def the_back_end_becomes_rmd(bed: ResctrlBed, reconcile: Module) -> Iterator[Fle
     settings |= {"folder": bed.agents[ONE].folder.parent, "wrong_socket": 0.0}
     give_addresses(bed.cluster, Fleet(NODES, **settings))
     with ExitStack() as ended:
-        with bed.change_over(RMD):
+        with bed.change_over("rmd"):
             until(lambda: not any(bed.groups().values()), "the end of the agents' groups", 120)
             bed.restart_agents(writes=False)
             fleet = ended.enter_context(Fleet(NODES, **settings))
@@ -230,11 +230,12 @@ def and_resctrl_again(bed: ResctrlBed, fleet: Fleet, reconcile: Module) -> None:
     until(lambda: all(agent.said()["problems"] for agent in bed.agents.values()), "their word")
     assert fleet.dump() == before
     assert list(bed.groups()[ONE]) == [f"COS{number}" for number in range(1, 8)]
-    with bed.change_over(RESCTRL):
+    with bed.change_over("resctrl"):
         until(lambda: not any("COS2" in found for found in bed.groups().values()), "RMD's end", 120)
     reconcile.done()
     assert in_force(bed) == {CACHE: "2/2"}
     assert bed.groups() == {ONE: {f".{CACHE}": "0-3"}, TWO: {f".{CACHE}": "0-3"}}
+    assert bed.get("rmdconfig", "rmdconfig")["status"]["nodes"] == NODES
     databases = [agent.folder / "state" / "rmd.db" for agent in bed.agents.values()]
     assert [file.exists() for file in databases] == [False, False]
     reconcile.unchanged()
