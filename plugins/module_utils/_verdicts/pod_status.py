@@ -51,6 +51,7 @@ POD_REASONS = {
         "a container has ended with an error; exit code and last log line are in the message",
         "read the pod's log (kubectl logs), mend the cause, run again",
     ),
+    "Ending": UNDER_WAY,
     "ErrImageNeverPull": Reason(
         "the image is not on the node, and the pod forbids to pull it",
         "put the image on the node, or let the kubelet pull it",
@@ -214,7 +215,7 @@ def judge(pod: Obj) -> Verdict:
         return Verdict(Outcome.TROUBLE, why, text, since)
     for container in statuses(pod):
         if _ended(container).get("exitCode"):
-            return _stopped(pod, container)
+            return _ending(pod, container) if _starts_once(pod) else _stopped(pod, container)
     for container in statuses(pod):
         pending = _under_way(pod, container)
         if pending is not None:
@@ -257,6 +258,17 @@ def _stopped(pod: Obj, container: Obj) -> Verdict:
     reason = CRASH_LOOP if keeps_ending(container) else _ended(container).get("reason") or "Error"
     text = f"{name(pod)} container {container.get('name')}: {reason} ({_end_in_words(container)})"
     return Verdict(Outcome.TROUBLE, str(reason), text)
+
+
+def _starts_once(pod: Obj) -> bool:
+    return bool((pod.get("spec") or {}).get("restartPolicy") == "Never")
+
+
+def _ending(pod: Obj, container: Obj) -> Verdict:
+    """The pod is about to be Failed, which the kubelet says when all is cleaned up. What that means
+    is for whoever made it to say: a Job may try again."""
+    text = f"{name(pod)} container {container.get('name')} has ended ({_end_in_words(container)})"
+    return Verdict(Outcome.PENDING, "Ending", text)
 
 
 def _end_in_words(container: Obj) -> str:

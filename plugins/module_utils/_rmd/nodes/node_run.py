@@ -31,7 +31,6 @@ from .actions import (
 from .agents import Agent
 from .checks import check, machine_for
 from .journal import Journal
-from .left_over import LeftOver
 from .node_lease import NodeLease
 from .node_machine import Machine
 from .node_results import (
@@ -49,6 +48,7 @@ from .node_results import (
 )
 from .node_snapshot import NodeSnapshot, look_after, look_at
 from .node_writer import NodeWriter
+from .recovery import Recovery
 from .rules import leftover_warning, rounding
 
 # How often a run posts a workload before it says that it is not in force. RMD v0.3 divides the
@@ -68,7 +68,7 @@ class NodeRun:
         settings: WriteSettings,
         saved: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """saved: as LeftOver takes it."""
+        """saved: as Recovery takes it."""
         self.report = NodeReport(node, dialect=writer.dialect)
         self.node = node
         self.lease = lease
@@ -81,7 +81,7 @@ class NodeRun:
         self._agent = agent
         self._journal = Journal(writer)
         self._settings = settings
-        self._left_over = LeftOver(writer, lease, saved)
+        self._recovery = Recovery(writer, lease, saved)
 
     @property
     def look(self) -> Optional[NodeSnapshot]:
@@ -96,7 +96,7 @@ class NodeRun:
     @property
     def has_work(self) -> bool:
         """Whether something has to be written."""
-        return bool(changes(self.report.actions) or self._left_over.bodies)
+        return bool(changes(self.report.actions) or self._recovery.bodies)
 
     @property
     def has_written(self) -> bool:
@@ -151,7 +151,7 @@ class NodeRun:
         problem = self.report.error
         if problem is None:
             self.report.outcome = ROLLED_BACK
-            self.report.changed = bool(self._left_over.restored)
+            self.report.changed = bool(self._recovery.restored)
             self.report.error = cause
             return
         self.report.changed = True
@@ -170,7 +170,7 @@ class NodeRun:
         """Another node has failed before anything was written."""
         if not self.failed:
             self.report.outcome = WITHHELD
-            self.report.changed = bool(self._left_over.restored)
+            self.report.changed = bool(self._recovery.restored)
 
     def finish(self) -> None:
         """Forget what was saved, unless it is still needed, and give the node back."""
@@ -198,20 +198,20 @@ class NodeRun:
 
     def _announce(self) -> None:
         self.report.writes = [
-            *self._left_over.restored,
+            *self._recovery.restored,
             *(WorkloadWrite(uuid_of(action), action.name) for action in self.report.actions),
         ]
         if not self.failed:
-            self.report.outcome = CHANGED if self._left_over.restored else UNCHANGED
-            self.report.changed = bool(self._left_over.restored)
+            self.report.outcome = CHANGED if self._recovery.restored else UNCHANGED
+            self.report.changed = bool(self._recovery.restored)
 
     def _prepare(self) -> None:
         if self._settings.check_mode:
             before = self.report.before or NodeSnapshot(())
-            self.report.writes += self._left_over.predicted(before.running, self.job)
+            self.report.writes += self._recovery.predicted(before.running, self.job)
         else:
             self.lease.acquire(self._settings.lock_wait_s)
-            self.report.warnings += self._left_over.put_back(self.job)
+            self.report.warnings += self._recovery.put_back(self.job)
             self._see(look_at(self._writer, self._agent, required=bool(self.job.present)))
             self.decide(self.job)
             self._look_again()
@@ -249,7 +249,7 @@ class NodeRun:
 
     def _apply(self, stop: threading.Event) -> None:
         todo = changes(self.report.actions)
-        self._left_over.keep(action.old.body for action in todo if isinstance(action, Replace))
+        self._recovery.keep(action.old.body for action in todo if isinstance(action, Replace))
         spoiled: list[Action] = []
         for step in steps(todo):
             if stop.is_set():
@@ -257,7 +257,7 @@ class NodeRun:
                 return
             if step.action not in spoiled:
                 self._take(step, spoiled)
-        self.report.changed = bool(self.has_written or self._left_over.restored)
+        self.report.changed = bool(self.has_written or self._recovery.restored)
         self._prove([action for action in self.report.actions if action not in spoiled], stop)
         if self.report.changed and not self.failed:
             self.report.outcome = CHANGED
@@ -348,13 +348,13 @@ class NodeRun:
         # What was to be replaced is saved already; nobody is helped by giving up where the rest
         # cannot be.
         with contextlib.suppress(EnablementError):
-            self._left_over.keep(old.body for old in self._journal.removed)
+            self._recovery.keep(old.body for old in self._journal.removed)
         before = self.report.before or NodeSnapshot(())
         self.report.after = NodeSnapshot(self._journal.undo(before.running, self.report.actions))
 
     def _finish(self) -> None:
         try:
-            self._left_over.keep(old.body for old in self._journal.lost)
+            self._recovery.keep(old.body for old in self._journal.lost)
         finally:
             self.lease.release()
 

@@ -91,6 +91,18 @@ def test_a_container_that_has_ended_with_an_error_is_trouble_at_once(
     assert verdict.message == f"pod demo/driver-n1 container main: {reason} ({says})"
 
 
+def test_the_end_of_a_pod_that_starts_once_is_for_its_maker_to_judge() -> None:
+    """The kubelet says of the pod that it has failed only when all is cleaned up."""
+    pod = world.pod("check", ready=False)
+    pod["spec"]["restartPolicy"] = "Never"
+    pod["status"]["containerStatuses"][0]["state"] = {"terminated": {"exitCode": 3}}
+    verdict = judge(pod)
+    assert (verdict.outcome, verdict.reason) == (Outcome.PENDING, "Ending")
+    assert verdict.message.endswith("container main has ended (exit code 3, 0 restarts)")
+    pod["status"]["phase"] = "Failed"
+    assert judge(pod).outcome is Outcome.TROUBLE
+
+
 def test_a_container_that_did_what_it_had_to_is_no_trouble() -> None:
     pod = world.pod("driver", ready=False)
     pod["status"]["initContainerStatuses"] = [

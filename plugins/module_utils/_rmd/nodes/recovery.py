@@ -16,7 +16,7 @@ from .node_results import NodeJob, WorkloadWrite
 from .node_writer import NodeWriter
 
 
-class LeftOver:
+class Recovery:
     """bodies: what is still to come back. restored: what this run has put back."""
 
     def __init__(
