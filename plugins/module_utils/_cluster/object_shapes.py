@@ -109,6 +109,7 @@ _NODE_AFFINITY = {
 _POD_SPEC = {
     "nodeName": str,
     "schedulerName": str,
+    "restartPolicy": str,
     "readinessGates": [{"conditionType!": str}],
     "containers": _CONTAINERS,
     "initContainers": _CONTAINERS,
@@ -257,7 +258,7 @@ _SHAPES: dict[str, dict[str, dict[str, Any]]] = {
 # Of each of thousands: what a pod is made of, its workload says once for all.
 _KEPT: dict[tuple[str, str], dict[str, Any]] = {
     ("v1", "Pod"): {
-        "spec": {field: _POD_SPEC[field] for field in ("nodeName", "affinity")},
+        "spec": {field: _POD_SPEC[field] for field in ("nodeName", "affinity", "restartPolicy")},
         "status": _POD_STATUS,
     }
 }
