@@ -40,8 +40,9 @@ def with_last_line(observation: Observation[Any], pod: Obj, verdict: Verdict) ->
     container = _container_of(pod, verdict)
     if container is None:
         return verdict
-    end = last_end(container)
-    line = last_line(str(end.get("message") or "")) or _read(observation, pod, container, verdict)
+    # One that runs on says now what is wrong with it, not at its last end.
+    end = {} if verdict.reason == NO_LONGER_READY else last_end(container)
+    line = last_line(str(end.get("message") or "")) or _read(observation, pod, container, end)
     if line:
         return replace(verdict, message=f"{verdict.message}: {line}")
     ended = seconds(end.get("finishedAt")) or verdict.since
@@ -62,17 +63,18 @@ def _container_of(pod: Obj, verdict: Verdict) -> Obj | None:
     return container if verdict.reason == RESTARTED and keeps_ending(container) else None
 
 
-def _read(observation: Observation[Any], pod: Obj, container: Obj, verdict: Verdict) -> str:
-    """ "" until the log has been read. Each end has a log of its own."""
-    metadata, runs_on = pod["metadata"], verdict.reason == NO_LONGER_READY
+def _read(observation: Observation[Any], pod: Obj, container: Obj, end: Obj) -> str:
+    """ "" until the log has been read. Each end has a log of its own; without one, the log is that
+    of the container as it runs."""
+    metadata = pod["metadata"]
     question = ReadLogs(
         metadata["namespace"],
         metadata["name"],
         metadata["uid"],
         str(container.get("name")),
         TAIL,
-        previous=not (runs_on or has_ended(container)),
-        end="" if runs_on else str(last_end(container).get("finishedAt") or ""),
+        previous=bool(end) and not has_ended(container),
+        end=str(end.get("finishedAt") or ""),
     )
     answer = observation.query(question)
     line = last_line(str(answer.value)) if answer is not None and not answer.error else ""

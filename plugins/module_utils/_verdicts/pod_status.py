@@ -216,14 +216,14 @@ def judge(pod: Obj) -> Verdict:
     for container in statuses(pod):
         if _ended(container).get("exitCode"):
             return _ending(pod, container) if _starts_once(pod) else _stopped(pod, container)
-    for container in statuses(pod):
-        pending = _under_way(pod, container)
-        if pending is not None:
-            return pending
     unready = unready_container(pod)
     if unready is not None:
         text = f"{name(pod)} container {unready} runs but is no longer ready"
         return Verdict(Outcome.TROUBLE, NO_LONGER_READY, text, since)
+    for container in statuses(pod):
+        pending = _under_way(pod, container)
+        if pending is not None:
+            return pending
     return Verdict(
         Outcome.PENDING, status.get("phase") or "Pending", f"{name(pod)} is not ready yet"
     )

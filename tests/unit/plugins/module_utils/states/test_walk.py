@@ -310,8 +310,9 @@ def test_a_pod_that_serves_no_longer_fails_after_the_grace_with_its_last_line() 
     rig = Rig(world.plan("plugin"))
     rig.gates = frozenset({"plugin"})
     pod = world.pod("plugin", ready=False)
-    pod["status"]["containerStatuses"][0]["state"] = {
-        "running": {"startedAt": "2026-01-01T00:00:00Z"}
+    pod["status"]["containerStatuses"][0] |= {
+        "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}},
+        "lastState": {"terminated": {"exitCode": 1, "message": "of another time"}},
     }
     pod["status"]["conditions"][0]["lastTransitionTime"] = timestamp(NOW - 10)
     rig.snapshot.put_pod(pod)
