@@ -14,7 +14,6 @@ from .client import Client
 from .crd_discovery import wait_until_served
 from .executing import execute
 from .kinds import Kind
-from .objects import key_of
 from .planning import plan
 
 TEXT: Obj = {"type": "string"}
@@ -133,16 +132,12 @@ def ensure(client: Client, wanted: Sequence[Obj]) -> bool:
 
     A CRD of that name which somebody else has brought is taken over.
     """
-    kind = client.kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-    found = {key_of(crd): client.get(kind, crd["metadata"]["name"]) for crd in wanted}
-    live = {key: crd for key, crd in found.items() if crd}
-    changes = plan(client, wanted, live=live, adopt=True, owner="", recreate=False)
-    changes = [change for change in changes if change.action != "unchanged"]
+    planned = plan(client, wanted, live={}, adopt=True, owner="", recreate=False)
+    changes = [change for change in planned if change.action != "unchanged"]
     if changes:
         execute(client, changes, guard=_no_guard)
     # Another run may have made the others a moment ago.
-    changed = {change.key for change in changes}
-    others = [crd for key, crd in live.items() if key not in changed]
+    others = [change.before or {} for change in planned if change.action == "unchanged"]
     wait_until_served(client, others, guard=_no_guard)
     return bool(changes)
 
