@@ -18,7 +18,6 @@ from .._verdicts.pod_status import (
     keeps_ending,
     last_end,
     last_line,
-    statuses,
     unready_container,
 )
 from .._verdicts.verdict import Outcome, Verdict
@@ -46,17 +45,19 @@ def with_last_line(observation: Observation[Any], pod: Obj, verdict: Verdict) ->
     if line:
         return replace(verdict, message=f"{verdict.message}: {line}")
     ended = seconds(end.get("finishedAt")) or verdict.since
-    # The node's clock may be ahead of ours.
-    if ended is None or ended > observation.now:
-        return verdict
-    return replace(verdict, open_until=ended + PATIENCE_S)
+    return replace(verdict, open_until=readable_by(ended, observation.now))
+
+
+def readable_by(ended: float | None, now: float) -> float:
+    """Until when a log that is not there yet may still come, after an end at a moment; 0 where it is
+    not known, or the node's clock is ahead of ours. All in seconds since the epoch."""
+    return 0.0 if ended is None or ended > now else ended + PATIENCE_S
 
 
 def _container_of(pod: Obj, verdict: Verdict) -> Obj | None:
     """The container whose log tells why; None where none does."""
     if verdict.reason == NO_LONGER_READY:
-        unready = unready_container(pod)
-        return next((each for each in statuses(pod) if each.get("name") == unready), None)
+        return unready_container(pod)
     container = crashed_container(pod)
     if container is None or verdict.outcome is Outcome.TROUBLE:
         return container

@@ -165,9 +165,9 @@ def keeps_ending(container: Obj) -> bool:
     return int(container.get("restartCount", 0)) > 1
 
 
-def unready_container(pod: Obj) -> str | None:
-    """The container that was ready and is so no longer, although it never stopped running, if there
-    is one.
+def unready_container(pod: Obj) -> Obj | None:
+    """What is said of the container that was ready and is so no longer, although it never stopped
+    running, if there is one.
 
     A container that is still starting does not count: its pod has not been ready since the
     container began.
@@ -179,7 +179,7 @@ def unready_container(pod: Obj) -> str | None:
     for status in (pod.get("status") or {}).get("containerStatuses") or []:
         began = seconds(((status.get("state") or {}).get("running") or {}).get("startedAt"))
         if not status.get("ready") and began is not None and began < lost:
-            return str(status.get("name"))
+            return dict(status)
     return None
 
 
@@ -218,7 +218,7 @@ def judge(pod: Obj) -> Verdict:
             return _ending(pod, container) if _starts_once(pod) else _stopped(pod, container)
     unready = unready_container(pod)
     if unready is not None:
-        text = f"{name(pod)} container {unready} runs but is no longer ready"
+        text = f"{name(pod)} container {unready.get('name')} runs but is no longer ready"
         return Verdict(Outcome.TROUBLE, NO_LONGER_READY, text, since)
     for container in statuses(pod):
         pending = _under_way(pod, container)

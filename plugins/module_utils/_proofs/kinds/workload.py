@@ -20,7 +20,7 @@ from ..._times import seconds
 from ..._verdicts.pod_status import IMAGE_REASONS, POD_REASONS, judge, last_line, name
 from ..._verdicts.reasons import UNDER_WAY, Reason
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
-from ..container_logs import PATIENCE_S
+from ..container_logs import readable_by
 from ..declaration import ProofKind, ProofPod, Scope, Setting
 from ..evaluation import Observation
 from ..queries import ReadLogs, RemovePod, StartPod
@@ -169,11 +169,12 @@ def _failed(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:
     code = next((end["exitCode"] for end in ended if end.get("exitCode")), None)
     text = f"{name(pod)} ended with exit code {code}" if code is not None else judge(pod).message
     line = _last_log_line(observation, pod, next((status["name"] for status in statuses), None))
-    if line:
-        return Verdict(Outcome.TROUBLE, "ValidationFailed", f"{text}: {line}", finished or None)
-    open_until = finished + PATIENCE_S
     return Verdict(
-        Outcome.TROUBLE, "ValidationFailed", text, finished or None, open_until=open_until
+        Outcome.TROUBLE,
+        "ValidationFailed",
+        f"{text}: {line}" if line else text,
+        finished or None,
+        open_until=0.0 if line else readable_by(finished or None, observation.now),
     )
 
 

@@ -28,7 +28,7 @@ class Recovery:
         self._writer = writer
         self._lease = lease
 
-    def keep(self, more: Iterable[Mapping[str, Any]] = ()) -> None:
+    def keep(self, more: Iterable[Mapping[str, Any]]) -> None:
         """Save what is still to come back, and more of it. Raises EnablementError."""
         self._lease.save([*self.bodies, *more])
 

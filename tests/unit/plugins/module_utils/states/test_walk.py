@@ -433,6 +433,16 @@ class TestWorkload:
         result = rig.observation(4)["check"]
         assert (result.final, result.message[-9:]) == (True, "no device")
 
+    def test_that_fails_on_a_node_whose_clock_is_ahead_is_not_held_open(self) -> None:
+        rig = self.rig()
+        rig.walker.settings = replace(rig.walker.settings, failure_grace=1)
+        name = self.start(rig).name
+        ended = {"exitCode": 1, "finishedAt": timestamp(NOW + 3600)}
+        status = {"containerStatuses": [{"name": "c", "state": {"terminated": ended}}]}
+        rig.snapshot.put_pod(world.validator(name, "check", phase="Failed", **status))
+        rig.observation(3)
+        assert rig.observation(5)["check"].final
+
     def test_that_fails_is_tried_again_and_ends_with_its_last_line(self) -> None:
         rig = self.rig()
         name = self.start(rig).name
