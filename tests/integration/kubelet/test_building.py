@@ -142,7 +142,8 @@ def test_a_pod_builds_a_module_and_another_node_pulls_it(
         wait_until(lambda: phase(bench, "build"), "the build's end", seconds=180) == "Succeeded"
     ), bench.kubectl("logs", "build")
 
-    show = "modinfo -F vermagic /src/probe.ko && insmod /src/probe.ko"
+    # Of two streams that write at the same moment a log has the lines in any order.
+    show = "exec 2>&1; modinfo -F vermagic /src/probe.ko && insmod /src/probe.ko"
     container = {"name": "main", "image": target, "command": ["bash", "-c", show]}
     spec = {
         "restartPolicy": "Never",
