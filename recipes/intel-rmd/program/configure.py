@@ -17,7 +17,6 @@ from pathlib import Path
 
 import resctrl
 from cpusets import line
-from declared import is_ours
 from pools import Pools, RefusedError, check, check_cpus, layout
 
 Settings = Mapping[str, object]
@@ -200,20 +199,6 @@ def processor(cpuinfo: Path) -> tuple[int, int]:
         return 0, 0
 
 
-def take_back(root: Path, files: resctrl.Files) -> None:
-    """Remove the groups of the back end resctrl, whose turn is over: RMD is to find the cache
-    whole. Raises RefusedError for those that the kernel keeps, when all others are gone."""
-    # Those of the recipe rdt-classes have such names as well, and go with them: the two recipes
-    # refuse each other, so theirs are what is left where that one was disabled before.
-    try:
-        resctrl.remove_all(files, (name for name in resctrl.groups(root) if is_ours(name)))
-    except resctrl.RefusedWriteError as error:
-        raise RefusedError(
-            f"{error}; remove it on the node (rmdir, in {root}) or boot the node; this is tried again"
-            " until it is gone"
-        ) from None
-
-
 def toml(tables: Mapping[str, Mapping[str, object]]) -> str:
     """The text of a TOML file; values are text, numbers, booleans and lists of them, written as
     JSON writes them."""
@@ -238,7 +223,6 @@ def main(argv: list[str]) -> int:
     try:
         settings = json.loads(arguments.settings.read_text(encoding="utf-8"))
         pools, files = decide(settings, arguments)
-        take_back(arguments.resctrl, resctrl.Files(arguments.resctrl))
         write(files, arguments.out)
     except (RefusedError, OSError, ValueError) as error:
         sys.stdout.write(f"RMD is not started on {arguments.node}: {error}\n")

@@ -38,10 +38,14 @@ def mounts(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize(
     ("config_map", "programs"),
     [
-        ("intel-rmd", {"cpusets.py", "declared.py", "resctrl.py", "pools.py", "configure.py"}),
+        (
+            "intel-rmd",
+            {"cpusets.py", "declared.py", "resctrl.py", "pools.py", "configure.py", "take_back.py"},
+        ),
         (
             "intel-rmd-agent",
-            {path.name for path in (FOLDER / "program").glob("*.py")} - {"configure.py"},
+            {path.name for path in (FOLDER / "program").glob("*.py")}
+            - {"configure.py", "take_back.py"},
         ),
     ],
 )
@@ -75,12 +79,24 @@ def test_what_the_config_map_holds_makes_a_configuration(rmd: Render, tmp_path: 
         f"--settings={tmp_path / 'program' / 'settings.json'}",
         f"--resctrl={resctrl}",
     ]
-    program = [sys.executable, "-B", str(tmp_path / "program" / "configure.py"), *words]
-    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    done = started(tmp_path / "program" / "configure.py", *words)
     assert done.stdout.startswith(
         "RMD is configured for n1: Pools(os=2, guaranteed=6, besteffort=2, shared=1, infra=0)\n"
     ), done.stderr
     assert 'level = "debug"' in (tmp_path / "out" / "rmd.toml").read_text()
+
+
+def test_what_the_config_map_holds_takes_back(rmd: Render, tmp_path: Path) -> None:
+    trees.write(tmp_path / "program", rmd().one("ConfigMap", "intel-rmd")["data"])
+    resctrl = trees.resctrl_tree(tmp_path / "resctrl")
+    words = ["--node=n1", f"--resctrl={resctrl}"]
+    done = started(tmp_path / "program" / "take_back.py", *words)
+    assert done.stdout == "No group of the back end resctrl is left on n1\n", done.stderr
+
+
+def started(program: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-B", str(program), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_tls_is_the_default(rmd: Render) -> None:
@@ -152,7 +168,8 @@ def test_host_port_and_paths(rmd: Render) -> None:
     spec = pod_spec(rendering, "intel-rmd")
     assert container(spec, "rmd")["ports"][0]["hostPort"] == 18443
     assert host_paths(spec) == {"resctrl": "/mnt/resctrl", "database": "/srv/rmd"}
-    assert "--resctrl=/mnt/resctrl" in container(spec, "configure", "initContainers")["args"]
+    for init in ("configure", "take-back"):
+        assert "--resctrl=/mnt/resctrl" in container(spec, init, "initContainers")["args"]
     assert mounts(container(spec, "rmd"))["/mnt/resctrl"]["name"] == "resctrl"
     assert rendering.one("SecurityContextConstraints", "intel-rmd")["allowHostPorts"] is True
 
@@ -177,6 +194,52 @@ def test_least_privilege(rmd: Render) -> None:
             assert set(security["capabilities"].get("add", [])) <= set(
                 constraints["allowedCapabilities"]
             )
+
+
+def writes_on_the_host(spec: dict[str, Any]) -> dict[str, set[str]]:
+    """Container -> the paths of the host where it may write; without those that may nowhere."""
+    of_host = set(host_paths(spec))
+    found = {
+        each["name"]: {
+            path
+            for path, mount in mounts(each).items()
+            if mount["name"] in of_host and not mount.get("readOnly")
+        }
+        for each in all_containers(spec)
+    }
+    return {name: paths for name, paths in found.items() if paths}
+
+
+UNCONFINED = {"type": "Unconfined"}
+
+
+@pytest.mark.parametrize("options", [{}, {"debug": True}, {"rmd_image": "", "backend": "resctrl"}])
+def test_who_writes_to_resctrl_is_unconfined_and_nobody_else(
+    rmd: Render, options: dict[str, Any]
+) -> None:
+    rendering = rmd(**options)
+    for daemonset in names(rendering, "DaemonSet"):
+        spec = pod_spec(rendering, daemonset)
+        writers = {
+            name for name, paths in writes_on_the_host(spec).items() if "/sys/fs/resctrl" in paths
+        }
+        assert writers == {
+            each["name"]
+            for each in all_containers(spec)
+            if each["securityContext"].get("appArmorProfile") == UNCONFINED
+        }
+
+
+def test_who_writes_on_the_node_sees_no_other_nodes_certificate(rmd: Render) -> None:
+    spec = pod_spec(rmd(), "intel-rmd")
+    assert writes_on_the_host(spec) == {
+        "take-back": {"/sys/fs/resctrl"},
+        "rmd": {"/sys/fs/resctrl", "/var/lib/rmd"},
+    }
+    who = [each["name"] for each in all_containers(spec) if "/certificates" in mounts(each)]
+    assert who == ["configure"]
+    taking_back = container(spec, "take-back", "initContainers")
+    assert mounts(taking_back).keys() == {"/program", "/sys/fs/resctrl"}
 
 
 def test_the_agent_reads_and_talks_to_nobody(rmd: Render) -> None:

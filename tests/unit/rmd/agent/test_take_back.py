@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import configure
 import pytest
 import resctrl
+import take_back
 from declared import group_of
-from pools import RefusedError
 
 from tests.rmd.resctrl import ROOT
 from tests.unit.rmd.agent import trees
 from tests.unit.rmd.agent.dividing import DividedNode, entry
-from tests.unit.rmd.agent.test_configure import node as pod_files
 
 ALL = "0-7"
 
@@ -31,8 +29,8 @@ def node(tmp_path: Path) -> DividedNode:
     return made
 
 
-def take_back(node: DividedNode) -> None:
-    configure.take_back(node.root, node.files)  # type: ignore[arg-type]
+def taken_back(node: DividedNode) -> None:
+    take_back.take_back(node.root, node.files)  # type: ignore[arg-type]
 
 
 def kept_by_the_kernel(node: DividedNode, monkeypatch: pytest.MonkeyPatch, *groups: str) -> None:
@@ -48,17 +46,17 @@ def kept_by_the_kernel(node: DividedNode, monkeypatch: pytest.MonkeyPatch, *grou
 
 
 def test_ours_go_and_nobody_elses(node: DividedNode) -> None:
-    take_back(node)
+    taken_back(node)
     assert set(node.groups()) == {ROOT, "pqos"}
     assert node.groups()[ROOT][0] == ALL
     node.files.writes.clear()
-    take_back(node)
+    taken_back(node)
     assert node.files.writes == []
 
 
 def test_classes_of_containers_go_with_them(node: DividedNode) -> None:
     node.tree.make("hardware-enablement.gold")
-    take_back(node)
+    taken_back(node)
     assert set(node.groups()) == {ROOT, "pqos"}
 
 
@@ -68,14 +66,12 @@ def test_one_that_stays_keeps_no_other_and_goes_at_the_next_start(
     stuck = group_of("a"), group_of("b")
     with monkeypatch.context() as patched:
         kept_by_the_kernel(node, patched, *stuck)
-        with pytest.raises(RefusedError) as caught:
-            take_back(node)
-    assert str(caught.value) == (
-        f"removal of {stuck[0]}: Device or resource busy; removal of {stuck[1]}: Device or resource busy;"
-        f" remove it on the node (rmdir, in {node.root}) or boot the node; this is tried again until it is gone"
-    )
+        with pytest.raises(resctrl.RefusedWriteError) as caught:
+            taken_back(node)
+    busy = "Device or resource busy"
+    assert str(caught.value) == f"removal of {stuck[0]}: {busy}; removal of {stuck[1]}: {busy}"
     assert set(node.groups()) == {ROOT, "pqos", ".a", ".b"}
-    take_back(node)
+    taken_back(node)
     assert set(node.groups()) == {ROOT, "pqos"}
 
 
@@ -90,33 +86,23 @@ def test_the_agent_that_stands_aside_leaves_no_other_one_either(
     assert set(node.groups()) == {ROOT, "pqos", ".a"}
 
 
-def test_rmd_has_no_configuration_before_they_are_gone(
+def test_one_that_stays_is_one_line_in_the_log(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # In a folder, other than in resctrl, what has files in it cannot be removed.
-    words = pod_files(tmp_path)
+    words = ["--node=n1", f"--resctrl={trees.resctrl_tree(tmp_path / 'resctrl')}"]
     root = tmp_path / "resctrl"
+    # In a folder, other than in resctrl, what has files in it cannot be removed.
     # What the kernel last said was of something else.
     status = {"info/last_cmd_status": "Mask out of range"}
     trees.write(root, {"hardware-enablement.a/schemata": "L3:0=3", **status})
-    assert configure.main(words) == 1
-    said = capsys.readouterr().out
-    assert said.startswith(
+    assert take_back.main(words) == 1
+    assert capsys.readouterr().out == (
         "RMD is not started on n1: the kernel did not take the removal of group hardware-enablement.a:"
-        " Directory not empty; remove it on the node"
+        f" Directory not empty; remove it on the node (rmdir, in {root}) or boot the node; this is"
+        " tried again until it is gone\n"
     )
-    assert not (tmp_path / "out").exists()
     (root / "hardware-enablement.a/schemata").unlink()
-    assert configure.main(words) == 0
-
-
-def test_a_node_that_rmd_does_not_suit_is_told_so_first(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = pod_files(tmp_path, os_cpus="zero")
-    trees.write(tmp_path / "resctrl", {"hardware-enablement.a/schemata": "L3:0=3"})
-    assert configure.main(words) == 1
-    assert "os_cpus is 'zero'" in capsys.readouterr().out
+    assert take_back.main(words) == 0
 
 
 def test_a_group_that_is_gone_meanwhile_is_gone(tmp_path: Path) -> None:
