@@ -26,17 +26,9 @@ def open_fleet(
     params: _interface.arguments.RMD. Raises EnablementError for settings that are of no use.
     """
     agents = find_agents(client, params["namespace"])
-    theirs = {
-        node: agent
-        for node, agent in agents.items()
-        if agent.divides and (nodes is None or node in nodes)
-    }
-    others = None if nodes is None else [node for node in nodes if node not in theirs]
-    with open_daemons(client, params, others, agents) as fleet:
-        for node, agent in theirs.items():
-            # A daemon that is there still is about to go; the agent waits for that.
-            if (before := fleet.writers.get(node)) is not None:
-                before.close()
-            fleet.writers[node] = ResctrlNode(client, node, agent)
-            fleet.agents[node] = agent
+    with open_daemons(client, params, nodes, agents) as fleet:
+        for node, agent in agents.items():
+            if agent.divides and (nodes is None or node in nodes):
+                fleet.writers[node] = ResctrlNode(client, node, agent)
+                fleet.agents[node] = agent
         yield fleet

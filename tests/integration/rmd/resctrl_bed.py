@@ -51,8 +51,7 @@ class ResctrlBed(UserObjects):
                 "spec": {"backend": backend, "rmdImage": "registry.example.org/rmd:0.3.1"},
             }
         )
-        # Without certificates, which these tests are not about.
-        started = self.runner.start("rmd", hardware_enablement_options={"debug": True})
+        started = self.runner.start("rmd")
         yield
         assert started.wait(180) == 0, (self.runner.folder / "rmd.log").read_text()
 

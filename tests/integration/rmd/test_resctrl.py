@@ -22,6 +22,7 @@ from tests.integration.in_process import Module
 from tests.integration.plays import Runner
 from tests.integration.rmd import readme
 from tests.integration.rmd.bed import until
+from tests.integration.rmd.kept_certificates import KeptCertificates
 from tests.integration.rmd.readme import (
     CACHE,
     GUARANTEED_CACHE,
@@ -40,7 +41,7 @@ from tests.integration.rmd.test_objects_v03 import workload
 from tests.rmd.fleet import Fleet
 from tests.rmd.on_cluster import give_addresses
 from tests.rmd.resctrl import Resctrl
-from tests.rmd.server import DEBUG_PORT
+from tests.rmd.server import TLS_PORT
 
 pytestmark = pytest.mark.rmd
 
@@ -63,7 +64,13 @@ def the_role_deploys_no_daemon_and_no_certificate(bed: ResctrlBed) -> None:
     assert bed.runner.writes(mark) == []
     kubectl = partial(bed.cluster.kubectl, "-n", "intel-rmd", "get", "-o", "name")
     assert kubectl("daemonsets") == "daemonset.apps/intel-rmd-agent\n"
-    assert kubectl("secrets") == ""
+    assert certificates(bed) == []
+
+
+def certificates(bed: ResctrlBed) -> list[str]:
+    """The names of all Secrets, and of what daemons trust."""
+    found = bed.cluster.kubectl("-n", "intel-rmd", "get", "-o", "name", "secrets,configmaps")
+    return [name for name in found.split() if name.startswith("secret/") or name.endswith("-trust")]
 
 
 def the_operators_examples_are_in_force(bed: ResctrlBed, reconcile: Module) -> None:
@@ -200,19 +207,22 @@ def what_cannot_be_is_rolled_back(bed: ResctrlBed, module: Module) -> None:
 
 @contextmanager
 def the_back_end_becomes_rmd(bed: ResctrlBed, reconcile: Module) -> Iterator[Fleet]:
-    """The objects stay, and so does what they ask for."""
+    """The objects stay, and so does what they ask for; nodes and clients get certificates."""
     bed.create(workload("brief", nodes=[TWO], coreIds=["5"], cache={"max": 1, "min": 1}))
     reconcile.done()
     # The port is RMD's; so that two runs on one machine do not meet, the addresses are of this
     # process.
-    settings: dict[str, Any] = {"port": DEBUG_PORT, "network": (80 + os.getpid() % 170, 1)}
-    settings |= {"folder": bed.agents[ONE].folder.parent, "wrong_socket": 0.0}
+    settings: dict[str, Any] = {"port": TLS_PORT, "network": (80 + os.getpid() % 170, 1)}
+    folder = bed.agents[ONE].folder.parent
+    settings |= {"folder": folder, "wrong_socket": 0.0}
     give_addresses(bed.cluster, Fleet(NODES, **settings))
+    kept = KeptCertificates(bed.cluster, folder / "pki")
     with ExitStack() as ended:
         with bed.change_over("rmd"):
             until(lambda: not any(bed.groups().values()), "the end of the agents' groups", 120)
             bed.restart_agents(writes=False)
-            fleet = ended.enter_context(Fleet(NODES, **settings))
+            fleet = ended.enter_context(Fleet(NODES, tls=kept.tls, **settings))
+        assert set(kept.certificates()) == set(NODES)
         reconcile.done()
         assert in_force(bed) == {"brief": "1/1", CACHE: "2/2"}
         assert (bed.groups()[ONE]["COS2"], bed.groups()[TWO]["COS3"]) == ("0-3", "5")
@@ -220,7 +230,7 @@ def the_back_end_becomes_rmd(bed: ResctrlBed, reconcile: Module) -> Iterator[Fle
 
 
 def and_resctrl_again(bed: ResctrlBed, fleet: Fleet, reconcile: Module) -> None:
-    """What goes meanwhile does not come back."""
+    """What goes meanwhile does not come back, and no key is left."""
     bed.cluster.kubectl("delete", "rmdworkload", "brief", "--wait=false")
     reconcile.done()
     reconcile.unchanged()
@@ -238,6 +248,7 @@ def and_resctrl_again(bed: ResctrlBed, fleet: Fleet, reconcile: Module) -> None:
     assert bed.get("rmdconfig", "rmdconfig")["status"]["nodes"] == NODES
     databases = [agent.folder / "state" / "rmd.db" for agent in bed.agents.values()]
     assert [file.exists() for file in databases] == [False, False]
+    assert certificates(bed) == []
     reconcile.unchanged()
 
 

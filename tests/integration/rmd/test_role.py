@@ -8,7 +8,6 @@ What answers as RMD of a node shows the certificate that the run made for that n
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.conftest import grant, name_of
 from tests.integration.plays import REPO, Played, Runner
-from tests.rmd.access import Tls
+from tests.integration.rmd.kept_certificates import KeptCertificates
 from tests.rmd.fleet import Fleet
 from tests.rmd.on_cluster import give_addresses
 
@@ -51,56 +50,22 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
         yield started
 
 
-class Site:
+class Site(KeptCertificates):
     """How the tests look at the cluster, and the servers that answer for the daemons."""
 
     def __init__(self, cluster: Cluster, runner: Runner, folder: Path) -> None:
-        self.cluster = cluster
+        super().__init__(cluster, folder)
         self.runner = runner
-        self.folder = folder
 
     def play(self, *arguments: str, **variables: Any) -> Played:
         return self.runner.play("rmd", *arguments, **{"rmd_image": IMAGE, **variables})
-
-    def get(self, kind: str, name: str, namespace: str = NAMESPACE) -> Obj:
-        return dict(
-            json.loads(self.cluster.kubectl("get", kind, name, "-n", namespace, "-o", "json"))
-        )
 
     def names(self, kind: str, *selection: str) -> set[str]:
         listed = json.loads(self.cluster.kubectl("get", kind, "-o", "json", *selection))
         return {item["metadata"]["name"] for item in listed["items"]}
 
-    def secret(self, name: str) -> dict[str, str]:
-        data = self.get("secret", name).get("data") or {}
-        return {key: base64.b64decode(value).decode() for key, value in data.items()}
-
-    def certificates(self) -> dict[str, str]:
-        """Node -> key and certificate, out of all Secrets."""
-        found: dict[str, str] = {}
-        for number in range(8):
-            found |= self.secret(f"intel-rmd-server-{number}")
-        return found
-
     def template(self) -> Obj:
         return dict(self.get("daemonset", "intel-rmd")["spec"]["template"])
-
-    def tls(self, node: str, _address: str) -> Tls:
-        """A daemon's TLS, of files as the init container makes them."""
-        key, begin, certificate = self.certificates()[node].partition("-----BEGIN CERTIFICATE-----")
-        trust = self.get("configmap", "intel-rmd-trust")["data"]
-        files = {
-            "server/ca.pem": trust["ca.crt"],
-            "server/rmd-cert.pem": begin + certificate,
-            "server/rmd-key.pem": key,
-            "client/ca.pem": trust["ca.crt"],
-            "admin/client.pem": trust["client.crt"],
-        }
-        folder = self.folder / node
-        for name, text in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text)
-        return Tls(folder / "server", folder / "client", admin=folder / "admin")
 
     @contextmanager
     def daemons(self, nodes: list[str]) -> Iterator[Fleet]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, Optional
 
 from ..._cluster.api_errors import Forbidden
 from ..._cluster.client import Client, connect
@@ -54,15 +54,9 @@ def _generate(client: Client, params: Mapping[str, Any], guard: Guard, context: 
         )
     settings, namespace = _settings(params), str(params["namespace"])
     trust = client.get(client.kind("v1", "ConfigMap"), secret_objects.TRUST, namespace)
-    try:
-        secrets = _ours(client, "Secret", namespace)
-    except Forbidden:
-        if not context.check_mode:
-            raise
+    secrets = _secrets(client, namespace, context, "renewal")
+    if secrets is None:
         # Somebody who may only look is told what daemons trust, not whether it would be renewed.
-        context.progress(
-            "certificates: Secrets may not be read, so nothing is said of their renewal"
-        )
         known = (trust or {}).get("data") or {}
         return _result(known, changed=not known, is_known=bool(known))
     stored = secret_objects.read(secrets.values(), trust)
@@ -107,11 +101,11 @@ def _take_over(client: Client, params: Mapping[str, Any], guard: Guard, context:
 
 
 def _remove(client: Client, namespace: str, guard: Guard, context: RunContext) -> Obj:
-    names = [
-        (kind, name)
-        for kind in ("Secret", "ConfigMap")
-        for name in sorted(_ours(client, kind, namespace))
-    ]
+    found = {
+        "Secret": _secrets(client, namespace, context, "removal") or {},
+        "ConfigMap": _ours(client, "ConfigMap", namespace),
+    }
+    names = [(kind, name) for kind, objects in found.items() for name in sorted(objects)]
     if names and not context.check_mode:
         guard.before_write()
         for kind, name in names:
@@ -131,6 +125,20 @@ def _settings(params: Mapping[str, Any]) -> CertificateSettings:
             todo="correct them",
         )
     return settings
+
+
+def _secrets(
+    client: Client, namespace: str, context: RunContext, what: str
+) -> Optional[dict[str, Obj]]:
+    """Our Secrets; None where somebody who may only look may not read them, who is told that
+    nothing is said of this."""
+    try:
+        return _ours(client, "Secret", namespace)
+    except Forbidden:
+        if not context.check_mode:
+            raise
+    context.progress(f"certificates: Secrets may not be read, so nothing is said of their {what}")
+    return None
 
 
 def _ours(client: Client, kind: str, namespace: str) -> dict[str, Obj]:

@@ -32,12 +32,20 @@ def open_daemons(
 ) -> Iterator[Fleet]:
     """The daemons of these nodes; without nodes, of all that have one. Sends nothing to them.
 
+    None of a node whose agent divides: a daemon that is there still is about to go, which the agent
+    waits for, and what it was spoken to with may be gone.
+
     params: _interface.arguments.RMD. agents: of all nodes that have one. Raises EnablementError for
     settings that are of no use.
     """
     fleet = Fleet()
     try:
-        endpoints = find_endpoints(client, params["namespace"], nodes)
+        found = find_endpoints(client, params["namespace"], nodes)
+        endpoints = {
+            node: endpoint
+            for node, endpoint in found.items()
+            if node not in agents or not agents[node].divides
+        }
         fleet.agents = {
             node: agents.get(node) or Agent(client, params["namespace"], node, "")
             for node in endpoints

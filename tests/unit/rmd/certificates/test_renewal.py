@@ -92,3 +92,16 @@ def test_those_that_are_provided_have_to_fit(fake: FakeServer, cluster: Scripted
     cluster.objects["secrets"][CLIENT]["data"]["tls.key"] = "bm9uZQ=="
     with pytest.raises(EnablementError, match="key does not belong to the certificate"):
         certify(fake, source="provided")
+
+
+def test_who_may_only_look_is_told_what_of_a_removal_can_be_seen(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    certify(fake)
+    seen = fake.answer
+    fake.answer = lambda asked: (403, {}, {}) if "/secrets" in asked.path else seen(asked)
+    result = certify(fake, check=True, state="absent")
+    assert result["removed"] == [f"ConfigMap intel-rmd/{TRUST}"]
+    with pytest.raises(EnablementError, match="secrets"):
+        certify(fake, state="absent")
+    assert AUTHORITY in cluster.objects["secrets"]
