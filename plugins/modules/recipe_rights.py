@@ -50,7 +50,8 @@ options:
     description:
       - V(namespace) makes a Role in the recipe's namespace and one in that of the locks, with a ClusterRole for what is
         in no namespace, of which it names the objects. Both namespaces are among the manifests, since a role needs
-        its namespace; a run labels them and does not remove them.
+        its namespace, the recipe's with the labels that it has on Kubernetes and on OpenShift; a run does
+        not remove them.
       - V(cluster) makes ClusterRoles that are enough in whatever namespace, and for several recipes.
     type: str
     choices: [namespace, cluster]

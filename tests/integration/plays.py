@@ -18,6 +18,15 @@ from typing import Any
 
 import yaml
 
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rights import (
+    rights_core,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (
+    read_api_types,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
+    read_bundle,
+)
 from tests.cluster import Cluster
 from tests.gates.place import Place
 
@@ -35,16 +44,13 @@ _RECAP = re.compile(r"^\S+\s*: ok=\d+\s+changed=(?P<changed>\d+).*failed=\d+", r
 _TASK = re.compile(r"^(?=TASK \[)", re.MULTILINE)
 
 
-def make_namespace(cluster: Cluster, name: str) -> None:
-    """Make a namespace before a run does, as it has to be, so that it is used as it is
-    (docs/admin/rights.md)."""
-    levels = (
-        f"pod-security.kubernetes.io/{mode}=privileged" for mode in ("enforce", "audit", "warn")
-    )
-    cluster.kubectl("create", "namespace", name)
-    cluster.kubectl(
-        "label", "namespace", name, *levels, "security.openshift.io/scc.podSecurityLabelSync=false"
-    )
+def make_namespace(cluster: Cluster, name: str, recipe: str = "simple-kmod") -> None:
+    """Make a namespace before a run does, as the playbook rights writes it for a recipe, so that it
+    is used as it is (docs/admin/rights.md)."""
+    params = {"scope": "namespace", "namespace": name, "options": {}, "subjects": []}
+    bundles = {recipe: read_bundle(REPO / "recipes" / recipe)}
+    made = rights_core.run({**params, "any_options": False}, bundles, read_api_types())
+    cluster.kubectl("create", "-f", "-", stdin=json.dumps(made["manifests"][0]))
 
 
 @dataclass(frozen=True)

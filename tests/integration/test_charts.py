@@ -266,8 +266,6 @@ def test_what_is_not_in_its_registry_is_built_and_a_build_that_fails_is_named(
         "hardware_enablement_recipe_dir": str(RECIPES),
         "hardware_enablement_options": {"node_selector": GPUS, "set": {"image": IMAGE}},
         "hardware_enablement_instance": "built",
-        # The namespace, which comes with the rights.
-        "hardware_enablement_adopt": True,
         "hardware_enablement_failure_grace": 1,
     }
     rights = tmp_path / "rights.yaml"

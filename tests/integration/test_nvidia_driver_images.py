@@ -58,7 +58,7 @@ class Gpus(DriverBed):
 def gpus(cluster: Cluster, runner: Runner, bed: Bed) -> Gpus:
     """Two of three kernels have an image."""
     cluster.add_nodes(1, profile="gpu-h100", kernel=THIRD, os="ubuntu:24.04", prefix="third")
-    make_namespace(cluster, "nvidia-gpu")
+    make_namespace(cluster, "nvidia-gpu", "nvidia-gpu")
     made = Gpus(cluster, runner, bed)
     made.give_secret()
     made.publish(OLD)

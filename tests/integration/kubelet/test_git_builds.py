@@ -193,7 +193,7 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         cluster.add_nodes(1, profile="gpu-h100", kernel=kernel, os="debian:12", prefix="git-gpu")
         cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rbac.yaml"))
         grant(cluster, "git-run", "hardware-enablement-runner")
-        make_namespace(cluster, NAMESPACE)
+        make_namespace(cluster, NAMESPACE, "nvidia-gpu")
         secret = tmp_path_factory.mktemp("registry") / "config.json"
         secret.write_text(registry.dockerconfig())
         kind = "--type=kubernetes.io/dockerconfigjson"

@@ -7,7 +7,6 @@ shipped recipes."""
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rig
 from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rights.roles import (
     rules,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import OWNERSHIP
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.rights import (
     CLUSTER,
     Right,
@@ -36,8 +36,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.bun
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.checking.trial import (
     Made,
 )
+from tests.unit.recipes.conftest import REPO, renderer
 
-REPO = Path(__file__).resolve().parents[3]
 TYPES = read_api_types()
 RBAC = "rbac.authorization.k8s.io"
 
@@ -137,12 +137,29 @@ def test_another_namespace() -> None:
     spaces = [
         manifest["metadata"] for manifest in made["manifests"] if manifest["kind"] == "Namespace"
     ]
-    # As the recipe wants it, since a run uses no other one that is there, and without what would
-    # make it ours.
-    labels = {
-        f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "audit", "warn")
-    }
-    assert spaces == [{"name": "gpus", "labels": labels}, {"name": "hardware-enablement"}]
+    assert [metadata["name"] for metadata in spaces] == ["gpus", "hardware-enablement"]
+
+
+@pytest.mark.parametrize("platform", ["kubernetes", "openshift"])
+@pytest.mark.parametrize(
+    ("recipe", "any_options", "options"),
+    [("nvidia-gpu", False, {}), ("numa", False, {}), ("intel-rmd", True, {"rmd_image": "rmd:1"})],
+)
+def test_the_namespace_says_all_that_a_run_would_say(
+    recipe: str, any_options: bool, options: dict[str, Any], platform: str
+) -> None:
+    """No cluster is asked, so what OpenShift alone needs is said for all: a run uses no namespace
+    that says less."""
+    rendering = renderer(REPO / "recipes" / recipe)(platform=platform, **options)
+    labels = rendering.one("Namespace", rendering.recipe.namespace)["metadata"]["labels"]
+    made = {name: value for name, value in labels.items() if name not in OWNERSHIP}
+    namespace = rights(recipe, options=options, any_options=any_options)["manifests"][0]
+    said = namespace["metadata"]["labels"]
+    assert made.items() <= said.items()
+    # Without what would make it ours.
+    assert not OWNERSHIP & said.keys()
+    if platform == "openshift":
+        assert made == said
 
 
 def test_an_instance_has_rights_of_its_own() -> None:

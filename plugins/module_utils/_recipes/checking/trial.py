@@ -111,7 +111,7 @@ class Trials:
         case = self._case(cluster, variant)
         found = self._render(case, list(case.recipe.states))
         self._check_rendering(case, found)
-        self.objects |= _made(found)
+        _add(self.objects, found)
         return found
 
     def again(
@@ -300,7 +300,7 @@ class Trials:
         for manifest, _source in objects:
             if manifest["kind"] == "CustomResourceDefinition":
                 self._types = self._types.with_crd(manifest)
-        self.all_objects |= _made(found)
+        _add(self.all_objects, found)
         objects += [*self._validation_pods(case, found), *self._remedy_pods(case)]
         for manifest, source in objects:
             if together is None:
@@ -395,9 +395,19 @@ class Trials:
         return self._places.get(source, own)
 
 
-def _made(states: Mapping[str, RenderedState]) -> dict[str, Made]:
-    items = [item for state in states.values() for item in state.objects]
-    return {_content(item.manifest): Made(item.manifest, bool(item.group)) for item in items}
+def _add(known: dict[str, Made], states: Mapping[str, RenderedState]) -> None:
+    """Take down what is made; a namespace with the labels that it has on any of the clusters."""
+    for item in (item for state in states.values() for item in state.objects):
+        manifest, content = item.manifest, _content(item.manifest)
+        if manifest["kind"] == "Namespace" and content in known:
+            manifest = _with_labels_of(known[content].manifest, manifest)
+        known[content] = Made(manifest, bool(item.group))
+
+
+def _with_labels_of(other: Obj, manifest: Obj) -> Obj:
+    metadata = manifest["metadata"]
+    labels = {**(other["metadata"].get("labels") or {}), **(metadata.get("labels") or {})}
+    return {**manifest, "metadata": {**metadata, "labels": labels}}
 
 
 def _content(manifest: Obj) -> str:
