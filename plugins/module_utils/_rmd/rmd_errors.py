@@ -21,7 +21,8 @@ ADVICE: dict[str, str] = {
     "no_parameters": "give cache, a policy or P-state settings",
     "no_cores": "give core_ids",
     "unknown_core": "choose cores that the node has; RMD would crash on this request",
-    "mba_unsupported": "leave mba out, or ask for a guaranteed cache (max and min equal and above 0) with it",
+    "mba_unsupported": "leave mba out or, where the CPU has it, ask for a guaranteed cache (max and min equal and"
+    " above 0) with it, or choose the back end resctrl for these nodes",
     "mba_range": "give a percentage from 1 to 100, or megabytes per second from 1 to 4294967290",
     "mba_mode": "give mba in the unit that the daemon runs with (mbaMode in rmd.toml)",
     "os_core": "choose other cores, or give the operating system others (option os_cpus of the recipe intel-rmd)",

@@ -207,8 +207,10 @@ def what_cannot_be_is_rolled_back(bed: ResctrlBed, module: Module) -> None:
 
 @contextmanager
 def the_back_end_becomes_rmd(bed: ResctrlBed, reconcile: Module) -> Iterator[Fleet]:
-    """The objects stay, and so does what they ask for; nodes and clients get certificates."""
+    """The objects stay, and so does what they ask for, but for what RMD refuses; nodes and clients
+    get certificates."""
     bed.create(workload("brief", nodes=[TWO], coreIds=["5"], cache={"max": 1, "min": 1}))
+    bed.create(workload("slow", nodes=[ONE], coreIds=["6"], rdt={"mba": {"percentage": 50}}))
     reconcile.done()
     # The port is RMD's; so that two runs on one machine do not meet, the addresses are of this
     # process.
@@ -223,6 +225,8 @@ def the_back_end_becomes_rmd(bed: ResctrlBed, reconcile: Module) -> Iterator[Fle
             bed.restart_agents(writes=False)
             fleet = ended.enter_context(Fleet(NODES, tls=kept.tls, **settings))
         assert set(kept.certificates()) == set(NODES)
+        assert "choose the back end resctrl" in reconcile.failed()
+        bed.cluster.kubectl("delete", "rmdworkload", "slow", "--wait=false")
         reconcile.done()
         assert in_force(bed) == {"brief": "1/1", CACHE: "2/2"}
         assert (bed.groups()[ONE]["COS2"], bed.groups()[TWO]["COS3"]) == ("0-3", "5")

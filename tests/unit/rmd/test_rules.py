@@ -192,3 +192,13 @@ def test_who_divides_the_node_is_not_known_before_it_is_looked_at() -> None:
     for dialect in (None, Dialect.V02, Dialect.V03):
         kinds = {found.kind for found in problems(ALONE, Machine(dialect=dialect))}
         assert kinds == {"mba_unsupported"}
+
+
+def test_what_the_other_back_end_would_take_is_told_so() -> None:
+    """After a change of the back end, objects of pods are still there."""
+    (found,) = problems(ALONE, Machine(dialect=Dialect.V03))
+    assert "choose the back end resctrl" in found.todo
+    assert problems(ALONE, Machine(dialect=Dialect.RESCTRL)) == []
+    wanted = workload(policy="gold")
+    (found,) = problems(wanted, Machine(dialect=Dialect.RESCTRL))
+    assert "choose the back end rmd" in found.todo
