@@ -112,6 +112,12 @@ headers=$(apt-cache --names-only search "^linux-headers-[0-9].*-cloud-$architect
 series=$(printf '%s\\n' $headers | sed -E 's/^linux-headers-([0-9]+[.][0-9]+).*/\\1/' | sort -Vu | tail -n 2)
 chosen=$(for one in $series; do printf '%s\\n' $headers | grep -F "linux-headers-$one." | tail -n 1; done)
 {_INSTALL} gcc make kmod libc6-dev $chosen
+# Each build pulls and unpacks all of it, so without what compiling a module does not read: kernels,
+# headers of other machines, sanitizers, optimisation at link time, names of hardware.
+case $architecture in amd64) own=x86 ;; *) own=$architecture ;; esac
+find /usr/src/linux-headers-*/arch -mindepth 1 -maxdepth 1 -type d ! -name "$own" -exec rm -r {{}} +
+find /usr/lib/gcc /usr/lib/*-linux-gnu \\( -name lto1 -o -name "lib*san*" \\) -delete
+rm -rf /boot/* /usr/lib/modules/*/kernel /usr/bin/*-lto-dump* /usr/bin/*gold* /usr/lib/udev/hwdb*
 """,
     config={**_ENV, "Cmd": ["/bin/bash"]},
 )
