@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,15 @@ def wait_until(condition: Callable[[], Any], what: str, *, seconds: float = 60) 
             pytest.fail(f"not within {seconds:.0f} s: {what}")
         time.sleep(0.2)
     return found
+
+
+def wait_until_none(left: Callable[[], Sequence[Any]], what: str, *, seconds: float = 60) -> None:
+    """Wait until nothing is left; the test fails with what is, after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while found := left():
+        if time.monotonic() > deadline:
+            pytest.fail(f"not gone within {seconds:.0f} s: {what}: {found}")
+        time.sleep(0.2)
 
 
 def pod_spec(script: str, **more: Any) -> Obj:

@@ -15,7 +15,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.cluster.errors import ClusterError
 from tests.integration.conftest import grant
-from tests.integration.kubelet.bench import PYTHON, Bench, pod_spec, wait_until
+from tests.integration.kubelet.bench import PYTHON, Bench, pod_spec, wait_until_none
 from tests.integration.plays import Runner
 
 pytestmark = pytest.mark.kubelet
@@ -118,7 +118,7 @@ def disabled_it_is_gone(runner: Runner, bench: Bench) -> None:
     here = runner.cluster.real_node(runner.cluster.workers[0])
     bench.kubectl("delete", "pod", "asks", "does-not", "--grace-period=1")
     runner.play("disable", hardware_enablement_recipe="runtime-hook").check()
-    wait_until(lambda: here.run("ls", "/run/cdi").split() == [], "the specification is gone")
+    wait_until_none(lambda: here.run("ls", "/run/cdi").split(), "the specification")
 
 
 def test_a_hook_from_what_is_missing_to_disabled(runner: Runner, bench: Bench) -> None:

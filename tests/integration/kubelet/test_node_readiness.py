@@ -13,7 +13,7 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.images.gpu.gpus import Gpus
-from tests.integration.kubelet.bench import PYTHON, Bench, pod_spec, wait_until
+from tests.integration.kubelet.bench import PYTHON, Bench, pod_spec, wait_until, wait_until_none
 from tests.integration.kubelet.gpu_site import (
     COMPUTE,
     FAULT,
@@ -174,8 +174,8 @@ def a_node_that_leaves_leaves_nothing_behind(site: Site) -> None:
     arguments = {"hardware_enablement_recipe": "nvidia-gpu"}
     site.cluster.equip(second, "cpu-only")
     site.runner.play("enable", hardware_enablement_release_nodes=[second], **arguments).check()
-    wait_until(lambda: marks(site, second) == [], "no mark of ours", seconds=120)
-    wait_until(lambda: pods(site, second) == [], "no pod of ours", seconds=120)
+    wait_until_none(lambda: marks(site, second), "marks of ours", seconds=120)
+    wait_until_none(lambda: pods(site, second), "pods of ours", seconds=120)
     assert not file.exists()
 
 
@@ -194,7 +194,7 @@ def disabled_nothing_stays(site: Site) -> None:
     site.play().check()
     assert (site.cluster.real_node(first).root / FILE).exists()
     site.runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
-    wait_until(lambda: marks(site, first) == [], "no mark of ours")
+    wait_until_none(lambda: marks(site, first), "marks of ours")
     assert not (site.cluster.real_node(first).root / FILE).exists()
     assert of_nfd(site, first) == set()
 

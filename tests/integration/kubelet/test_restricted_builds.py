@@ -18,7 +18,7 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.faults import Fault
-from tests.integration.kubelet.bench import wait_until
+from tests.integration.kubelet.bench import wait_until, wait_until_none
 from tests.integration.kubelet.kmod_site import BUILDS, Obj, Site, look_into, make_site
 from tests.integration.plays import REPO, Played
 
@@ -81,7 +81,7 @@ def an_image_is_built_there_and_nothing_stays(site: Site) -> None:
     assert made.labels["org.opencontainers.image.base.name"].startswith(
         f"{site.registry.named_address}/base/kmod@"
     )
-    wait_until(lambda: left(site) == [], "what was for the build is gone")
+    wait_until_none(lambda: left(site), "what was for the build")
 
 
 def the_second_run_asks_and_writes_nothing(site: Site) -> None:
@@ -142,7 +142,7 @@ def a_run_that_is_killed_leaves_its_build_to_the_next_one(site: Site, tmp_path: 
     assert "goes on with the build that an earlier run began" in played.output
     assert begun(site, mark) == 1
     look_into(site, "drivers/third")
-    wait_until(lambda: left(site) == [], "what was for the build is gone")
+    wait_until_none(lambda: left(site), "what was for the build")
 
 
 def compiling(pod: Obj) -> bool:
@@ -167,7 +167,7 @@ def what_cannot_be_pushed_is_built_and_pushed_by_the_next_run(site: Site) -> Non
     assert "goes on with the build that an earlier run began" in played.output
     assert begun(site, mark) == 1
     look_into(site, "drivers/fourth")
-    wait_until(lambda: left(site) == [], "what was for the build is gone")
+    wait_until_none(lambda: left(site), "what was for the build")
 
 
 def headers_from_packages_are_refused_before_anything_is_made(site: Site) -> None:
@@ -186,14 +186,14 @@ def what_buildah_needs_is_refused_there_and_says_so(site: Site) -> None:
     played = play(site, "drivers/sixth", builder="kubernetes")
     assert "the build cannot start: FailedCreate: Error creating: pods" in played.output
     assert 'violates PodSecurity "restricted' in played.output
-    wait_until(lambda: left(site) == [], "what was for the build is gone")
+    wait_until_none(lambda: left(site), "what was for the build")
 
 
 def disable_finds_what_is_left_wherever_it_is(site: Site, tmp_path: Path) -> None:
     play(site, "drivers/seventh", recipe_dir=changed(tmp_path, source="#error no\n"))
     assert left(site) != []
     site.runner.play("disable", hardware_enablement_recipe="simple-kmod").check()
-    wait_until(lambda: left(site) == [], "what was for the build is gone")
+    wait_until_none(lambda: left(site), "what was for the build")
 
 
 def test_builds_in_an_ordinary_pod_from_the_first_to_what_is_left(

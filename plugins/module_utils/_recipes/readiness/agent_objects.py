@@ -20,6 +20,7 @@ from ..recipe import Recipe
 from ..render_facts import Group, RenderedState, RenderFacts
 from .node_agent import (
     agent,
+    agent_ending,
     agent_memory,
     configuration,
     node_conditions,
@@ -41,6 +42,7 @@ _FEATURES = "/etc/kubernetes/node-feature-discovery"
 _CONFIGURATION = "configuration.json"
 _PARTS = (
     agent,
+    agent_ending,
     agent_memory,
     configuration,
     node_conditions,

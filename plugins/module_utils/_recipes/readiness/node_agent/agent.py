@@ -17,11 +17,11 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+from .agent_ending import has_left
 from .agent_memory import EXPIRY_S, FeatureFile
 from .configuration import AgentConfiguration
-from .node_conditions import matches
 from .node_proof import READY, labels_for
-from .watched_objects import AGAIN_S, NO_ANSWER, Api, ApiServerError, WatchedObjects, say
+from .watched_objects import AGAIN_S, Api, WatchedObjects, say
 
 RENEWAL_S = EXPIRY_S / 6
 # NFD's worker misses what follows a change of the folder within a second.
@@ -37,6 +37,7 @@ class NodeAgent:
 
     def __init__(self, configuration: AgentConfiguration, node: str) -> None:
         self._configuration = configuration
+        self._node = node
         self._api = Api()
         self._file = FeatureFile(FEATURES, configuration.instance)
         self._memory = self._file.memory()
@@ -64,7 +65,8 @@ class NodeAgent:
         while not self._is_ended:
             self._look()
             self._rest()
-        if self._has_left():
+        if has_left(self._api, self._configuration, self._node):
+            self._pause()
             self._file.remove()
             say("the node is none of the recipe's any more, and its labels go")
 
@@ -75,9 +77,13 @@ class NodeAgent:
         self._is_ended = True
         self._wake()
 
+    def _pause(self) -> None:
+        """Until NFD's worker takes another change for one."""
+        time.sleep(min(PAUSE_S, max(0.0, self._wrote_at + PAUSE_S - time.time())))
+
     def _rest(self) -> None:
         """Until something has changed, or a while has passed."""
-        time.sleep(min(PAUSE_S, max(0.0, self._wrote_at + PAUSE_S - time.time())))
+        self._pause()
         try:
             self._events.get(timeout=AGAIN_S)
             while True:
@@ -106,24 +112,6 @@ class NodeAgent:
             say(f"{labels[self._configuration.label()]}; ready: {', '.join(ready) or 'none'}")
         self._wrote, self._wrote_at = content, now
         WROTE.touch()
-
-    def _has_left(self) -> bool:
-        """Whether the agent ends for good on this node, and not because it is replaced. Where nobody
-        can tell, the labels stay until they expire."""
-        own = self._configuration
-        path = f"/apis/apps/v1/namespaces/{own.namespace}/daemonsets/{own.daemonset}"
-        try:
-            (daemonset,) = self._api.get(path, timeout=3.0)
-        except ApiServerError as error:
-            # Its rights are taken away with it.
-            return error.status in (401, 403, 404)
-        except NO_ANSWER:
-            return False
-        affinity = daemonset["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
-        terms = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
-        nodes = list(self._nodes.objects.values())
-        left = bool(daemonset["metadata"].get("deletionTimestamp"))
-        return left or not all(matches(node, terms) for node in nodes)
 
 
 def main() -> int:
