@@ -12,6 +12,7 @@ from typing import Any
 from tests.cluster import Cluster
 from tests.integration import sight
 from tests.integration.plays import Played, Runner
+from tests.integration.waiting import wait_until
 
 Obj = dict[str, Any]
 
@@ -104,7 +105,7 @@ class Site:
             },
         }
         self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(body))
-        sight.eventually(lambda: name in self.pods())
+        wait_until(lambda: name in self.pods(), f"pod {name} runs", seconds=120)
 
     def _owner(self) -> list[Obj]:
         """Something that is there and makes no pods."""
@@ -142,6 +143,8 @@ def budget(site: Site, app: str) -> None:
     }
     site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(body))
     path = f"/apis/policy/v1/namespaces/{THEIRS}/poddisruptionbudgets/{app}"
-    sight.eventually(
-        lambda: site.cluster.api.get(path).get("status", {}).get("currentHealthy") == 1
+    wait_until(
+        lambda: site.cluster.api.get(path).get("status", {}).get("currentHealthy") == 1,
+        "the disruption budget counts its pod",
+        seconds=120,
     )

@@ -7,8 +7,6 @@ collection says."""
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -152,11 +150,3 @@ def problems(cluster: Cluster) -> dict[tuple[str, str], Obj]:
 def seconds(timestamp: str) -> float:
     """An API timestamp as seconds since the epoch."""
     return datetime.fromisoformat(timestamp.replace("Z", "+00:00")).timestamp()
-
-
-def eventually(condition: Callable[[], Any], patience: float = 120) -> None:
-    """Wait until something holds."""
-    deadline = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.2)

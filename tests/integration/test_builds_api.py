@@ -9,13 +9,13 @@ from __future__ import annotations
 import http.client
 import json
 import ssl
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.cluster import Cluster, ClusterError
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.builds
 
@@ -61,17 +61,13 @@ def begin(cluster: Cluster, made: Obj) -> str:
     return f"{BUILDS}/builds/{name}-1"
 
 
-def until(condition: Callable[[], bool], seconds: float = 30) -> None:
-    """Wait for something."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def has(cluster: Cluster, build: str, **status: Any) -> None:
     """Wait until a build's status has these."""
-    until(lambda: status.items() <= cluster.api.get(build)["status"].items())
+    wait_until(
+        lambda: status.items() <= cluster.api.get(build)["status"].items(),
+        f"{build} has {status}",
+        seconds=30,
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,11 +133,13 @@ def test_a_build_that_is_done_stays_as_it_is_and_goes_with_its_config(cluster: C
         )
     cluster.api.delete(f"{BUILDS}/buildconfigs/done")
     name = build.rpartition("/")[2]
-    until(
+    wait_until(
         lambda: all(
             item["metadata"]["name"] != name
             for item in cluster.api.get(f"{BUILDS}/builds")["items"]
-        )
+        ),
+        f"Build {name} goes with its BuildConfig",
+        seconds=30,
     )
 
 
@@ -187,10 +185,12 @@ def test_an_apply_that_creates_needs_both_rights(cluster: Cluster) -> None:
             "create", "clusterrolebinding", name, f"--clusterrole={name}", "--user=applier"
         )
         # Rights count as soon as the API server's authorizer has seen them.
-        until(
+        wait_until(
             lambda verb=verb: (
                 "yes" in cluster.kubectl("--as=applier", "auth", "can-i", verb, "buildconfigs")
-            )
+            ),
+            f"the right to {verb} BuildConfigs",
+            seconds=30,
         )
         if "create" not in verbs:
             with pytest.raises(ClusterError, match='cannot create resource "buildconfigs"'):

@@ -17,6 +17,7 @@ from tests.cluster import Cluster, processes
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.plays import Played, Runner
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.faults
 
@@ -134,10 +135,10 @@ def test_what_is_not_ours_is_refused_or_adopted_and_given_back_as_it_was(
 ) -> None:
     if any(sight.marks(cluster).values()):
         runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
-        sight.eventually(lambda: gpus(cluster, NODE) == "0")
+        wait_until(lambda: gpus(cluster, NODE) == "0", "allocatable 0", seconds=120)
     cluster.kubectl("annotate", "node", NODE, f"{PREINSTALLED}=driver,toolkit")
     apply(cluster, foreign_plugin())
-    sight.eventually(lambda: gpus(cluster, NODE) == "8")
+    wait_until(lambda: gpus(cluster, NODE) == "8", "allocatable 8", seconds=120)
     mark = cluster.mark()
     played = runner.play("enable_gpu")
     assert played.code != 0
@@ -147,7 +148,7 @@ def test_what_is_not_ours_is_refused_or_adopted_and_given_back_as_it_was(
     assert runner.writes(mark) == []
     cluster.kubectl("delete", "daemonset", "-n", "kube-system", "nvidia-device-plugin-daemonset")
     cluster.kubectl("annotate", "node", NODE, f"{PREINSTALLED}-")
-    sight.eventually(lambda: gpus(cluster, NODE) == "0")
+    wait_until(lambda: gpus(cluster, NODE) == "0", "allocatable 0", seconds=120)
 
     data, labels = {"theirs": "kept"}, {"owner": "somebody"}
     metadata = {"name": "nvidia-device-plugin", "namespace": sight.NAMESPACE, "labels": labels}
@@ -208,10 +209,12 @@ def test_a_foreign_device_plugin_that_comes_later_is_refused_too(
         in runner.play("status").output
     )
     cluster.kubectl("delete", "daemonset", "-n", "kube-system", "nvidia-device-plugin-daemonset")
-    sight.eventually(
+    wait_until(
         lambda: (
             gpus(cluster, NODE) == "8" and all(map(sight.is_ready, sight.pods(cluster).values()))
-        )
+        ),
+        "allocatable 8, and all pods are ready",
+        seconds=120,
     )
 
 
@@ -232,7 +235,11 @@ def test_a_node_that_is_not_ready_is_unknown_and_nothing_is_written_to_nodes(
         request for request in runner.writes(mark) if "/nodes" in request or "/pods" in request
     ] == []
     cluster.set_ready(NODE, ready=True)
-    sight.eventually(lambda: all(sight.is_ready(pod) for pod in sight.pods(cluster).values()))
+    wait_until(
+        lambda: all(sight.is_ready(pod) for pod in sight.pods(cluster).values()),
+        "all pods are ready",
+        seconds=120,
+    )
 
 
 @pytest.mark.usefixtures("enabled")
@@ -288,7 +295,7 @@ def test_a_changed_driver_waits_for_its_restart_and_is_proven_then(
     proof = sight.proofs(cluster, NODE)["driver"]
     # By hand it does not start: what stands on the one before is in its way.
     sight.delete_pod(cluster, NODE, "driver")
-    sight.eventually(lambda: in_use(cluster))
+    wait_until(lambda: in_use(cluster), "the new driver finds the one before in use", seconds=120)
     runner.play("upgrade", hardware_enablement_recipe="nvidia-gpu").check()
     assert all_ready(cluster)
     assert restarts(cluster) == {}
@@ -310,8 +317,10 @@ def test_an_api_server_that_stops_answering_changes_no_label(
     cluster.reboot(NODE, KERNEL)
     run = runner.start("enable_gpu")
     try:
-        sight.eventually(
-            lambda: sight.gates(cluster, NODE)["driver"] == "stale" or run.poll() is not None
+        wait_until(
+            lambda: sight.gates(cluster, NODE)["driver"] == "stale" or run.poll() is not None,
+            "the driver's gate is stale",
+            seconds=120,
         )
         before = sight.marks(cluster)
         server.send(signal.SIGSTOP)

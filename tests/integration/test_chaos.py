@@ -29,6 +29,7 @@ from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.conftest import documented, name_of
 from tests.integration.plays import Played, Runner
+from tests.integration.waiting import wait_until, wait_until_none
 
 pytestmark = pytest.mark.faults
 T = TypeVar("T")
@@ -244,14 +245,14 @@ def test_a_single_fault_costs_no_more_than_the_node_that_it_hits(bed: Bed, numbe
     assert struck, f"the run had only {len(bed.proxy.seen) - mark} requests"
     print(f"{number}: {struck[0]}, exit code {played.code}")
     check_sentences(played)
-    sight.eventually(lambda: not lies(bed.cluster))
+    wait_until_none(lambda: lies(bed.cluster), "labels that say what is not so", seconds=120)
     hit = concerned(struck[0].path)
     if played.code == 0 or hit:
         assert set(bed.ready()) >= set(bed.nodes()) - hit, played.output
     if played.code != 0 or len(bed.ready()) < len(bed.nodes()) or left_behind(bed):
         bed.direct.play("enable_gpu", timeout=900).check()
     assert bed.ready() == bed.nodes()
-    sight.eventually(lambda: not lies(bed.cluster))
+    wait_until_none(lambda: lies(bed.cluster), "labels that say what is not so", seconds=120)
     assert left_behind(bed) == []
 
 
@@ -263,7 +264,7 @@ def test_nodes_that_leave_and_come_cost_the_others_nothing(bed: Bed) -> None:
     set_fault(bed.cluster.kubeconfig, slow, "driver", "dead")
     run = bed.through.start("enable_gpu", hardware_enablement_failure_grace=600)
     try:
-        sight.eventually(lambda: sight.pods(bed.cluster), 120)
+        wait_until(lambda: sight.pods(bed.cluster), "the first pods", seconds=120)
         for number, node in enumerate(leaving):
             bed.cluster.remove_nodes(node)
             # Another one comes under a name that is free again, or under a new one.
@@ -282,5 +283,5 @@ def test_nodes_that_leave_and_come_cost_the_others_nothing(bed: Bed) -> None:
     named = line.partition("run: ")[2].partition(" and ")[0].split(", ")
     assert set(named) <= set(leaving) - set(bed.nodes()), line
     assert set(bed.ready()) == set(bed.nodes())
-    sight.eventually(lambda: not lies(bed.cluster))
+    wait_until_none(lambda: lies(bed.cluster), "labels that say what is not so", seconds=120)
     assert left_behind(bed) == []

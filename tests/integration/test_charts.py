@@ -33,6 +33,7 @@ from tests.cluster.programs import HELM_MODULES, ensure_programs
 from tests.integration import sight
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
+from tests.integration.waiting import wait_until
 from tests.scenes.sro_recipes import sro_recipes
 
 pytestmark = pytest.mark.recipes
@@ -255,7 +256,11 @@ def image_stream(cluster: Cluster, *kernels: str) -> None:
     }
     cluster.kubectl("create", "-f", "-", stdin=json.dumps(stream))
     path = "/apis/image.openshift.io/v1/namespaces/vendor/imagestreamtags"
-    sight.eventually(lambda: len(cluster.api.get(path)["items"]) == len(kernels))
+    wait_until(
+        lambda: len(cluster.api.get(path)["items"]) == len(kernels),
+        "the ImageStream has all tags",
+        seconds=120,
+    )
 
 
 def test_what_is_not_in_its_registry_is_built_and_a_build_that_fails_is_named(

@@ -9,8 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from tests.cluster import Cluster, ClusterError, processes
 from tests.cluster.lifecycle import Record
 from tests.cluster.paths import REPO, cluster_folder
 from tests.cluster.ports import is_free
-from tests.integration.sight import eventually
+from tests.integration.waiting import wait_until
 
 NAME = "tool"
 
@@ -40,7 +39,11 @@ def test_a_tool_killed_in_the_middle_of_a_start_leaves_nothing_that_down_does_no
     with subprocess.Popen(
         [sys.executable, "-m", "tests.cluster", "up", "--name", NAME], cwd=REPO
     ) as tool:
-        _until((folder / "run" / "kube-controller-manager.json").exists)
+        wait_until(
+            (folder / "run" / "kube-controller-manager.json").exists,
+            "the controller manager is started",
+            seconds=30,
+        )
         tool.send_signal(signal.SIGKILL)
     ports = _ports(folder)
     # As if the tool had been killed between the start of a program and its noting.
@@ -70,7 +73,11 @@ def test_up_again_does_nothing_or_repairs_and_clusters_live_side_by_side() -> No
 
     os.kill(first["kube-scheduler"], signal.SIGKILL)
     # On a busy machine a killed process is there for a moment longer.
-    eventually(lambda: processes.start_time(first["kube-scheduler"]) is None)
+    wait_until(
+        lambda: processes.start_time(first["kube-scheduler"]) is None,
+        "the scheduler's end",
+        seconds=120,
+    )
     with (
         Cluster.up(NAME, say=said.append) as repaired,
         Cluster.up(f"{NAME}-2", openshift=True, nfd=False) as other,
@@ -135,13 +142,21 @@ def _check_nodes(cluster: Cluster) -> None:
     )
     assert cluster.api.get("/api/v1/nodes/gpu-1")["metadata"]["labels"][label] == "5.15.0-2_x"
     cluster.set_ready("gpu-2", False)
-    _until(lambda: "unreachable" in str(cluster.api.get("/api/v1/nodes/gpu-2")["spec"]))
+    wait_until(
+        lambda: "unreachable" in str(cluster.api.get("/api/v1/nodes/gpu-2")["spec"]),
+        "the taint of a node that is unreachable",
+        seconds=30,
+    )
     cluster.remove_nodes("gpu-2")
     assert cluster.add_nodes(1, profile="cpu-only", prefix="gpu") == ["gpu-2"]
 
 
 def _check_audit_and_dump(cluster: Cluster) -> None:
-    _until(lambda: "unreachable" not in str(cluster.api.get("/api/v1/nodes/gpu-2")["spec"]))
+    wait_until(
+        lambda: "unreachable" not in str(cluster.api.get("/api/v1/nodes/gpu-2")["spec"]),
+        "the taint is gone",
+        seconds=30,
+    )
     before = cluster.dump()
     assert "v1 Node /gpu-1" in before
     mark = cluster.mark()
@@ -165,10 +180,3 @@ def _ports(folder: Path) -> list[int]:
     record = Record.read(folder)
     assert record is not None
     return list(asdict(record.ports).values())
-
-
-def _until(condition: Callable[[], bool], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

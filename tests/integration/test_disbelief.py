@@ -17,6 +17,7 @@ from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.plays import REPO, Runner
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.faults
 
@@ -70,7 +71,11 @@ def without_validation(cluster: Cluster, runner: Runner) -> None:
     set_fault(cluster.kubeconfig, CRASHING, "driver", "crash")
     set_fault(cluster.kubeconfig, SLOW, "driver", "slow", seconds=300)
     runner.play("enable_gpu", "--skip-tags", "validation").check()
-    sight.eventually(lambda: sight.is_ready(sight.pods(cluster).get((SOUND, "driver"), {})))
+    wait_until(
+        lambda: sight.is_ready(sight.pods(cluster).get((SOUND, "driver"), {})),
+        f"the driver is ready on {SOUND}",
+        seconds=120,
+    )
     assert all(carried == {} for carried in sight.marks(cluster).values())
     assert {state for _node, state in sight.pods(cluster)} == {"driver"}
 
@@ -86,9 +91,11 @@ def with_gates_taken_away(cluster: Cluster) -> None:
         stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": daemonsets}),
     )
     wanted = {(node, state) for node in (CRASHING, SLOW, SOUND) for state in DEPENDANTS}
-    sight.eventually(lambda: wanted <= sight.pods(cluster).keys())
-    sight.eventually(
-        lambda: all(sight.is_ready(sight.pods(cluster)[(SOUND, state)]) for state in DEPENDANTS)
+    wait_until(lambda: wanted <= sight.pods(cluster).keys(), "the dependants' pods", seconds=120)
+    wait_until(
+        lambda: all(sight.is_ready(sight.pods(cluster)[(SOUND, state)]) for state in DEPENDANTS),
+        f"the dependants are ready on {SOUND}",
+        seconds=120,
     )
     for node in (CRASHING, SLOW):
         assert not any(sight.is_ready(sight.pods(cluster)[(node, state)]) for state in DEPENDANTS)
@@ -100,10 +107,12 @@ def with_validators_by_hand(cluster: Cluster) -> None:
     """They fail where the driver is missing and say so."""
     for node in (CRASHING, SLOW, SOUND):
         cluster.kubectl("apply", "-f", "-", stdin=json.dumps(validator(node)))
-    sight.eventually(
+    wait_until(
         lambda: all(
             phase_of(cluster, n) in ("Succeeded", "Failed") for n in (CRASHING, SLOW, SOUND)
-        )
+        ),
+        "the end of all validators",
+        seconds=120,
     )
     assert phase_of(cluster, SOUND) == "Succeeded"
     for node in (CRASHING, SLOW):

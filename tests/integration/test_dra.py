@@ -16,9 +16,9 @@ import pytest
 from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
-from tests.integration.kubelet.bench import wait_until
 from tests.integration.plays import Runner
 from tests.integration.test_other_vendors import OURS, RECIPES, enable, limited
+from tests.integration.waiting import wait_until, wait_until_none
 
 pytestmark = pytest.mark.recipes
 
@@ -99,7 +99,7 @@ def test_cards_are_proven_by_slices_and_a_claim_which_goes_with_its_pod(cluster:
     assert slices(cluster).items() >= {"fpga-1": 2, "fpga-2": 2}.items()
     for node in ("fpga-1", "fpga-2"):
         assert sight.marks(cluster)[node]["dra-like"] == "ready"
-    wait_until(lambda: not claims(cluster), "the claims of validation pods are gone")
+    wait_until_none(lambda: claims(cluster), "claims of validation pods")
 
 
 def test_gpus_are_claimed_where_the_recipe_for_them_is_extended(
@@ -161,4 +161,4 @@ def test_disabled_leaves_nothing(cluster: Cluster, runner: Runner) -> None:
     made = "hardware-enablement.io/recipe=dra-like"
     kinds = "all,resourceclaimtemplate,resourceclaim,deviceclass,resourceslice,clusterrole"
     assert cluster.kubectl("get", kinds, "-A", "-l", made, "-o", "name") == ""
-    wait_until(lambda: not claims(cluster), "no claim is left")
+    wait_until_none(lambda: claims(cluster), "claims of validation pods")

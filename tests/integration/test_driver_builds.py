@@ -23,7 +23,7 @@ from tests.integration.driver_bed import DOMAIN, KERNEL_LABEL
 from tests.integration.kmod_bed import NAMESPACE, NEW, ODD, ODD_TAG, OLD, Kmod, make_kmod
 from tests.integration.plays import REPO, Runner
 from tests.integration.registry_bed import Bed
-from tests.integration.sight import eventually
+from tests.integration.waiting import wait_until, wait_until_none
 
 pytestmark = pytest.mark.builds
 
@@ -64,7 +64,11 @@ def running(kmod: Kmod, sign: str, **settings: Any) -> Iterator[subprocess.Popen
         "jsonpath={.items[*].status.phase}",
     )
     try:
-        eventually(lambda: sign in said(kmod) and kmod.cluster.kubectl(*pods) == "Running")
+        wait_until(
+            lambda: sign in said(kmod) and kmod.cluster.kubectl(*pods) == "Running",
+            f"the run says {sign!r}, and the build's pod runs",
+            seconds=120,
+        )
         yield run
     finally:
         run.kill()
@@ -104,7 +108,7 @@ def a_job_that_completes_without_a_push_is_no_success(kmod: Kmod, tmp_path: Path
     )
     assert (row["image"], row["source"], kmod.record()[ODD]["image"]) == ("", "none", "")
     assert begun(kmod, mark) == 1
-    eventually(lambda: kmod.builds() == [])
+    wait_until_none(kmod.builds, "what was for the build", seconds=120)
 
 
 def a_build_that_fails_is_not_repeated_until_somebody_says_so(kmod: Kmod, tmp_path: Path) -> None:
@@ -143,7 +147,7 @@ def other_inputs_are_built_once(kmod: Kmod, tmp_path: Path) -> None:
         hashes.append(odd(kmod.build(tmp_path, recipe_dir=str(tmp_path)))["failed"])
         assert begun(kmod, mark) == 1
     # What was left of the build before is gone.
-    eventually(lambda: len(kmod.jobs()) == 1)
+    wait_until(lambda: len(kmod.jobs()) == 1, "one Job is there", seconds=120)
     assert [job["metadata"]["name"] for job in kmod.jobs()] != old
 
     kmod.images.push("base/kmod", "1", labels={"made": "second"})
@@ -163,7 +167,7 @@ def a_run_goes_on_with_the_build_of_one_that_was_killed(kmod: Kmod) -> None:
     assert begun(kmod, mark) == 1
     assert (kmod.drivers()[ODD], kmod.record()[ODD]["image"]) == (image, image)
     assert set(kmod.summaries().values()) == {"ready"}
-    eventually(lambda: kmod.builds() == [])
+    wait_until_none(kmod.builds, "what was for the build", seconds=120)
     kmod.play().unchanged()
 
 
@@ -179,7 +183,7 @@ def what_a_build_did_not_push_takes_nothing_away(kmod: Kmod) -> None:
         1,
     )
     assert ({**kmod.record(), ODD: before[0][ODD]}, kmod.drivers(), kmod.summaries()) == before
-    eventually(lambda: kmod.builds() == [])
+    wait_until_none(kmod.builds, "what was for the build", seconds=120)
 
 
 def a_new_base_image_gives_a_new_image_and_restarts_nothing(kmod: Kmod) -> None:
@@ -201,11 +205,13 @@ def the_build_of_a_killed_run_that_ended_meanwhile_is_found_and_cleared_away(
     kill_in_the_middle(kmod)
     digest = kmod.push_built()
     clear_faults(kmod.cluster.kubeconfig)
-    eventually(lambda: kmod.jobs()[0]["status"].get("succeeded") == 1)
+    wait_until(
+        lambda: kmod.jobs()[0]["status"].get("succeeded") == 1, "the Job has succeeded", seconds=120
+    )
     kmod.play().check()
     assert begun(kmod, mark) == 1
     assert kmod.drivers()[ODD].endswith(digest)
-    eventually(lambda: kmod.builds() == [])
+    wait_until_none(kmod.builds, "what was for the build", seconds=120)
     kmod.play().unchanged()
 
 
@@ -223,7 +229,7 @@ def quota(kmod: Kmod, **hard: str) -> Iterator[None]:
     }
     kmod.cluster.kubectl("apply", "-f", "-", stdin=json.dumps({**obj, "spec": spec}))
     path = ("get", "resourcequota", "tight", "-n", NAMESPACE, "-o", "jsonpath={.status.hard}")
-    eventually(lambda: bool(kmod.cluster.kubectl(*path)))
+    wait_until(lambda: bool(kmod.cluster.kubectl(*path)), "the quota is in force", seconds=120)
     yield
     kmod.cluster.kubectl("delete", "resourcequota", "tight", "-n", NAMESPACE)
 
@@ -249,7 +255,7 @@ def a_build_whose_pod_may_not_be_made_says_so_and_ends(kmod: Kmod, tmp_path: Pat
         row = odd(kmod.build(tmp_path, recipe_options=options))
     assert "the build cannot start: FailedCreate: Error creating: pods" in row["problem"]
     assert "exceeded quota: tight" in row["problem"]
-    eventually(lambda: kmod.builds() == [])
+    wait_until_none(kmod.builds, "what was for the build", seconds=120)
 
 
 def test_builds_by_jobs_from_a_missing_push_to_tight_quotas(

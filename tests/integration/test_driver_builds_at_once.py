@@ -25,7 +25,7 @@ from tests.integration.driver_bed import BUILDER, INPUTS_LABEL, KERNEL_LABEL, SE
 from tests.integration.kmod_bed import NAMESPACE, NEW, ODD, ODD_TAG, OLD, Kmod, make_kmod
 from tests.integration.plays import REPO, Runner
 from tests.integration.registry_bed import Bed
-from tests.integration.sight import eventually
+from tests.integration.waiting import wait_until, wait_until_none
 
 pytestmark = pytest.mark.builds
 
@@ -93,7 +93,7 @@ def a_run_that_is_interrupted_leaves_its_build_to_the_next(kmod: Kmod, tmp_path:
     only = kmod.options(node_selector={"kubernetes.io/hostname": "odd-1"})
     mark = kmod.cluster.mark()
     with begun(kmod, tmp_path, options=only) as run:
-        eventually(lambda: active(kmod.jobs()))
+        wait_until(lambda: active(kmod.jobs()), "a Job is active", seconds=120)
         os.killpg(run.pid, signal.SIGINT)
         assert run.wait(30) != 0
     assert "Traceback" not in said(tmp_path)
@@ -101,7 +101,11 @@ def a_run_that_is_interrupted_leaves_its_build_to_the_next(kmod: Kmod, tmp_path:
     # wait here.
     kmod.cluster.kubectl("delete", "lease", "simple-kmod", "-n", "hardware-enablement")
     with begun(kmod, tmp_path, options=only) as run:
-        eventually(lambda: "goes on with the build that an earlier run began" in said(tmp_path))
+        wait_until(
+            lambda: "goes on with the build that an earlier run began" in said(tmp_path),
+            "the run goes on with the build",
+            seconds=120,
+        )
         kmod.push_built()
         clear_faults(kmod.cluster.kubeconfig)
         assert run.wait(60) == 0, said(tmp_path)
@@ -111,7 +115,7 @@ def a_run_that_is_interrupted_leaves_its_build_to_the_next(kmod: Kmod, tmp_path:
         if request.startswith("create") and "/jobs" in request
     ]
     assert len(made) == 1
-    eventually(lambda: kmod.builds() == [])
+    wait_until_none(kmod.builds, "what was for the build", seconds=120)
 
 
 def kernels_are_built_at_once_but_no_more_of_them_than_allowed(kmod: Kmod, tmp_path: Path) -> None:
@@ -122,7 +126,7 @@ def kernels_are_built_at_once_but_no_more_of_them_than_allowed(kmod: Kmod, tmp_p
     )
     cluster.kubectl("label", "node", "more-1", "kmod=wanted")
     with begun(kmod, tmp_path, build_parallel=2) as run:
-        eventually(lambda: len(active(kmod.jobs())) == 2)
+        wait_until(lambda: len(active(kmod.jobs())) == 2, "two Jobs are active", seconds=120)
         first = kmod.jobs()
         assert len({kernel_of(job) for job in first}) == len(first) == 2
         for job in first:
@@ -130,10 +134,12 @@ def kernels_are_built_at_once_but_no_more_of_them_than_allowed(kmod: Kmod, tmp_p
         clear_faults(cluster.kubeconfig)
         set_fault(cluster.kubeconfig, BUILDER, "other", "slow", seconds=60)
         last = [OLD, NEW, "6.8.0-79-generic"]
-        eventually(
+        wait_until(
             lambda: [
                 job for job in active(kmod.jobs()) if kernel_of(job) not in map(kernel_of, first)
-            ]
+            ],
+            "a third Job is active",
+            seconds=120,
         )
         (third,) = [job for job in kmod.jobs() if kernel_of(job) not in map(kernel_of, first)]
         assert sorted([*map(kernel_of, first), kernel_of(third)]) == sorted(last)
@@ -163,7 +169,7 @@ def two_recipes_build_the_same_in_one_namespace(kmod: Kmod, tmp_path: Path) -> N
         begun(kmod, folders[0], options=kmod.options(**only)) as one,
         begun(other, folders[1], options=other.options(**only), **shared) as two,
     ):
-        eventually(lambda: len(active(kmod.jobs())) == 2, 60)
+        wait_until(lambda: len(active(kmod.jobs())) == 2, "two Jobs are active")
         jobs = kmod.jobs()
         names = {target_of(job).rpartition(":")[0].rpartition("/")[2] for job in jobs}
         assert names == {"simple-kmod", "other-kmod"}
@@ -177,7 +183,7 @@ def two_recipes_build_the_same_in_one_namespace(kmod: Kmod, tmp_path: Path) -> N
         bed.record()[ODD]["image"].partition("@")[0].rpartition("/")[2] for bed in (kmod, other)
     ]
     assert images == ["simple-kmod", "other-kmod"]
-    eventually(lambda: kmod.builds() == [])
+    wait_until_none(kmod.builds, "what was for the build", seconds=120)
 
 
 def build_odd(kmod: Kmod, folder: Path, **settings: Any) -> tuple[Obj, list[str]]:

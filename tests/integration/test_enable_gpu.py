@@ -17,6 +17,7 @@ from tests.cluster.errors import ClusterError
 from tests.integration import sight
 from tests.integration.conftest import grant
 from tests.integration.plays import Played, Runner
+from tests.integration.waiting import wait_until
 
 GATES = ("driver", "runtime_hook", "driver_validation", "device_plugin", "device_plugin_validation")
 GPU_NODES = ("gpu-old-1", "gpu-old-2", "gpu-new-1")
@@ -136,7 +137,11 @@ def test_the_record_is_readable(cluster: Cluster) -> None:
 @pytest.mark.usefixtures("enabled")
 def test_a_further_run_changes_nothing(cluster: Cluster, runner: Runner) -> None:
     # Controllers of the cluster go on for a moment: endpoints follow pods in batches.
-    sight.eventually(lambda: sight.has_endpoints(cluster, "nvidia-dcgm-exporter", nodes=3))
+    wait_until(
+        lambda: sight.has_endpoints(cluster, "nvidia-dcgm-exporter", nodes=3),
+        "the exporter's endpoints on 3 nodes",
+        seconds=120,
+    )
     before, mark = cluster.dump(), cluster.mark()
     events = sight.phase_events(cluster)
     played = runner.play("enable_gpu").unchanged()

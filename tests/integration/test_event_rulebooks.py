@@ -28,7 +28,7 @@ from tests.cluster.errors import ClusterError
 from tests.cluster.java import java_home
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration.plays import REPO, Runner
-from tests.integration.sight import eventually
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.recipes
 
@@ -149,11 +149,15 @@ def test_a_node_that_joins_while_another_run_has_the_lock_ends_ready(
     before = rulebook.events("node_joined")
     lock(cluster, "somebody else")
     (name,) = cluster.add_nodes(1, prefix="gpu-joined", kernel=KERNEL)
-    eventually(lambda: "Another run works on nvidia-gpu" in rulebook.printed())
+    wait_until(
+        lambda: "Another run works on nvidia-gpu" in rulebook.printed(),
+        "the run says that another one works",
+        seconds=120,
+    )
     assert rulebook.events("node_joined") == before + 1
     lock(cluster, "")
-    eventually(lambda: rulebook.ready_on(name, KERNEL))
-    eventually(rulebook.at_rest)
+    wait_until(lambda: rulebook.ready_on(name, KERNEL), f"{name} is ready", seconds=120)
+    wait_until(rulebook.at_rest, "all runs have ended", seconds=120)
     # The run was tried again; no second event did it.
     assert rulebook.events("node_joined") == before + 1
 
@@ -164,8 +168,12 @@ def test_a_node_that_boots_another_kernel_ends_ready_again(
     before = rulebook.events("kernel_changed")
     cluster.reboot("gpu-new-1", "6.8.0-99-generic")
     cluster.relabel("gpu-new-1")
-    eventually(lambda: rulebook.ready_on("gpu-new-1", "6.8.0-99-generic"))
-    eventually(rulebook.at_rest)
+    wait_until(
+        lambda: rulebook.ready_on("gpu-new-1", "6.8.0-99-generic"),
+        "gpu-new-1 is ready on its new kernel",
+        seconds=120,
+    )
+    wait_until(rulebook.at_rest, "all runs have ended", seconds=120)
     assert rulebook.events("kernel_changed") == before + 1
 
 
@@ -176,7 +184,11 @@ def test_an_rmd_workload_starts_a_run_that_judges_it(cluster: Cluster) -> None:
     workload = {**names, "metadata": {"name": "wanted", "namespace": "default"}, "spec": spec}
     cluster.kubectl("create", "-f", "-", stdin=json.dumps(workload))
     seen = "jsonpath={.status.observedGeneration}"
-    eventually(lambda: cluster.kubectl("get", "rmdworkloads", "wanted", "-o", seen) == "1")
+    wait_until(
+        lambda: cluster.kubectl("get", "rmdworkloads", "wanted", "-o", seen) == "1",
+        "a run has seen the RmdWorkload",
+        seconds=120,
+    )
     # A node that there is not is no success: the run is tried again, until nobody wants it any more.
     cluster.kubectl("delete", "rmdworkload", "wanted")
 
@@ -188,15 +200,25 @@ def test_nodes_that_join_during_a_run_get_one_more_run_after_it(
     set_fault(cluster.kubeconfig, "gpu-old-1", "driver", "slow", seconds=60)
     cluster.reboot("gpu-old-1", KERNEL)
     cluster.relabel("gpu-old-1")
-    eventually(lambda: rulebook.runs()[before:] == [BEGIN])
+    wait_until(lambda: rulebook.runs()[before:] == [BEGIN], "a run has begun", seconds=120)
     seen = rulebook.events("node_joined")
     names = cluster.add_nodes(2, prefix="gpu-later", kernel=KERNEL)
-    eventually(lambda: rulebook.events("node_joined") > seen)
+    wait_until(
+        lambda: rulebook.events("node_joined") > seen, "the event of nodes that join", seconds=120
+    )
     # The first run is still on its way while the next one is asked for.
     assert rulebook.runs()[before:] == [BEGIN]
     clear_faults(cluster.kubeconfig)
-    eventually(lambda: all(rulebook.ready_on(name, KERNEL) for name in ("gpu-old-1", *names)))
-    eventually(lambda: len(rulebook.runs()) >= before + 4 and rulebook.at_rest())
+    wait_until(
+        lambda: all(rulebook.ready_on(name, KERNEL) for name in ("gpu-old-1", *names)),
+        "all nodes are ready",
+        seconds=120,
+    )
+    wait_until(
+        lambda: len(rulebook.runs()) >= before + 4 and rulebook.at_rest(),
+        "the second run has ended",
+        seconds=120,
+    )
     assert rulebook.runs()[before:] == [BEGIN, END, BEGIN, END]
 
 
@@ -204,15 +226,19 @@ def test_a_gpu_that_fails_is_mended_with_nobody_there(
     cluster: Cluster, runner: Runner, rulebook: Rulebook
 ) -> None:
     (name,) = cluster.add_nodes(1, prefix="gpu-lost", kernel=KERNEL)
-    eventually(lambda: rulebook.ready_on(name, KERNEL))
-    eventually(rulebook.at_rest)
+    wait_until(lambda: rulebook.ready_on(name, KERNEL), f"{name} is ready", seconds=120)
+    wait_until(rulebook.at_rest, "all runs have ended", seconds=120)
     fault = {"message": "XID 79: GPU has fallen off the bus", "mended_by": "nvidia-gpu-reset"}
     set_fault(cluster.kubeconfig, name, "device-plugin", "crash", **fault)
     # Whoever runs it first finds it broken, and needs not know what to do.
     runner.play("enable_gpu", hardware_enablement_failure_grace=2)
-    eventually(lambda: "remedies: 1 of 1 nodes proven again" in rulebook.printed())
-    eventually(lambda: rulebook.ready_on(name, KERNEL))
-    eventually(rulebook.at_rest)
+    wait_until(
+        lambda: "remedies: 1 of 1 nodes proven again" in rulebook.printed(),
+        "the node is proven again",
+        seconds=120,
+    )
+    wait_until(lambda: rulebook.ready_on(name, KERNEL), f"{name} is ready", seconds=120)
+    wait_until(rulebook.at_rest, "all runs have ended", seconds=120)
     clear_faults(cluster.kubeconfig)
 
 
@@ -244,9 +270,17 @@ def test_a_node_that_an_alert_names_is_mended_and_no_template_gets_through(
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
     with guards.stand("cluster_alerts", eda_alerts_token="s3cr3t", eda_alerts_port=port) as guard:
-        eventually(lambda: alerts(port, "s3cr3t", forged, named, {"alertname": "Other"}) == 200)
+        wait_until(
+            lambda: alerts(port, "s3cr3t", forged, named, {"alertname": "Other"}) == 200,
+            "the alerts are accepted",
+            seconds=120,
+        )
         assert alerts(port, "guessed", named) == 401
-        eventually(lambda: "remedies: 1 of 1 nodes proven again" in guard.printed())
+        wait_until(
+            lambda: "remedies: 1 of 1 nodes proven again" in guard.printed(),
+            "the node is proven again",
+            seconds=120,
+        )
     assert "gpu-old-1, which NvidiaGpuXidCritical was reported of" in guard.printed()
     assert guard.printed().count("PLAY [Mend the nodes of a special resource]") == 1
     node = json.loads(cluster.kubectl("get", "node", "gpu-old-1", "-o", "json"))

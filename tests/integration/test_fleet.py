@@ -19,8 +19,8 @@ import yaml
 from tests.cluster import Cluster
 from tests.cluster.errors import ClusterError
 from tests.cluster.simulation.faults import clear_faults, set_fault
-from tests.integration import sight
 from tests.integration.plays import Played, Runner
+from tests.integration.waiting import wait_until
 
 RECIPES = Path(__file__).parents[1] / "recipes"
 NODES = {"fleet-east": 2, "fleet-west": 1, "fleet-north": 1}
@@ -111,7 +111,9 @@ def one_run_serves_all_each_at_its_own_pace_and_a_broken_cluster_stops_no_other(
     set_fault(clusters[SLOW].kubeconfig, "*", "driver", "slow", seconds=25)
     run = fleet.start("enable", "-i", str(inventory))
     done = [cluster for name, cluster in clusters.items() if name != SLOW]
-    sight.eventually(lambda: all(phase(cluster) == "ready" for cluster in done), 60)
+    wait_until(
+        lambda: all(phase(cluster) == "ready" for cluster in done), "the other clusters are ready"
+    )
     assert run.poll() is None
     assert phase(clusters[SLOW]) != "ready"
     assert run.wait(120) != 0

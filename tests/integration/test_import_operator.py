@@ -23,6 +23,7 @@ from tests.integration.guides import run_guide
 from tests.integration.operators import Operator
 from tests.integration.plays import REPO, Runner
 from tests.integration.test_killed_runs import kill
+from tests.integration.waiting import wait_until, wait_until_none
 from tests.scenes.gpu_operator import (
     DEPLOY,
     DEVICE_CONFIGS,
@@ -68,8 +69,14 @@ def site(cluster: Cluster) -> Iterator[GpuOperator]:
     made = GpuOperator(cluster, NODES, {"all": {}})
     made.install()
     with Reconciler(made).running():
-        sight.eventually(lambda: len(_ready(cluster)) == len(NODES) * (len(OPERANDS) + 1) + 1)
-        sight.eventually(lambda: _gpus(cluster, "gpu-old-1") > 0)
+        wait_until(
+            lambda: len(_ready(cluster)) == len(NODES) * (len(OPERANDS) + 1) + 1,
+            "all operands are ready",
+            seconds=120,
+        )
+        wait_until(
+            lambda: _gpus(cluster, "gpu-old-1") > 0, "allocatable GPUs on gpu-old-1", seconds=120
+        )
         yield made
 
 
@@ -131,13 +138,14 @@ def test_an_operator_is_taken_over_and_no_driver_restarts(cluster: Cluster, runn
     # Killed when the drivers' pods are nobody's; our DaemonSet for them may be there a moment later.
     run = runner.start("import_operator", **STOP)
     path = f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets"
-    sight.eventually(
-        lambda: (
-            not any(
-                each["metadata"]["name"].startswith("nvidia-gpu-driver")
-                for each in cluster.api.get(path)["items"]
-            )
-        )
+    wait_until_none(
+        lambda: [
+            each["metadata"]["name"]
+            for each in cluster.api.get(path)["items"]
+            if each["metadata"]["name"].startswith("nvidia-gpu-driver")
+        ],
+        "DaemonSets of the operator's drivers",
+        seconds=120,
     )
     kill(cluster, run, lock="nvidia-gpu")
     assert _drivers(cluster) == before

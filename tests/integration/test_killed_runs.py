@@ -22,6 +22,7 @@ from tests.cluster import Cluster
 from tests.integration import sight
 from tests.integration.plays import REPO, Runner
 from tests.integration.processes import below, lives
+from tests.integration.waiting import wait_until, wait_until_none
 
 pytestmark = pytest.mark.faults
 
@@ -79,7 +80,7 @@ def kill(cluster: Cluster, run: subprocess.Popen[str], lock: str = NAME) -> None
         if lives(process):
             os.kill(process, signal.SIGKILL)
     run.wait()
-    sight.eventually(lambda: not any(map(lives, workers)))
+    wait_until_none(lambda: list(filter(lives, workers)), "workers of the run", seconds=120)
     cluster.kubectl("delete", "lease", lock, "-n", "hardware-enablement", "--ignore-not-found")
 
 
@@ -104,8 +105,10 @@ class Site:
             stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": THEIRS}),
         )
         cluster.kubectl("create", "namespace", "hardware-enablement")
-        sight.eventually(
-            lambda: "v1 ConfigMap hardware-enablement/kube-root-ca.crt" in cluster.dump()
+        wait_until(
+            lambda: "v1 ConfigMap hardware-enablement/kube-root-ca.crt" in cluster.dump(),
+            "the ConfigMap that each namespace gets",
+            seconds=120,
         )
         self.others = objects(cluster)
         self.requests: dict[str, int] = {}
@@ -127,16 +130,19 @@ class Site:
                 GPU_NODES, "ready"
             )
             assert {carried[f"{NAME}.driver"] for carried in marked.values()} == {"ready"}
-            sight.eventually(lambda: _settled(self.cluster) == self.enabled)
+            wait_until(
+                lambda: _settled(self.cluster) == self.enabled,
+                "the objects of an undisturbed run",
+                seconds=120,
+            )
         else:
             assert marked == {}
             # Controllers collect what belongs to what is gone a moment later.
-            deadline = time.monotonic() + PATIENCE_S
-            while (
-                left := objects(self.cluster).keys() ^ self.others.keys()
-            ) and time.monotonic() < deadline:
-                time.sleep(0.2)
-            assert left == set()
+            wait_until_none(
+                lambda: objects(self.cluster).keys() ^ self.others.keys(),
+                "objects of the recipe",
+                seconds=PATIENCE_S,
+            )
         found = objects(self.cluster)
         assert {key: found[key] for key in self.others} == self.others
 
@@ -168,7 +174,11 @@ def test_every_killed_run_is_repaired(cluster: Cluster, runner: Runner) -> None:
         print(f"{killed} killed at request {at} of {site.requests[killed]}, then {repair}")
         # A namespace that is going takes nothing new: the run says so, and that it has to be waited
         # for.
-        sight.eventually(lambda: cluster.kubectl(*phase) != "Terminating")
+        wait_until(
+            lambda: cluster.kubectl(*phase) != "Terminating",
+            "the end of the namespace",
+            seconds=120,
+        )
         runner.play(repair, **RECIPE).check()
         site.judge(repair)
         enabled = repair == "enable"
@@ -181,7 +191,11 @@ def test_the_record_goes_last(cluster: Cluster, runner: Runner) -> None:
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(config))
     run = runner.start("disable", **RECIPE)
     path = f"/api/v1/namespaces/{NAME}"
-    sight.eventually(lambda: "deletionTimestamp" in cluster.api.get(path)["metadata"])
+    wait_until(
+        lambda: "deletionTimestamp" in cluster.api.get(path)["metadata"],
+        "the namespace is being deleted",
+        seconds=120,
+    )
     kill(cluster, run)
     assert cluster.kubectl("get", "hwe", NAME, "-o", "name")
     cluster.kubectl(

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration.plays import Runner
 from tests.integration.processes import below, lives
+from tests.integration.waiting import wait_until, wait_until_none
 
 pytestmark = pytest.mark.faults
 
@@ -46,14 +46,6 @@ def lease(cluster: Cluster) -> dict[str, Any]:
     return dict(json.loads(text)["spec"]) if text else {}
 
 
-def until(condition: Callable[[], Any], seconds: float) -> None:
-    """Wait for something that has to happen."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.1)
-
-
 @pytest.fixture
 def waiting(
     cluster: Cluster, runner: Runner, request: pytest.FixtureRequest
@@ -72,7 +64,9 @@ def waiting(
     # The last object that it makes before it waits.
     images = "jsonpath={.items[*].spec.template.spec.containers[*].image} "
     applied = ("get", "daemonsets", "-n", "two-states", "-o", images)
-    until(lambda: f":{version} " in cluster.kubectl(*applied), 60)
+    wait_until(
+        lambda: f":{version} " in cluster.kubectl(*applied), f"plugin_version {version} is applied"
+    )
     yield run
     run.kill()
     run.wait()
@@ -115,7 +109,7 @@ def test_a_killed_run_leaves_no_worker_and_its_lock_ends(
     assert workers
     waiting.kill()
     # Long before the minute that they would wait for the driver.
-    until(lambda: not any(map(lives, workers)), 20)
+    wait_until_none(lambda: list(filter(lives, workers)), "workers of the run", seconds=20)
 
     played = runner.play("enable", **CHANGED)
     assert played.code != 0

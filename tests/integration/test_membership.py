@@ -14,6 +14,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.integration import sight
 from tests.integration.plays import Played, Runner
+from tests.integration.waiting import wait_until, wait_until_none
 
 pytestmark = pytest.mark.faults
 
@@ -96,13 +97,13 @@ def labelled(cluster: Cluster) -> bool:
 def vanish(cluster: Cluster, feature: Obj) -> None:
     """NFD forgets a node: its master takes all labels off."""
     cluster.kubectl("delete", "nodefeature", "-n", feature["metadata"]["namespace"], NODE)
-    sight.eventually(lambda: not labelled(cluster))
+    wait_until(lambda: not labelled(cluster), "NFD's labels are gone", seconds=120)
 
 
 def come_back(cluster: Cluster, feature: Obj) -> None:
     """NFD finds the node anew."""
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(feature))
-    sight.eventually(lambda: labelled(cluster))
+    wait_until(lambda: labelled(cluster), "NFD's labels are back", seconds=120)
 
 
 def happened(cluster: Cluster, reason: str) -> int:
@@ -138,8 +139,10 @@ def test_a_node_stays_whose_labels_vanish_until_they_come_back(
     vanish(cluster, feature)
     # Kubernetes goes on to keep the pods there: it makes one anew that is gone.
     sight.delete_pod(cluster, NODE, "monitoring")
-    sight.eventually(
-        lambda: pods(cluster).get("monitoring", running["monitoring"]) != running["monitoring"]
+    wait_until(
+        lambda: pods(cluster).get("monitoring", running["monitoring"]) != running["monitoring"],
+        "another pod of monitoring",
+        seconds=120,
     )
     assert {**pods(cluster), "monitoring": ""} == {**running, "monitoring": ""}
 
@@ -192,7 +195,7 @@ def test_it_leaves_when_the_time_is_over_and_nothing_holds_a_device(
     )
     assert (marks(cluster), len(kernels - daemonsets(cluster))) == ({}, 1)
     assert happened(cluster, "HardwareReleased") == times + 1
-    sight.eventually(lambda: pods(cluster) == {})
+    wait_until_none(lambda: pods(cluster), f"pods on {NODE}", seconds=120)
     runner.play("enable", **RECIPE).unchanged()
 
 
@@ -234,7 +237,11 @@ def test_the_pod_of_a_failed_validation_goes_when_its_state_is_proven(
     pod["spec"] |= {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
     path = f"/api/v1/namespaces/{NAME}/pods/validate-before-boot"
-    sight.eventually(lambda: cluster.api.get(path)["status"]["phase"] == "Failed")
+    wait_until(
+        lambda: cluster.api.get(path)["status"]["phase"] == "Failed",
+        "the end of the validation pod",
+        seconds=120,
+    )
     runner.play("enable", **RECIPE).check()
     assert "validate-before-boot" not in cluster.kubectl("get", "pods", "-n", NAME, "-o", "name")
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.integration import sight
-from tests.integration.kubelet.bench import wait_until
 from tests.integration.plays import Runner
+from tests.integration.waiting import wait_until, wait_until_none
 
 pytestmark = pytest.mark.recipes
 
@@ -57,7 +57,7 @@ def test_what_others_deployed_is_left_alone_and_gets_rules(
     runner.play("nfd").unchanged()
 
     runner.play("disable", hardware_enablement_recipe="nfd").check()
-    wait_until(lambda: not with_label(cluster), "the labels of the rule go with it")
+    wait_until_none(lambda: with_label(cluster), "labels of the rule")
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from tests.integration.driver_bed import KERNEL_LABEL, SECRETS, DriverBed, check
 from tests.integration.kmod_bed import NEW, OLD
 from tests.integration.plays import Runner, make_namespace
 from tests.integration.registry_bed import Bed
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.builds
 
@@ -167,7 +168,11 @@ def what_nobody_publishes_is_built_from_the_vendors_sources(gpus: Gpus) -> None:
     options = gpus.options(driver_build=True, driver_build_repository=repository)
     run = gpus.runner.start("enable", **gpus.variables(options=options))
     try:
-        sight.eventually(lambda: any(job["status"].get("active") for job in gpus.jobs()))
+        wait_until(
+            lambda: any(job["status"].get("active") for job in gpus.jobs()),
+            "a Job is active",
+            seconds=120,
+        )
         (job,) = gpus.jobs()
         digest = gpus.push_built()
         clear_faults(gpus.cluster.kubeconfig)

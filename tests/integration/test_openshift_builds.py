@@ -12,8 +12,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
@@ -38,6 +37,7 @@ from tests.cluster.pki import Authority
 from tests.cluster.registry import Images, Registry
 from tests.integration.conftest import grant
 from tests.integration.plays import REPO, Played, Runner, make_namespace
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.builds
 
@@ -171,7 +171,9 @@ class Site:
         renewed = datetime.fromisoformat(
             self.cluster.api.get(path)["spec"]["renewTime"].replace("Z", "+00:00")
         )
-        until(lambda: (datetime.now(timezone.utc) - renewed).total_seconds() > 1, "the lock ends")
+        wait_until(
+            lambda: (datetime.now(timezone.utc) - renewed).total_seconds() > 1, "the lock ends"
+        )
 
     def instantiated(self, since: int) -> list[str]:
         """The BuildConfigs that our runs have instantiated since a mark."""
@@ -181,16 +183,6 @@ class Site:
             for write in writes
             if "instantiate" in write
         ]
-
-
-def until(condition: Callable[[], Any], what: str, seconds: float = 60) -> Any:
-    """What the condition returns as soon as that is true."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        if time.monotonic() > deadline:
-            pytest.fail(f"not within {seconds:.0f} s: {what}")
-        time.sleep(0.1)
-    return found
 
 
 def add_node(cluster: Cluster, prefix: str, kernel: str, release: str = "") -> None:
@@ -285,7 +277,7 @@ def a_run_that_is_killed_leaves_its_builds_to_the_next_one(site: Site) -> None:
     mark = site.cluster.mark()
     process = site.runner.start("enable", "-vvv", **site.variables({}))
     # Both kernels at the same time.
-    builds = until(lambda: len(site.builds()) == 2 and site.builds(), "two Builds run")
+    builds = wait_until(lambda: len(site.builds()) == 2 and site.builds(), "two Builds run")
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     site.expire_lock()
@@ -347,7 +339,7 @@ def a_build_that_failed_says_why_and_one_that_was_cancelled_too(site: Site) -> N
     leftover = leave_behind(site, site.record()[OLD])
     site.behave(behaviour="fail", seconds=5, message=MESSAGE)
     process = site.runner.start("enable", **site.variables({}))
-    builds = until(lambda: len(site.builds()) == 2 and site.builds(), "two Builds run")
+    builds = wait_until(lambda: len(site.builds()) == 2 and site.builds(), "two Builds run")
     (name,) = (build["metadata"]["name"] for build in builds if kernel_of(build) == THIRD)
     path = f"/apis/build.openshift.io/v1/namespaces/{NAMESPACE}/builds/{name}"
     site.cluster.api.patch(path, {"status": {"cancelled": True}})
@@ -470,7 +462,7 @@ def prebuilt_images_are_found_by_their_image_streams(site: Site) -> None:
         path = f"/apis/build.openshift.io/v1/namespaces/vendor/buildconfigs/{name}/instantiate"
         site.cluster.api.request("POST", path, request)
     tags = "/apis/image.openshift.io/v1/namespaces/vendor/imagestreamtags"
-    until(lambda: len(site.cluster.api.get(tags)["items"]) == 2, "both images are there")
+    wait_until(lambda: len(site.cluster.api.get(tags)["items"]) == 2, "both images are there")
 
     lookup = ImageStreamLookup(connect({"kubeconfig": str(site.cluster.kubeconfig)}))
     with pytest.raises(

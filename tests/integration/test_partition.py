@@ -15,6 +15,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.integration import sight
 from tests.integration.plays import Played, Runner
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.recipes
 
@@ -98,7 +99,11 @@ def test_other_pods_are_kept_off_and_those_that_ask_for_the_device_are_not(
     assert node_of(cluster, "plain") not in GPU_NODES
     assert node_of(cluster, "asks") in GPU_NODES
     sight.delete_pod(cluster, "gpu-new-1", "device_plugin")
-    sight.eventually(lambda: ("gpu-new-1", "device_plugin") in sight.pods(cluster))
+    wait_until(
+        lambda: ("gpu-new-1", "device_plugin") in sight.pods(cluster),
+        "another pod of the device plugin",
+        seconds=120,
+    )
 
     partition(runner, partitioning_taints=[]).check()
     assert taints(cluster) == before
@@ -120,7 +125,11 @@ def test_our_own_pods_tolerate_whatever_is_asked_for_before_it_is_there(
         place: before[place] for place in drivers
     }
     sight.delete_pod(cluster, "gpu-new-1", "monitoring")
-    sight.eventually(lambda: ("gpu-new-1", "monitoring") in sight.pods(cluster))
+    wait_until(
+        lambda: ("gpu-new-1", "monitoring") in sight.pods(cluster),
+        "another pod of monitoring",
+        seconds=120,
+    )
     # Who joins gets it, too.
     (joined,) = cluster.add_nodes(1, profile="gpu-t4", prefix="joined")
     runner.play("enable_gpu").check()

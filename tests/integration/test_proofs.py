@@ -15,6 +15,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.integration import sight
 from tests.integration.plays import Runner
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.recipes
 
@@ -104,8 +105,10 @@ def test_a_change_of_a_watched_object_is_seen_at_once(cluster: Cluster, runner: 
     wrong = configs(cluster)[0]
     apply(cluster, {**wrong, "data": {"kernel": "other"}})
     running = runner.start("enable", **{**RECIPE, "hardware_enablement_failure_grace": 60})
-    sight.eventually(
-        lambda: "agent on gpu-old-1: FieldDiffers" in (runner.folder / "enable.log").read_text()
+    wait_until(
+        lambda: "agent on gpu-old-1: FieldDiffers" in (runner.folder / "enable.log").read_text(),
+        "the run sees the change",
+        seconds=120,
     )
     apply(cluster, wrong)
     assert running.wait(timeout=120) == 0, (runner.folder / "enable.log").read_text()
@@ -143,7 +146,11 @@ def test_a_kind_that_cannot_be_read_is_one_sentence_until_it_can(
     assert "Thing one cannot be read:" in played.output
     assert "forbidden" in played.output
     running = runner.start("enable", **{**things, "hardware_enablement_failure_grace": 60})
-    sight.eventually(lambda: "things: Unreadable" in (runner.folder / "enable.log").read_text())
+    wait_until(
+        lambda: "things: Unreadable" in (runner.folder / "enable.log").read_text(),
+        "the run says that things cannot be read",
+        seconds=120,
+    )
     apply(cluster, THING)
     cluster.kubectl(
         "create", "clusterrole", "things", "--verb=get,list,watch", "--resource=things.toy.example"

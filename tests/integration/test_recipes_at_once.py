@@ -16,6 +16,7 @@ from tests.cluster import Cluster
 from tests.integration import sight
 from tests.integration.plays import Runner
 from tests.integration.vendors import VENDORS, Vendor
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.recipes
 
@@ -112,7 +113,11 @@ def test_each_is_disabled_without_touching_the_others(
         before = after
         runners[vendor.recipe].play("disable", hardware_enablement_recipe=vendor.recipe).check()
         # Kubelet and NFD's master take back a moment later what its operands have told of the node.
-        sight.eventually(partial(is_plain, cluster, vendor))
+        wait_until(
+            partial(is_plain, cluster, vendor),
+            f"{vendor.node} has nothing of {vendor.recipe} any more",
+            seconds=120,
+        )
         after = cluster.dump()
         touched = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
         assert {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from urllib.request import urlopen
 
@@ -18,6 +18,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.cluster.errors import ClusterError
 from tests.cluster.simulation.faults import FaultError, clear_faults, list_faults, set_fault
+from tests.integration.waiting import wait_until
 from tests.rmd.fleet import Fleet
 from tests.rmd.on_cluster import give_addresses
 
@@ -82,7 +83,11 @@ class Bed:
     def run(self, name: str, node: str, *, gpus: int = 0, **behaviour: str) -> Obj:
         """Run a validator pod to its end."""
         self.apply(validator(name, node, gpus, behaviour))
-        eventually(lambda: self.named(name)["status"]["phase"] in ("Succeeded", "Failed"))
+        wait_until(
+            lambda: self.named(name)["status"]["phase"] in ("Succeeded", "Failed"),
+            f"the end of pod {name}",
+            seconds=20,
+        )
         return self.named(name)
 
 
@@ -129,13 +134,6 @@ def validator(name: str, node: str, gpus: int, behaviour: dict[str, str]) -> Obj
     }
 
 
-def eventually(condition: Callable[[], Any], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.1)
-
-
 def is_ready(pod: Obj) -> bool:
     conditions = pod.get("status", {}).get("conditions", [])
     return any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)
@@ -158,7 +156,11 @@ def bed() -> Iterator[Bed]:
             2, profile="gpu-h100", kernel=KERNEL, os="ubuntu:22.04", prefix="gpu"
         )
         cluster.kubectl("create", "namespace", NAMESPACE)
-        eventually(lambda: cluster.kubectl("-n", NAMESPACE, "get", "serviceaccounts", "-o", "name"))
+        wait_until(
+            lambda: cluster.kubectl("-n", NAMESPACE, "get", "serviceaccounts", "-o", "name"),
+            "the namespace's service account",
+            seconds=20,
+        )
         yield Bed(cluster, nodes)
 
 
@@ -169,7 +171,11 @@ def all_up(bed: Bed) -> Iterator[Bed]:
     def up() -> None:
         bed.daemons(*IMAGES)
         pods = [(app, node) for app in IMAGES for node in (bed.first, bed.second)]
-        eventually(lambda: all(is_ready(bed.pod(*item)) for item in pods))
+        wait_until(
+            lambda: all(is_ready(bed.pod(*item)) for item in pods),
+            "all operands are ready on both nodes",
+            seconds=20,
+        )
 
     up()
     yield bed
@@ -182,7 +188,11 @@ def test_out_of_order_nothing_serves(bed: Bed) -> None:
     """Hook, plugin and discovery without a driver do not become ready, and validators
     fail."""
     bed.daemons("hook", "plugin", "discovery", "exporter")
-    eventually(lambda: waits_for(bed.pod("plugin", bed.first)) == "PodInitializing")
+    wait_until(
+        lambda: waits_for(bed.pod("plugin", bed.first)) == "PodInitializing",
+        "PodInitializing",
+        seconds=20,
+    )
     assert bed.pod("plugin", bed.first)["status"]["initContainerStatuses"][0]["state"]["running"]
     assert not any(
         is_ready(bed.pod(app, bed.first)) for app in ("hook", "plugin", "discovery", "exporter")
@@ -194,8 +204,12 @@ def test_out_of_order_nothing_serves(bed: Bed) -> None:
     assert f"no NVIDIA driver is loaded on node {bed.first}" in bed.logs(failed)
     # In order: with the driver all the others go on by themselves.
     bed.daemons("driver")
-    eventually(lambda: all(is_ready(bed.pod(app, bed.first)) for app in IMAGES))
-    eventually(lambda: bed.gpus(bed.first) == ("8", "8"))
+    wait_until(
+        lambda: all(is_ready(bed.pod(app, bed.first)) for app in IMAGES),
+        "all operands are ready on the first node",
+        seconds=20,
+    )
+    wait_until(lambda: bed.gpus(bed.first) == ("8", "8"), "allocatable 8", seconds=20)
     assert all(first(bed.pod(app, bed.first))["restartCount"] == 0 for app in IMAGES)
     with pytest.raises(ClusterError, match="previous terminated container"):
         bed.logs(bed.pod("driver", bed.first), "--previous")
@@ -214,20 +228,32 @@ def test_feature_discovery_labels_the_node(all_up: Bed) -> None:
     def labels() -> dict[str, str]:
         return dict(all_up.node(all_up.first)["metadata"]["labels"])
 
-    eventually(lambda: labels().get("nvidia.com/gpu.product") == "NVIDIA-H100-80GB-HBM3")
+    wait_until(
+        lambda: labels().get("nvidia.com/gpu.product") == "NVIDIA-H100-80GB-HBM3",
+        "the label of the product",
+        seconds=20,
+    )
     assert labels()["nvidia.com/gpu.count"] == "8"
     assert labels()["nvidia.com/cuda.driver-version.major"] == "580"
     all_up.cluster.kubectl("-n", NAMESPACE, "delete", "daemonset", "discovery")
-    eventually(lambda: "nvidia.com/gpu.product" not in labels())
+    wait_until(
+        lambda: "nvidia.com/gpu.product" not in labels(),
+        "the label of the product is gone",
+        seconds=20,
+    )
 
 
 def test_allocatable_follows_the_plugin(all_up: Bed) -> None:
     all_up.cluster.kubectl("-n", NAMESPACE, "delete", "daemonset", "plugin")
-    eventually(lambda: all_up.gpus(all_up.first) == ("8", "0"))
+    wait_until(lambda: all_up.gpus(all_up.first) == ("8", "0"), "allocatable 0", seconds=20)
     all_up.daemons("plugin")
-    eventually(lambda: all_up.gpus(all_up.first) == all_up.gpus(all_up.second) == ("8", "8"))
+    wait_until(
+        lambda: all_up.gpus(all_up.first) == all_up.gpus(all_up.second) == ("8", "8"),
+        "allocatable 8 on both nodes",
+        seconds=20,
+    )
     set_fault(all_up.cluster.kubeconfig, all_up.first, "device-plugin", "dead")
-    eventually(lambda: all_up.gpus(all_up.first) == ("8", "0"))
+    wait_until(lambda: all_up.gpus(all_up.first) == ("8", "0"), "allocatable 0", seconds=20)
     assert all_up.gpus(all_up.second) == ("8", "8")
 
 
@@ -237,7 +263,11 @@ def test_crash(all_up: Bed) -> None:
         kubeconfig, all_up.first, "exporter", "crash", exit_code=3, message="no GSP"
     ) == [all_up.first]
     assert list_faults(kubeconfig)[all_up.first]["exporter"]["behaviour"] == "crash"
-    eventually(lambda: first(all_up.pod("exporter", all_up.first))["restartCount"] >= 2)
+    wait_until(
+        lambda: first(all_up.pod("exporter", all_up.first))["restartCount"] >= 2,
+        "two restarts of the exporter",
+        seconds=20,
+    )
     pod = all_up.pod("exporter", all_up.first)
     assert waits_for(pod) == "CrashLoopBackOff"
     assert first(pod)["lastState"]["terminated"]["exitCode"] == 3
@@ -259,8 +289,16 @@ def test_image_pull(all_up: Bed) -> None:
         message="manifest unknown",
     )
     all_up.replace("exporter", all_up.first)
-    eventually(lambda: waits_for(all_up.pod("exporter", all_up.first)) == "ErrImagePull")
-    eventually(lambda: waits_for(all_up.pod("exporter", all_up.first)) == "ImagePullBackOff")
+    wait_until(
+        lambda: waits_for(all_up.pod("exporter", all_up.first)) == "ErrImagePull",
+        "ErrImagePull",
+        seconds=20,
+    )
+    wait_until(
+        lambda: waits_for(all_up.pod("exporter", all_up.first)) == "ImagePullBackOff",
+        "ImagePullBackOff",
+        seconds=20,
+    )
     pod = all_up.pod("exporter", all_up.first)
     assert pod["status"]["phase"] == "Pending"
     assert "manifest unknown" in first(pod)["state"]["waiting"]["message"]
@@ -271,15 +309,25 @@ def test_image_pull(all_up: Bed) -> None:
 def test_slow_and_later_crash(all_up: Bed) -> None:
     set_fault(all_up.cluster.kubeconfig, all_up.first, "exporter", "slow", seconds=4)
     all_up.replace("exporter", all_up.first)
-    eventually(
-        lambda: all_up.pod("exporter", all_up.first).get("status", {}).get("phase") == "Running"
+    wait_until(
+        lambda: all_up.pod("exporter", all_up.first).get("status", {}).get("phase") == "Running",
+        "the exporter runs",
+        seconds=20,
     )
     assert not is_ready(all_up.pod("exporter", all_up.first))
-    eventually(lambda: is_ready(all_up.pod("exporter", all_up.first)))
+    wait_until(
+        lambda: is_ready(all_up.pod("exporter", all_up.first)), "the exporter is ready", seconds=20
+    )
     set_fault(all_up.cluster.kubeconfig, all_up.first, "exporter", "later-crash", seconds=2)
     all_up.replace("exporter", all_up.first)
-    eventually(lambda: is_ready(all_up.pod("exporter", all_up.first)))
-    eventually(lambda: waits_for(all_up.pod("exporter", all_up.first)) == "CrashLoopBackOff")
+    wait_until(
+        lambda: is_ready(all_up.pod("exporter", all_up.first)), "the exporter is ready", seconds=20
+    )
+    wait_until(
+        lambda: waits_for(all_up.pod("exporter", all_up.first)) == "CrashLoopBackOff",
+        "CrashLoopBackOff",
+        seconds=20,
+    )
 
 
 def test_never_scheduled(all_up: Bed) -> None:
@@ -291,8 +339,8 @@ def test_never_scheduled(all_up: Bed) -> None:
         conditions = all_up.pod("exporter", all_up.first).get("status", {}).get("conditions", [])
         return next((item for item in conditions if item["type"] == "PodScheduled"), {})
 
-    eventually(lambda: scheduled().get("reason") == "Unschedulable")
-    eventually(lambda: is_ready(all_up.pod("hook", all_up.first)))
+    wait_until(lambda: scheduled().get("reason") == "Unschedulable", "Unschedulable", seconds=20)
+    wait_until(lambda: is_ready(all_up.pod("hook", all_up.first)), "the hook is ready", seconds=20)
 
 
 def test_pods_choose_their_own_behaviour(bed: Bed) -> None:
@@ -321,40 +369,56 @@ def test_jobs_complete(bed: Bed) -> None:
 
 def test_all_devices_in_use(all_up: Bed) -> None:
     all_up.apply(validator("holder", all_up.first, 8, {"behaviour": "run"}))
-    eventually(lambda: all_up.named("holder")["status"]["phase"] == "Running")
+    wait_until(
+        lambda: all_up.named("holder")["status"]["phase"] == "Running",
+        "the holder runs",
+        seconds=20,
+    )
     late = validator("late", all_up.first, 1, {})
     all_up.apply(late)
-    eventually(
+    wait_until(
         lambda: (
             "Insufficient nvidia.com/gpu"
             in json.dumps(all_up.named("late")["status"].get("conditions", ""))
-        )
+        ),
+        "Insufficient nvidia.com/gpu",
+        seconds=20,
     )
     all_up.cluster.kubectl("-n", NAMESPACE, "delete", "pod", "holder")
-    eventually(lambda: all_up.named("late")["status"]["phase"] == "Succeeded")
+    wait_until(
+        lambda: all_up.named("late")["status"]["phase"] == "Succeeded",
+        "the late pod has succeeded",
+        seconds=20,
+    )
 
 
 def test_a_reboot_into_another_kernel(all_up: Bed) -> None:
     node = all_up.first
     all_up.cluster.reboot(node, OTHER_KERNEL)
-    eventually(lambda: waits_for(all_up.pod("driver", node)) == "CrashLoopBackOff")
+    wait_until(
+        lambda: waits_for(all_up.pod("driver", node)) == "CrashLoopBackOff",
+        "CrashLoopBackOff",
+        seconds=20,
+    )
     assert OTHER_KERNEL in all_up.logs(all_up.pod("driver", node))
     assert not is_ready(all_up.pod("plugin", node))
     assert all_up.gpus(node) == ("8", "0")
     assert is_ready(all_up.pod("driver", all_up.second))
     assert all_up.run("after-reboot", node)["status"]["phase"] == "Failed"
     all_up.cluster.reboot(node, KERNEL)
-    eventually(lambda: is_ready(all_up.pod("plugin", node)))
-    eventually(lambda: all_up.gpus(node) == ("8", "8"))
+    wait_until(lambda: is_ready(all_up.pod("plugin", node)), "the plugin is ready", seconds=20)
+    wait_until(lambda: all_up.gpus(node) == ("8", "8"), "allocatable 8", seconds=20)
     assert first(all_up.pod("plugin", node))["restartCount"] == 2
 
 
 def test_a_silent_kubelet_does_nothing(all_up: Bed) -> None:
     all_up.cluster.set_ready(all_up.first, False)
     set_fault(all_up.cluster.kubeconfig, all_up.first, "exporter", "crash")
-    eventually(
-        lambda: not is_ready(all_up.pod("exporter", all_up.first))
-    )  # the node lifecycle controller says so
+    wait_until(
+        lambda: not is_ready(all_up.pod("exporter", all_up.first)),
+        "the node lifecycle controller says that the pod is not ready",
+        seconds=20,
+    )
     time.sleep(1)
     assert (
         first(all_up.pod("exporter", all_up.first))["restartCount"] == 0
@@ -382,7 +446,11 @@ def test_a_node_names_the_address_of_an_operands_pods(bed: Bed) -> None:
         rmd["spec"]["template"]["spec"]["initContainers"] = []
         bed.apply(rmd)
         for node in fleet:
-            eventually(lambda node=node: is_ready(bed.pod("rmd", node)))
+            wait_until(
+                lambda node=node: is_ready(bed.pod("rmd", node)),
+                f"the pod on {node} is ready",
+                seconds=20,
+            )
             status = bed.pod("rmd", node)["status"]
             assert status["podIPs"] == [{"ip": status["podIP"]}]
             with urlopen(
@@ -392,10 +460,12 @@ def test_a_node_names_the_address_of_an_operands_pods(bed: Bed) -> None:
             assert [seen.path for seen in fleet[node].requests()] == ["/v1/workloads"]
         old = bed.pod("rmd", bed.first)["metadata"]["uid"]
         bed.replace("rmd", bed.first)
-        eventually(
-            lambda: bed.pod("rmd", bed.first).get("metadata", {}).get("uid") not in (None, old)
+        wait_until(
+            lambda: bed.pod("rmd", bed.first).get("metadata", {}).get("uid") not in (None, old),
+            "another pod",
+            seconds=20,
         )
-        eventually(lambda: is_ready(bed.pod("rmd", bed.first)))
+        wait_until(lambda: is_ready(bed.pod("rmd", bed.first)), "the new pod is ready", seconds=20)
         assert bed.pod("rmd", bed.first)["status"]["podIP"] == fleet[bed.first].address
         bed.cluster.kubectl("-n", NAMESPACE, "delete", "daemonset", "rmd")
 
@@ -418,9 +488,15 @@ def test_the_daemon_goes_on_where_it_was(all_up: Bed) -> None:
     all_up.cluster.stop_daemon("simulation")
     all_up.cluster.kubectl("-n", NAMESPACE, "delete", "daemonset", "discovery", "--wait=false")
     all_up.cluster.start_daemon("simulation")
-    eventually(lambda: not all_up.pod("discovery", all_up.first))
-    eventually(
-        lambda: "nvidia.com/gpu.product" not in all_up.node(all_up.first)["metadata"]["labels"]
+    wait_until(
+        lambda: not all_up.pod("discovery", all_up.first),
+        "the pod of discovery is gone",
+        seconds=20,
+    )
+    wait_until(
+        lambda: "nvidia.com/gpu.product" not in all_up.node(all_up.first)["metadata"]["labels"],
+        "the label of the product is gone",
+        seconds=20,
     )
     assert (
         all_up.pod("driver", all_up.first)["metadata"]["resourceVersion"]

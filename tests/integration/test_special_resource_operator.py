@@ -17,8 +17,8 @@ import yaml
 from tests.cluster import Cluster
 from tests.cluster.programs import HELM_MODULES, ensure_programs
 from tests.integration import sight
-from tests.integration.kubelet.bench import wait_until
 from tests.integration.plays import Runner
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.recipes
 

@@ -22,6 +22,7 @@ from tests.integration.conftest import documented, grant
 from tests.integration.exchange_bed import AT_ONCE, RECIPE, TAINT, THEIRS, Site, budget
 from tests.integration.plays import PLAYBOOKS, REPO, Runner
 from tests.integration.test_killed_runs import KILLS, chance, kill
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.faults
 
@@ -148,7 +149,11 @@ def test_a_canary_that_fails_stops_everything_and_is_put_back(site: Site) -> Non
     set_fault(site.cluster.kubeconfig, "n-1", "driver", "crash", message="no such device")
     run = site.runner.start("upgrade", upgrade_rollback=True, **RECIPE)
     # What is broken is the new driver: with the one before, the node works.
-    sight.eventually(lambda: site.upgrades().get("n-1", {}).get("phase") == "quarantined")
+    wait_until(
+        lambda: site.upgrades().get("n-1", {}).get("phase") == "quarantined",
+        "n-1 is quarantined",
+        seconds=120,
+    )
     clear_faults(site.cluster.kubeconfig)
     assert run.wait(timeout=120) != 0
     output = (site.runner.folder / "upgrade.log").read_text()
@@ -178,12 +183,16 @@ def test_a_daemonset_of_others_makes_room_and_comes_back(site: Site) -> None:
         "spec": {"selector": {"matchLabels": {"app": "exporter"}}, "template": template},
     }
     site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(body))
-    sight.eventually(site.pods)
+    wait_until(site.pods, "a pod of the exporter runs", seconds=120)
     first = set(site.pods())
     site.deploy()
     site.upgrade(**AT_ONCE).check()
     site.is_whole()
-    sight.eventually(lambda: site.pods() and not first & set(site.pods()))
+    wait_until(
+        lambda: site.pods() and not first & set(site.pods()),
+        "other pods of the exporter run",
+        seconds=120,
+    )
     site.cluster.kubectl("delete", "daemonset", "exporter", "-n", THEIRS)
 
 
@@ -195,7 +204,11 @@ def test_two_runs_at_once_and_an_api_server_that_is_gone_for_a_while(site: Site)
         item for item in processes.noted(site.cluster.folder) if item.program == "kube-apiserver"
     )
     run = site.runner.start("upgrade", **RECIPE, **AT_ONCE)
-    sight.eventually(lambda: "upgrading" in [each["phase"] for each in site.upgrades().values()])
+    wait_until(
+        lambda: "upgrading" in [each["phase"] for each in site.upgrades().values()],
+        "a node is upgrading",
+        seconds=120,
+    )
     second = site.upgrade(**AT_ONCE)
     assert second.code != 0
     assert "Another run works on nvidia-gpu" in second.output
@@ -256,8 +269,10 @@ def test_a_driver_that_cannot_be_unloaded_comes_with_a_reboot(site: Site) -> Non
         upgrade_reboot="annotation",
         upgrade_reboot_annotation=f"{asked}=now",
     )
-    sight.eventually(
-        lambda: asked in sight.nodes(site.cluster)["n-1"]["metadata"].get("annotations", {})
+    wait_until(
+        lambda: asked in sight.nodes(site.cluster)["n-1"]["metadata"].get("annotations", {}),
+        "the annotation that asks for a reboot",
+        seconds=120,
     )
     assert site.upgrades()["n-1"]["boot"] == before["n-1"]
     site.cluster.reboot("n-1", KERNEL)

@@ -6,36 +6,14 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-import pytest
 
 from tests.cluster import Cluster
 
 Obj = dict[str, Any]
 PYTHON = "localhost/python-base:1"
-
-
-def wait_until(condition: Callable[[], Any], what: str, *, seconds: float = 60) -> Any:
-    """What the condition returns as soon as that is true; the test fails after so many seconds."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        if time.monotonic() > deadline:
-            pytest.fail(f"not within {seconds:.0f} s: {what}")
-        time.sleep(0.2)
-    return found
-
-
-def wait_until_none(left: Callable[[], Sequence[Any]], what: str, *, seconds: float = 60) -> None:
-    """Wait until nothing is left; the test fails with what is, after so many seconds."""
-    deadline = time.monotonic() + seconds
-    while found := left():
-        if time.monotonic() > deadline:
-            pytest.fail(f"not gone within {seconds:.0f} s: {what}: {found}")
-        time.sleep(0.2)
 
 
 def pod_spec(script: str, **more: Any) -> Obj:

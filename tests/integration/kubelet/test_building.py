@@ -16,7 +16,8 @@ from tests.cluster.paths import registry_folder
 from tests.cluster.pki import Authority
 from tests.cluster.registry import PULLER, PUSHER, Registry
 from tests.cluster.registry.accounts import Account
-from tests.integration.kubelet.bench import Bench, wait_until
+from tests.integration.kubelet.bench import Bench
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.kubelet
 MODULE = """

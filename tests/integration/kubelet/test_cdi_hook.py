@@ -15,8 +15,9 @@ import pytest
 from tests.cluster import Cluster
 from tests.cluster.errors import ClusterError
 from tests.integration.conftest import grant
-from tests.integration.kubelet.bench import PYTHON, Bench, pod_spec, wait_until_none
+from tests.integration.kubelet.bench import PYTHON, Bench, pod_spec
 from tests.integration.plays import Runner
+from tests.integration.waiting import wait_until_none
 
 pytestmark = pytest.mark.kubelet
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.integration.kubelet.bench import Bench, Obj, pod_spec, wait_until
+from tests.integration.kubelet.bench import Bench, Obj, pod_spec
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.kubelet
 RESOURCE = "hardware.test/gpu"

@@ -36,7 +36,6 @@ from tests.cluster.builds_api.pushing import use_registry
 from tests.cluster.images import ensure_image
 from tests.cluster.images.build_host import make_build_host
 from tests.cluster.pki import Authority
-from tests.integration.kubelet.bench import wait_until
 from tests.integration.kubelet.kmod_site import (
     BUILDS,
     NAMESPACE,
@@ -49,6 +48,7 @@ from tests.integration.kubelet.kmod_site import (
     make_site,
 )
 from tests.integration.plays import REPO, Runner
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.kubelet
 

@@ -16,9 +16,9 @@ from tests.cluster import Cluster
 from tests.cluster.errors import ClusterError
 from tests.cluster.simulation.faults import set_fault
 from tests.integration.conftest import grant
-from tests.integration.kubelet.bench import wait_until
 from tests.integration.kubelet.host_network import with_api_server
 from tests.integration.plays import REPO, Runner
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.kubelet
 

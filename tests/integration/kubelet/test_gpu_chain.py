@@ -17,7 +17,7 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.images.gpu.gpus import Gpus
-from tests.integration.kubelet.bench import Bench, pod_spec, wait_until
+from tests.integration.kubelet.bench import Bench, pod_spec
 from tests.integration.kubelet.gpu_site import (
     COMPUTE,
     FAULT,
@@ -28,6 +28,7 @@ from tests.integration.kubelet.gpu_site import (
     Site,
     gpu_site,
 )
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.kubelet
 

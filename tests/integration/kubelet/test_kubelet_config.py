@@ -21,7 +21,7 @@ from tests.cluster import Cluster
 from tests.gates.place import REPO
 from tests.integration.conftest import grant
 from tests.integration.in_process import Module
-from tests.integration.kubelet.bench import wait_until
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.kubelet
 

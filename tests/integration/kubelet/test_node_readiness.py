@@ -13,7 +13,7 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.images.gpu.gpus import Gpus
-from tests.integration.kubelet.bench import PYTHON, Bench, pod_spec, wait_until, wait_until_none
+from tests.integration.kubelet.bench import PYTHON, Bench, pod_spec
 from tests.integration.kubelet.gpu_site import (
     COMPUTE,
     FAULT,
@@ -24,6 +24,7 @@ from tests.integration.kubelet.gpu_site import (
     gpu_site,
 )
 from tests.integration.kubelet.host_network import with_api_server
+from tests.integration.waiting import wait_until, wait_until_none
 
 pytestmark = pytest.mark.kubelet
 

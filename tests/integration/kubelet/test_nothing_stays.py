@@ -20,7 +20,8 @@ from tests.cluster import Cluster, processes
 from tests.cluster.kubelet import cgroups
 from tests.cluster.kubelet.model import bridge_name, cgroup_name
 from tests.cluster.paths import cluster_folder
-from tests.integration.kubelet.bench import Bench, pod_spec, wait_until
+from tests.integration.kubelet.bench import Bench, pod_spec
+from tests.integration.waiting import wait_until_none
 
 pytestmark = pytest.mark.kubelet
 NAME = "test-kubelet-gone"
@@ -147,7 +148,7 @@ def test_a_machine_whose_parent_is_killed_takes_its_pods_along(before: Machine) 
             file.read_text() for file in (root / cgroup_name(cluster.folder)).rglob("cgroup.procs")
         )
 
-    wait_until(lambda: not processes_in_the_cgroup(), "the end of all pods", seconds=10)
+    wait_until_none(processes_in_the_cgroup, "processes of pods", seconds=10)
     cluster.down()
     assert_gone(before)
 

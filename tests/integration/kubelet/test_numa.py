@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
-from tests.integration.kubelet.bench import Bench, wait_until
+from tests.integration.kubelet.bench import Bench
 from tests.integration.kubelet.host_network import on_host_network
 from tests.integration.numa.conftest import numa_runner
 from tests.integration.numa.nodes import TOPOLOGIES, policies
 from tests.integration.plays import Runner
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.kubelet
 

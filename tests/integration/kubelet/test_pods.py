@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.cluster import ClusterError
-from tests.integration.kubelet.bench import Bench, pod_spec, wait_until
+from tests.integration.kubelet.bench import Bench, pod_spec
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.kubelet
 LINUX = {"kubernetes.io/os": "linux"}

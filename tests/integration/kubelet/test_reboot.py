@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cluster import Cluster
-from tests.integration.kubelet.bench import Bench, pod_spec, wait_until
+from tests.integration.kubelet.bench import Bench, pod_spec
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.kubelet
 KERNEL = "6.1.0-99-cloud-amd64"

@@ -18,9 +18,9 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.faults import Fault
-from tests.integration.kubelet.bench import wait_until, wait_until_none
 from tests.integration.kubelet.kmod_site import BUILDS, Obj, Site, look_into, make_site
 from tests.integration.plays import REPO, Played
+from tests.integration.waiting import wait_until, wait_until_none
 
 pytestmark = pytest.mark.kubelet
 

@@ -20,8 +20,9 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.integration.conftest import grant
-from tests.integration.kubelet.bench import Obj, pod_spec, wait_until
+from tests.integration.kubelet.bench import Obj, pod_spec
 from tests.integration.plays import REPO, Played, Runner
+from tests.integration.waiting import wait_until
 from tests.rmd.image import make_image
 from tests.rmd.machine import Machine
 from tests.rmd.resctrl import Resctrl

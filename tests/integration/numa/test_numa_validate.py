@@ -27,8 +27,8 @@ from tests.cluster import Cluster
 from tests.cluster.objects import create_crds, create_objects
 from tests.integration.conftest import grant
 from tests.integration.in_process import Module
-from tests.integration.kubelet.bench import wait_until
 from tests.integration.plays import REPO, WRITES, Runner
+from tests.integration.waiting import wait_until
 from tests.scenes import numa
 
 pytestmark = pytest.mark.numa

@@ -7,8 +7,7 @@ Secret."""
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,14 +83,6 @@ def deployed(
                 "rollout", "status", f"daemonset/{name}", "-n", NAMESPACE, "--timeout=120s"
             )
         yield cluster, fleet, certificates, client, reports
-
-
-def until(holds: Callable[[], Any], what: str, timeout: float = 30.0) -> None:
-    """Wait until something holds, such as what the garbage collector does."""
-    deadline = time.monotonic() + timeout
-    while not holds():
-        assert time.monotonic() < deadline, f"{what} did not come within {timeout:g} s"
-        time.sleep(0.1)
 
 
 def _labels(component: str) -> dict[str, str]:

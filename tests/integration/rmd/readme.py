@@ -11,8 +11,8 @@ from typing import Any
 
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
-from tests.integration.rmd.bed import until
 from tests.integration.rmd.user_objects import Obj, UserObjects, workload
+from tests.integration.waiting import wait_until
 
 ONE, TWO = NODES = ["worker-node-1", "worker-node-2"]
 CACHE = "rmdworkload-guaranteed-cache"
@@ -122,7 +122,7 @@ def the_pod_gets_its_workload(
 
 def deleting_the_pod_deletes_its_workload(bed: UserObjects, reconcile: Module) -> None:
     bed.cluster.kubectl("delete", "pod", POD)
-    until(lambda: bed.going("rmdworkload", OF_POD), "the garbage collector")
+    wait_until(lambda: bed.going("rmdworkload", OF_POD), "the garbage collector", seconds=30)
     reconcile.done()
     assert OF_POD not in bed.cluster.kubectl("get", "rmdworkloads", "-o", "name")
     reconcile.unchanged()

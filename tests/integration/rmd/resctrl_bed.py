@@ -17,8 +17,9 @@ import yaml
 
 from tests.cluster import Cluster
 from tests.integration.plays import REPO, Played, Runner
-from tests.integration.rmd.bed import LOG_FILE, NAMESPACE, until
+from tests.integration.rmd.bed import LOG_FILE, NAMESPACE
 from tests.integration.rmd.user_objects import Obj, UserObjects
+from tests.integration.waiting import wait_until
 from tests.rmd.agent_process import AgentProcess
 
 AGENT = "intel-rmd-agent"
@@ -61,7 +62,11 @@ class ResctrlBed(UserObjects):
             agent.stop()
             agent.log.write_text("")
             agent.start(writes=writes)
-        until(lambda: all(agent.log.read_text() for agent in self.agents.values()), "all reports")
+        wait_until(
+            lambda: all(agent.log.read_text() for agent in self.agents.values()),
+            "all reports",
+            seconds=30,
+        )
 
     def give(self, node: str, uid: str, **cpus: str) -> None:
         """By the CPU manager's state."""

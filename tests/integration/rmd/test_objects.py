@@ -14,7 +14,6 @@ from tests.cluster import Cluster
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
 from tests.integration.rmd import readme
-from tests.integration.rmd.bed import until
 from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
 from tests.integration.rmd.readme import (
     CACHE,
@@ -26,6 +25,7 @@ from tests.integration.rmd.readme import (
     a_second_run_is_one_get_and_one_look_for_each_node_and_no_write,
 )
 from tests.integration.rmd.user_objects import workload
+from tests.integration.waiting import wait_until
 from tests.rmd import Machine, Pools
 
 pytestmark = pytest.mark.rmd
@@ -213,7 +213,7 @@ def names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(
     reconcile.done()
     assert bed.uuids(ONE) == ["team.web", "web"]
 
-    until(lambda: bed.age("rmdworkload", "web", "team") > 1, "a second")
+    wait_until(lambda: bed.age("rmdworkload", "web", "team") > 1, "a second", seconds=30)
     bed.create(workload("team.web", {**spec, "coreIds": ["3"]}))
     played = reconcile.failed()
     assert "the older RmdWorkload team/web" in played
@@ -324,9 +324,10 @@ def a_node_that_has_left_counts_as_removed(bed: ObjectsBed, reconcile: Module) -
     bed.cluster.kubectl("delete", "rmdworkload", "shared-core", "--wait=false")
     reconcile.done()
     assert bed.cluster.kubectl("get", "rmdworkloads", "-A", "-o", "name") == ""
-    until(
+    wait_until(
         lambda: TWO not in bed.cluster.kubectl("get", "rmdnodestates", "-o", "name"),
         "the node state's end",
+        seconds=30,
     )
     reconcile.unchanged()
 

@@ -14,7 +14,6 @@ import pytest
 from tests.cluster import Cluster
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
-from tests.integration.rmd.bed import until
 from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
 from tests.integration.rmd.readme import (
     OF_POD,
@@ -26,6 +25,7 @@ from tests.integration.rmd.readme import (
 )
 from tests.integration.rmd.readme import ONE as NODE
 from tests.integration.rmd.user_objects import workload
+from tests.integration.waiting import wait_until
 from tests.rmd import Injection, Machine
 
 pytestmark = pytest.mark.rmd
@@ -144,11 +144,12 @@ def eviction_only_of_the_pod_that_owns_the_workload(
     bed.cluster.kubectl(
         "create", "poddisruptionbudget", "nginx", "--selector=app=nginx", "--min-available=1"
     )
-    until(
+    wait_until(
         lambda: (
             bed.get("poddisruptionbudget", "nginx").get("status", {}).get("currentHealthy") == 1
         ),
         "the budget",
+        seconds=30,
     )
     played = runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict")
     assert played.code != 0
@@ -157,10 +158,16 @@ def eviction_only_of_the_pod_that_owns_the_workload(
     bed.cluster.kubectl("delete", "poddisruptionbudget", "nginx")
     reconcile.failed(failure_policy="evict")
     assert "at most 2 and at least 9 ways" in events(bed, "nginx")[0]
-    until(
-        lambda: "pod/nginx" not in bed.cluster.kubectl("get", "pods", "-o", "name"), "the eviction"
+    wait_until(
+        lambda: "pod/nginx" not in bed.cluster.kubectl("get", "pods", "-o", "name"),
+        "the eviction",
+        seconds=30,
     )
-    until(lambda: bed.going("rmdworkload", "nginx-rmd-workload-nginx1"), "the garbage collector")
+    wait_until(
+        lambda: bed.going("rmdworkload", "nginx-rmd-workload-nginx1"),
+        "the garbage collector",
+        seconds=30,
+    )
     reconcile.done()
     assert bed.uuids(NODE) == []
 

@@ -21,7 +21,6 @@ from tests.cluster import Cluster
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
 from tests.integration.rmd import readme
-from tests.integration.rmd.bed import until
 from tests.integration.rmd.kept_certificates import KeptCertificates
 from tests.integration.rmd.readme import (
     CACHE,
@@ -38,6 +37,7 @@ from tests.integration.rmd.readme import (
 )
 from tests.integration.rmd.resctrl_bed import ResctrlBed, make_bed
 from tests.integration.rmd.test_objects_v03 import workload
+from tests.integration.waiting import wait_until, wait_until_none
 from tests.rmd.fleet import Fleet
 from tests.rmd.on_cluster import give_addresses
 from tests.rmd.resctrl import Resctrl
@@ -58,7 +58,11 @@ def bed(
 
 
 def the_role_deploys_no_daemon_and_no_certificate(bed: ResctrlBed) -> None:
-    until(lambda: all(agent.log.exists() for agent in bed.agents.values()), "the first reports")
+    wait_until(
+        lambda: all(agent.log.exists() for agent in bed.agents.values()),
+        "the first reports",
+        seconds=30,
+    )
     mark = bed.cluster.mark()
     bed.play().check()
     assert bed.runner.writes(mark) == []
@@ -104,12 +108,18 @@ def repaired_by_no_run(bed: ResctrlBed, what: str) -> None:
         agent.tree.reset()
         # A boot; and one at which the API server cannot be reached.
         agent.start(NOWHERE if what == "boot alone" else "")
-    until(lambda: agent.tree.dump() == before, f"the repair of {what}")
+    wait_until(lambda: agent.tree.dump() == before, f"the repair of {what}", seconds=30)
     if what == "boot alone":
-        until(lambda: any("API server" in text for text in agent.said()["problems"]), "its word")
+        wait_until(
+            lambda: any("API server" in text for text in agent.said()["problems"]),
+            "its word",
+            seconds=30,
+        )
         agent.kill()
         agent.start()
-        until(lambda: agent.said()["problems"] == [], "the API server's answer")
+        wait_until_none(
+            lambda: agent.said()["problems"], "problems that the agent tells", seconds=30
+        )
 
 
 def an_object_that_changes_while_no_agent_runs_waits_for_it(
@@ -120,7 +130,7 @@ def an_object_that_changes_while_no_agent_runs_waits_for_it(
     bed.create(workload("late", nodes=[TWO], coreIds=["5"], cache={"max": 1, "min": 1}))
     assert "the agent has not seen it yet" in reconcile.failed()
     agent.start()
-    until(lambda: bed.groups()[TWO].get(".late") == "5", "the agent's start")
+    wait_until(lambda: bed.groups()[TWO].get(".late") == "5", "the agent's start", seconds=30)
     reconcile.done()
     mark = bed.cluster.mark()
     reconcile.unchanged()
@@ -136,7 +146,9 @@ def nonsense_is_told_and_holds_up_nothing(bed: ResctrlBed, reconcile: Module) ->
     name = f"rmd-node-state-{ONE}"
     words = ("patch", "rmdnodestate", name, "--type=merge", "-p")
     bed.cluster.kubectl(*words, json.dumps(patch))
-    until(lambda: "odd" in bed.agents[ONE].said()["declared"], "the agent's answer")
+    wait_until(
+        lambda: "odd" in bed.agents[ONE].said()["declared"], "the agent's answer", seconds=30
+    )
     declared = bed.agents[ONE].said()["declared"]
     assert declared["odd"] == {"why": "'five' is no core"}
     assert set(bed.groups()[ONE]) == {WEB.removeprefix("hardware-enablement")}
@@ -154,7 +166,7 @@ def a_pod_has_its_cache_before_a_run_and_no_longer_than_it_lives(
     assert allocatable["intel.com/l3_cache_ways"] == "5"
     bed.start(ONE, guaranteed(POD, nginx1_cache_min="2"), nginx1="5-7")
     group = f".{POD}-rmd-workload-nginx1"
-    until(lambda: bed.groups()[ONE].get(group) == "5-7", "the pod's cache")
+    wait_until(lambda: bed.groups()[ONE].get(group) == "5-7", "the pod's cache", seconds=30)
     cores = ["5", "6", "7"]
     state = {"cosName": f"hardware-enablement.{OF_POD}", "id": OF_POD, "coreIds": cores}
     state |= {"rdt": {"cache": {"max": 2, "min": 2}}}
@@ -196,11 +208,11 @@ def what_cannot_be_is_rolled_back(bed: ResctrlBed, module: Module) -> None:
     tree = bed.agents[TWO].tree
     tree.make("COS2")
     tree.assign("COS2", [6])
-    until(lambda: ".w" not in bed.groups()[TWO], "the agent's word")
+    wait_until(lambda: ".w" not in bed.groups()[TWO], "the agent's word", seconds=30)
     # There is nothing to send, and it is not in force.
     assert "core 6 is in group COS2" in module.failed(**wanted)
     bed.agents[TWO].tree.remove("COS2")
-    until(lambda: ".w" in bed.groups()[TWO], "the repair")
+    wait_until(lambda: ".w" in bed.groups()[TWO], "the repair", seconds=30)
     module.done(nodes=[ONE, TWO], uuid="w", state="absent")
     assert [".w" in found for found in bed.groups().values()] == [False, False]
 
@@ -221,7 +233,9 @@ def the_back_end_becomes_rmd(bed: ResctrlBed, reconcile: Module) -> Iterator[Fle
     kept = KeptCertificates(bed.cluster, folder / "pki")
     with ExitStack() as ended:
         with bed.change_over("rmd"):
-            until(lambda: not any(bed.groups().values()), "the end of the agents' groups", 120)
+            wait_until(
+                lambda: not any(bed.groups().values()), "the end of the agents' groups", seconds=120
+            )
             bed.restart_agents(writes=False)
             fleet = ended.enter_context(Fleet(NODES, tls=kept.tls, **settings))
         assert set(kept.certificates()) == set(NODES)
@@ -241,11 +255,19 @@ def and_resctrl_again(bed: ResctrlBed, fleet: Fleet, reconcile: Module) -> None:
     before = fleet.dump()
     bed.restart_agents(writes=True)
     # What was declared before RMD's time is on their disks still.
-    until(lambda: all(agent.said()["problems"] for agent in bed.agents.values()), "their word")
+    wait_until(
+        lambda: all(agent.said()["problems"] for agent in bed.agents.values()),
+        "their word",
+        seconds=30,
+    )
     assert fleet.dump() == before
     assert list(bed.groups()[ONE]) == [f"COS{number}" for number in range(1, 8)]
     with bed.change_over("resctrl"):
-        until(lambda: not any("COS2" in found for found in bed.groups().values()), "RMD's end", 120)
+        wait_until(
+            lambda: not any("COS2" in found for found in bed.groups().values()),
+            "RMD's end",
+            seconds=120,
+        )
     reconcile.done()
     assert in_force(bed) == {CACHE: "2/2"}
     assert bed.groups() == {ONE: {f".{CACHE}": "0-3"}, TWO: {f".{CACHE}": "0-3"}}

@@ -20,10 +20,10 @@ import pytest
 from tests.cluster import Cluster
 from tests.cluster.errors import ClusterError
 from tests.cluster.simulation.faults import clear_faults, set_fault
-from tests.integration import sight
 from tests.integration.conftest import grant, name_of
 from tests.integration.plays import REPO, Played, Runner
 from tests.integration.rmd.kept_certificates import KeptCertificates
+from tests.integration.waiting import wait_until
 from tests.rmd.fleet import Fleet
 from tests.rmd.on_cluster import give_addresses
 
@@ -131,7 +131,7 @@ def test_the_original_operator_is_found_named_and_refused(site: Site) -> None:
     # Ended, but its daemons still run.
     site.cluster.kubectl("scale", "deployment", "intel-rmd-operator", "--replicas=0")
     site.cluster.kubectl("run", "rmd-rdt-1", "--image=rmd:latest", "--labels=name=rmd-pod")
-    sight.eventually(lambda: "rmd-rdt-1" in site.names("pods"))
+    wait_until(lambda: "rmd-rdt-1" in site.names("pods"), "pod rmd-rdt-1 is there", seconds=120)
     assert "(Pod default/rmd-rdt-1)" in said(site.play("--check"))
     site.cluster.kubectl("delete", "pod", "rmd-rdt-1", "--now")
 
@@ -255,8 +255,10 @@ def a_node_where_rmd_would_not_work_says_why(site: Site) -> None:
         clear_faults(site.cluster.kubeconfig)
     assert "resctrl is not mounted at /sys/fs/resctrl; mount it" in text
     assert "rdt-2" in text
-    sight.eventually(
-        lambda: site.get("daemonset", "intel-rmd")["status"].get("numberReady") == 3, 90
+    wait_until(
+        lambda: site.get("daemonset", "intel-rmd")["status"].get("numberReady") == 3,
+        "all daemons are ready",
+        seconds=90,
     )
 
 

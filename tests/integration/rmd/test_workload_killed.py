@@ -16,8 +16,9 @@ import pytest
 from tests.integration.plays import PLAYBOOKS
 from tests.integration.processes import below, lives
 from tests.integration.rmd.asking import NEW, OLD, OTHER, failed, good
-from tests.integration.rmd.bed import Obj, until
+from tests.integration.rmd.bed import Obj
 from tests.integration.rmd.workload_bed import WorkloadBed
+from tests.integration.waiting import wait_until, wait_until_none
 from tests.rmd import Injection
 
 pytestmark = pytest.mark.rmd
@@ -41,10 +42,10 @@ def killed(bed: WorkloadBed, **wanted: Any) -> None:
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     # A worker of its own session ends when it sees that its parent is dead.
-    until(lambda: not any(lives(worker) for worker in workers), "the workers' end", 10)
+    wait_until_none(lambda: list(filter(lives, workers)), "workers of the run", seconds=10)
     assert [body["uuid"] for body in server.workloads()] == []
     server.stop()
-    until(lambda: hanging.status is not None, "the end of the request that hung", 10)
+    wait_until(lambda: hanging.status is not None, "the end of the request that hung", seconds=10)
     server.faults.clear()
     server.start()
     # The hold of a dead run lasts a minute; the test has not that much patience.
