@@ -18,7 +18,7 @@ from .._json import Obj
 from .api_errors import AlreadyExists, ApiError, Conflict, NotFound, Unreachable
 from .changes import as_stored, contains
 from .connection import open_connection
-from .decoding import ApiResponse, read_made, read_object, read_removal
+from .decoding import METADATA_ALONE, ApiResponse, read_made, read_object, read_removal
 from .identity import refuse_other
 from .kinds import Kind
 from .labels import FIELD_MANAGER
@@ -235,6 +235,7 @@ class Client(ObjectReader):
             "delete",
             target,
             query=query,
+            accept=METADATA_ALONE,
             count_as="delete_collection",
             repeatable=True,
             unconditional=True,

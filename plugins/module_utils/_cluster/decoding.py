@@ -22,6 +22,8 @@ from .kinds import Kind
 from .object_shapes import METADATA, kept_of, misfit, named, named_part, shape_of
 
 JSON = "application/json"
+# Of a list that is read or removed; without this the API server tells all of each object.
+METADATA_ALONE = f"{JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 
 EVENT_TYPES = frozenset({"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"})
 _WORDS = 80

@@ -16,6 +16,7 @@ from .._json import Obj
 from .api_errors import Gone, NotFound, UnknownKind
 from .decoding import (
     JSON,
+    METADATA_ALONE,
     ApiResponse,
     DecodingError,
     lean,
@@ -37,7 +38,6 @@ T = TypeVar("T")
 # How long a pod may take for its answer; the API server itself would wait half a minute for one
 # that it cannot reach.
 POD_READ_S = 5.0
-_METADATA = f"{JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ class ObjectReader:
                 "list",
                 describe(kind, namespace),
                 query=query,
-                accept=_METADATA if metadata_only else JSON,
+                accept=METADATA_ALONE if metadata_only else JSON,
                 repeatable=True,
             )
             found, more, resource_version = self.ask(call, read)

@@ -45,6 +45,8 @@ from .validation.walk import WalkSettings
 T = TypeVar("T")
 
 WORKERS = 8
+# The phase of pods that have proven what they were for.
+_FINISHED = "Succeeded"
 
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
@@ -331,19 +333,24 @@ def _clear_validators(desired: Desired, guard: Guard, loop: Loop | None) -> None
     that nobody waits for: of nodes that left, also where another one has their name now. Failed
     ones keep their logs until their state is proven. loop: None where it is not known which nodes
     there are."""
-    client, namespace, finished = desired.client, desired.prepared.namespace, "Succeeded"
+    client, namespace = desired.client, desired.prepared.namespace
     kind, labels = (
         client.kind("v1", "Pod"),
         f"{RECIPE_LABEL}={desired.recipe.name},{VALIDATION_LABEL}",
     )
-    found = client.list(kind, namespace=namespace, labels=labels, leanly=True).items
-    done = [pod for pod in found if (pod.get("status") or {}).get("phase") == finished]
-    left = [pod for pod in found if loop and pod not in done and not _is_awaited(pod, loop)]
+    list_pods = partial(client.list, kind, namespace=namespace, labels=labels)
+    # Two for each node, and of those that have done their work nothing else is read.
+    found = list_pods(metadata_only=True).items
+    if not found:
+        return
+    others = list_pods(fields=f"status.phase!={_FINISHED}", leanly=True).items
+    done = {pod["metadata"]["uid"] for pod in found} - {pod["metadata"]["uid"] for pod in others}
+    left = [pod for pod in others if loop and not _is_awaited(pod, loop)]
     if done or left:
         guard.before_write()
     if done:
         client.delete_collection(
-            kind, namespace=namespace, labels=labels, fields=f"status.phase={finished}"
+            kind, namespace=namespace, labels=labels, fields=f"status.phase={_FINISHED}"
         )
     calls = [
         partial(client.delete, kind, pod["metadata"]["name"], namespace, uid=pod["metadata"]["uid"])
