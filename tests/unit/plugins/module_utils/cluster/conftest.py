@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -95,7 +95,9 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in headers.items():
             self.send_header(name, value)
         if isinstance(answer, list):
-            self._stream(answer)
+            # Whoever watches may hang up before all is told.
+            with suppress(BrokenPipeError, ConnectionResetError):
+                self._stream(answer)
             return
         data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         self.send_header("Content-Length", str(len(data)))

@@ -284,8 +284,12 @@ class ScriptedCluster:
         return refusal(404, "NotFound", f'namespaces "{request.namespace}" not found')
 
     def _delete(self, request: _Request) -> Answer:
+        known = self.objects[request.plural]
         self.deleted.append(request.name or f"all {request.plural}")
-        live = self.objects[request.plural].get(request.name)
+        if not request.name:
+            for name in [name for name, obj in known.items() if _is_meant(obj, request)]:
+                self.remove(request.plural, name)
+        live = known.get(request.name)
         if live is not None:
             uid = (request.body.get("preconditions") or {}).get("uid")
             if uid not in (None, live["metadata"]["uid"]):
@@ -311,14 +315,21 @@ def _is_meant(obj: Obj, request: _Request) -> bool:
     labels = metadata.get("labels") or {}
     wanted = request.query.get("labelSelector", "")
     fields = request.query.get("fieldSelector", "")
-    name = re.match(r"metadata\.name=(.*)", fields)
-    node = re.match(r"spec\.nodeName=(.*)", fields)
     return (
         request.namespace in ("", metadata.get("namespace", request.namespace))
-        and (name is None or name[1] == metadata["name"])
-        and (node is None or node[1] == (obj.get("spec") or {}).get("nodeName"))
+        and all(_holds(term, _fields(obj)) for term in fields.split(",") if term)
         and all(_holds(term, labels) for term in re.split(r",(?![^(]*\))", wanted) if term)
     )
+
+
+def _fields(obj: Obj) -> dict[str, str]:
+    """What field selectors choose by; text that is not there is empty."""
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    return {
+        "metadata.name": obj["metadata"]["name"],
+        "spec.nodeName": spec.get("nodeName", ""),
+        "status.phase": status.get("phase", ""),
+    }
 
 
 def _holds(term: str, labels: Mapping[str, str]) -> bool:

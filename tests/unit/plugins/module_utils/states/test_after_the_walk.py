@@ -10,9 +10,13 @@ import json
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
+from urllib.parse import quote
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+    VALIDATION_LABEL,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
     DeviceAccess,
@@ -192,6 +196,21 @@ def test_pods_of_nodes_that_left_go_and_failed_ones_where_their_state_is_proven(
         cluster.put("pods", world.validator(name, "plugin", place, phase))
     prove(fake, nodes)
     assert sorted(cluster.deleted) == ["a", "b", "c", "d"]
+
+
+def test_pods_that_have_done_their_work_go_together_and_are_not_read(fake: FakeServer) -> None:
+    nodes = [gpu_node("n1", READY), gpu_node("n2", WAITING)]
+    cluster = ScriptedCluster(fake, *nodes)
+    for name, place, phase in (("a", "n1", "Succeeded"), ("b", "n1", "Succeeded")):
+        cluster.put("pods", world.validator(name, "plugin", place, phase))
+    cluster.put("pods", world.validator("kept", "plugin", "n2", "Failed"))
+    prove(fake, nodes)
+    assert (cluster.deleted, cluster.objects["pods"].keys()) == (["all pods"], {"kept"})
+    # As many as two for each node: in full they would be most of a run's memory.
+    chosen = [asked for asked in fake.asked if quote(VALIDATION_LABEL, safe="") in asked.path]
+    in_full = [asked for asked in chosen if "PartialObjectMetadata" not in asked.headers["Accept"]]
+    assert [asked for asked in in_full if quote("!=Succeeded") not in asked.path] == []
+    assert len(chosen) == 3
 
 
 def test_a_node_that_left_is_named_and_counts_nowhere(fake: FakeServer) -> None:
