@@ -101,7 +101,9 @@ def _let_go(client: Client, name: str, context: RunContext) -> Obj:
     record = record_store.read(client, name)
     found = [
         *_patches(_owned(client, record), object_patch),
-        *_patches(client.list(_NODES).items, lambda live: node_patch(live, name)),
+        *_patches(
+            client.list(_NODES, metadata_only=True).items, lambda live: node_patch(live, name)
+        ),
         *_patches(_resources(client, name), resource_patch),
     ]
     if found and not context.check_mode:

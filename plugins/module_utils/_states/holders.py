@@ -15,9 +15,21 @@ from .._cluster.rights import CLUSTER, Right
 from .claiming_pods import ClaimingPods
 from .prepare import Prepared
 
-_LIVING = "status.phase!=Succeeded,status.phase!=Failed"
+# Pods that have not ended, as a field selector.
+LIVING = "status.phase!=Succeeded,status.phase!=Failed"
 _PARTS = ("limits", "requests")
 _SHOWN = 3
+# What is read of each pod of a cluster (a shape, as in _cluster.object_shapes): a list of thousands.
+_ASKING: Mapping[str, Any] = {"resources": {part: {} for part in _PARTS}}
+_KEPT: Mapping[str, Any] = {
+    "metadata": {"name": str, "namespace": str, "uid": str, "labels": {RECIPE_LABEL: str}},
+    "spec": {
+        "nodeName": str,
+        "containers": [_ASKING],
+        "initContainers": [_ASKING],
+        "resourceClaims": [{"name": str}],
+    },
+}
 
 
 # Pods of whatever namespace may hold devices.
@@ -35,7 +47,7 @@ def find_holders(
     if nodes is not None and not nodes:
         return {}
     bound = f"spec.nodeName={next(iter(nodes))}" if nodes and len(nodes) == 1 else "spec.nodeName!="
-    pods = client.list(client.kind("v1", "Pod"), fields=f"{_LIVING},{bound}").items
+    pods = client.list(client.kind("v1", "Pod"), fields=f"{LIVING},{bound}", kept=_KEPT).items
     claiming = ClaimingPods(client, prepared.device_access.dra_drivers).among(pods)
     found: dict[str, list[str]] = defaultdict(list)
     for pod in pods:

@@ -33,6 +33,7 @@ from .._nodes.taints import (
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .discover import list_nodes
+from .holders import LIVING
 from .node_taints import find_patches, write_taints
 from .preflight import of_changes, of_record, refuse_lacking
 from .prepare import Prepared, prepare
@@ -41,6 +42,8 @@ from .record import record_spec, record_store
 
 _PROBE = "hardware-enablement-probe"
 _SHOWN = 3
+# What is read of each pod of the recipe (a shape, as in _cluster.object_shapes).
+_OWN_PODS = {"metadata": {"name": str}, "spec": {"nodeName": str, "tolerations": [{}]}}
 
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
@@ -232,14 +235,12 @@ class _Partition:
             return
         names = {node["metadata"]["name"] for node in self.nodes}
         listed = self.client.list(
-            self.client.kind("v1", "Pod"), labels=f"{RECIPE_LABEL}={self.recipe}"
+            self.client.kind("v1", "Pod"),
+            labels=f"{RECIPE_LABEL}={self.recipe}",
+            fields=LIVING,
+            kept=_OWN_PODS,
         ).items
-        pods = [
-            pod
-            for pod in listed
-            if pod["spec"].get("nodeName") in names
-            and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
-        ]
+        pods = [pod for pod in listed if pod["spec"].get("nodeName") in names]
         for taint in ending:
             ended = sorted(
                 pod["metadata"]["name"]

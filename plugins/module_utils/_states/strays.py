@@ -81,7 +81,7 @@ def find_strays(
     listed = {
         node["metadata"]["name"]: node
         for labels in watched
-        for node in client.list(kind, labels=labels).items
+        for node in client.list(kind, labels=labels, leanly=True).items
     }
     stands = {
         name: standing(node["metadata"].get("labels") or {}, selector, chosen)

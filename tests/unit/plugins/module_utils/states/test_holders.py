@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,6 +13,7 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.decoding import lean
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
     DeviceAccess,
@@ -64,12 +66,14 @@ class Pods:
     def serves(self, *names: str) -> bool:
         return self.kind(*names) == CLAIM and bool(self.claims)
 
-    def list(self, kind: object, fields: str = "") -> Any:
+    def list(self, kind: object, fields: str = "", kept: Mapping[str, Any] | None = None) -> Any:
         if kind == CLAIM:
             self.asked += 1
             return SimpleNamespace(items=list(self.claims))
         self.fields = fields
-        return SimpleNamespace(items=list(self.pods))
+        # A cluster has more of them than fit into memory as a whole.
+        assert kept
+        return SimpleNamespace(items=[lean(pod, kept) for pod in self.pods])
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ class World:
     def kind(self, _api: str, kind: str) -> str:
         return kind
 
-    def list(self, kind: str, labels: str = "", fields: str = "") -> Any:
+    def list(self, kind: str, labels: str = "", fields: str = "", **_of_each: Any) -> Any:
         self.asked.append(labels or fields)
         return SimpleNamespace(items=[self.node] if kind == "Node" else self.pods)
 
