@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
-from .._cluster.api_errors import ApiError
 from .._cluster.client import Client
 from .._cluster.labels import TAKEN_OVER_LABEL
 from .._cluster.objects import key_of, updates_on_delete
 from .._errors import EnablementError
 from .._json import Obj
+from .._states.adopted_pods import put_labels
 from .._states.desired import Desired
 from .operator_survey import owner_of
 
@@ -28,7 +27,6 @@ _GENERATION = "pod-template-generation"
 _OF_NOBODY = "0"
 _PATIENCE_S = 120.0
 _LOOK_S = 0.2
-_WORKERS = 8
 
 
 def labels_on(desired: Desired) -> dict[str, dict[str, str]]:
@@ -58,12 +56,12 @@ def adopt_pods(
         for node, pod in pods.items()
         if node in labels
     ]
-    _label(client, changed)
+    put_labels(client, changed)
 
 
 def mark_operands(client: Client, pods: Sequence[Obj], recipe: str) -> None:
     """Mark pods that go when it is their node's turn, and whose DaemonSet goes before."""
-    _label(client, [(pod, {TAKEN_OVER_LABEL: recipe}) for pod in pods])
+    put_labels(client, ((pod, {TAKEN_OVER_LABEL: recipe}) for pod in pods))
 
 
 def orphan(client: Client, daemonset: Obj) -> None:
@@ -101,21 +99,3 @@ def wait_for(is_so: Callable[[], bool], otherwise: str) -> None:
 def _is_gone(client: Client, kind: object, name: str, namespace: str, uid: str) -> bool:
     live = client.get(kind, name, namespace)  # type: ignore[arg-type]
     return live is None or live["metadata"]["uid"] != uid
-
-
-def _label(client: Client, pods: Sequence[tuple[Obj, Mapping[str, str]]]) -> None:
-    kind = client.kind("v1", "Pod")
-    calls = [
-        partial(
-            client.patch,
-            kind,
-            pod["metadata"]["name"],
-            pod["metadata"]["namespace"],
-            {"metadata": {"uid": pod["metadata"]["uid"], "labels": dict(wanted)}},
-        )
-        for pod, wanted in pods
-        if not dict(wanted).items() <= (pod["metadata"].get("labels") or {}).items()
-    ]
-    for answer in client.parallel(calls, workers=_WORKERS):
-        if isinstance(answer, ApiError):
-            raise answer

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
+from .._cluster.api_errors import ApiError
 from .._cluster.changes import Change
 from .._cluster.client import Client
 from .._cluster.labels import OWNERSHIP
@@ -14,24 +16,50 @@ from .._cluster.objects import updates_on_delete
 from .._json import Obj
 from .._nodes.selectors import label_selector
 
+WORKERS = 8
+
 
 def label_pods(client: Client, changes: Iterable[Change], guard: Callable[[], None]) -> None:
     """Label the pods of DaemonSets that are about to be taken over, and replace none of their pods.
 
     Before the DaemonSet itself: a run that was killed in between finds it to be adopted still.
     """
-    pods = client.kind("v1", "Pod")
+    kind = client.kind("v1", "Pod")
     for change in changes:
         labels = _labels(change)
         if not labels:
             continue
         chosen = label_selector((change.before or {})["spec"]["selector"].get("matchLabels") or {})
-        for pod in client.list(pods, namespace=change.key.namespace, labels=chosen).items:
-            if labels.items() <= (pod["metadata"].get("labels") or {}).items():
-                continue
-            guard()
-            body = {"metadata": {"labels": labels}}
-            client.patch(pods, pod["metadata"]["name"], change.key.namespace, body)
+        pods = client.list(
+            kind, namespace=change.key.namespace, labels=chosen, metadata_only=True
+        ).items
+        put_labels(client, ((pod, labels) for pod in pods), guard)
+
+
+def put_labels(
+    client: Client,
+    pods: Iterable[tuple[Obj, Mapping[str, str]]],
+    guard: Callable[[], None] = lambda: None,
+) -> None:
+    """Give each of these pods its labels where it lacks any, and no other pod of its name. Raises
+    the first ApiError after all have been asked for."""
+    kind = client.kind("v1", "Pod")
+
+    def put(metadata: Obj, labels: Mapping[str, str]) -> None:
+        # The whole pod comes back; a thousand of them would be more than all else in memory.
+        body = {"metadata": {"uid": metadata["uid"], "labels": dict(labels)}}
+        client.patch(kind, metadata["name"], metadata["namespace"], body)
+
+    calls = [
+        partial(put, pod["metadata"], labels)
+        for pod, labels in pods
+        if not labels.items() <= (pod["metadata"].get("labels") or {}).items()
+    ]
+    if calls:
+        guard()
+    for answer in client.parallel(calls, workers=WORKERS):
+        if isinstance(answer, ApiError):
+            raise answer
 
 
 def _labels(change: Change) -> Obj:
