@@ -202,6 +202,13 @@ def _leave(cluster: Cluster) -> None:
     cluster.kubectl("delete", "clusterrolebinding", f"{USER}-hardware-enablement-runner")
     cluster.remove_nodes("prebuilt-1", "built-1", "none-1")
     node = cluster.workers[1]
-    cluster.kubectl("label", "node", node, "kmod-")
+    path = f"/api/v1/nodes/{node}"
+    found = cluster.api.get(path)["metadata"]
+    ours = {
+        kind: {name: None for name in found[kind] if name.startswith(SUMMARY)}
+        for kind in ("labels", "annotations")
+    }
+    ours["labels"]["kmod"] = None
+    cluster.api.patch(path, {"metadata": ours})
     cluster.reboot(node, "")
     cluster.relabel(node)
