@@ -226,7 +226,6 @@ LEVELS = (
         slots=2,
     ),
     INTEGRATION,
-    Step("e2e-builds", "driver images: registries, Jobs, BuildConfigs", _level("builds"), slots=2),
     # By name and not by number of tests: the long files come first, the many short ones that share
     # a cluster fill up.
     Step(
@@ -235,7 +234,12 @@ LEVELS = (
         _level("rmd", "--no-loadscope-reorder"),
         slots=2,
     ),
-    # One process: so it fits beside the real nodes.
+    # One process each: so they fit beside the real nodes, one after the other.
+    Step(
+        "e2e-builds",
+        "driver images: registries, Jobs, BuildConfigs",
+        _level("builds", processes=1),
+    ),
     Step(
         "e2e-numa",
         "pods placed by NUMA node: exporters, the real scheduler, what is wrong with either",
