@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from .._cluster.client import Client
+from .._cluster.kinds import Kind
 from .._cluster.labels import TAKEN_OVER_LABEL
 from .._cluster.objects import key_of, updates_on_delete
 from .._errors import EnablementError
@@ -96,6 +97,6 @@ def wait_for(is_so: Callable[[], bool], otherwise: str) -> None:
         time.sleep(_LOOK_S)
 
 
-def _is_gone(client: Client, kind: object, name: str, namespace: str, uid: str) -> bool:
-    live = client.get(kind, name, namespace)  # type: ignore[arg-type]
+def _is_gone(client: Client, kind: Kind, name: str, namespace: str, uid: str) -> bool:
+    live = client.get(kind, name, namespace)
     return live is None or live["metadata"]["uid"] != uid

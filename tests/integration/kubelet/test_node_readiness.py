@@ -69,10 +69,10 @@ def gates(site: Site, node: str) -> dict[str, str]:
 
 
 def marks(site: Site, node: str) -> list[str]:
-    """All labels and annotations of the recipe."""
+    """All labels and annotations of ours."""
     metadata = site.nodes()[node]["metadata"]
     names = [*metadata["labels"], *metadata["annotations"]]
-    return sorted(name for name in names if name == SUMMARY or name.startswith(f"{SUMMARY}."))
+    return sorted(name for name in names if name.startswith("hardware-enablement.io/"))
 
 
 def of_nfd(site: Site, node: str) -> set[str]:

@@ -137,7 +137,14 @@ def test_another_namespace() -> None:
     spaces = [
         manifest["metadata"] for manifest in made["manifests"] if manifest["kind"] == "Namespace"
     ]
-    assert [metadata["name"] for metadata in spaces] == ["gpus", "hardware-enablement"]
+    # As the recipe wants it, since a run uses no other one that is there, and without what would
+    # make it ours.
+    labels = {
+        f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "audit", "warn")
+    }
+    labels["security.openshift.io/scc.podSecurityLabelSync"] = "false"
+    labels["openshift.io/cluster-monitoring"] = "true"
+    assert spaces == [{"name": "gpus", "labels": labels}, {"name": "hardware-enablement"}]
 
 
 @pytest.mark.parametrize("platform", ["kubernetes", "openshift"])

@@ -30,6 +30,7 @@ def node(tmp_path: Path) -> DividedNode:
 
 
 def taken_back(node: DividedNode) -> None:
+    # Its files refuse as the kernel does.
     take_back.take_back(node.root, node.files)  # type: ignore[arg-type]
 
 
