@@ -11,8 +11,10 @@ import json
 import sys
 from pathlib import Path
 
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.schema import json_schema
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.state_roles import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.schema import (
+    json_schema,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.state_roles import (
     STATE_ROLES,
 )
 from docs.reference import blocks, manifests, state_roles, tables

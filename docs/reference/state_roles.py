@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from string import Template
 
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.state_roles import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.state_roles import (
     StateRole,
     tag_of,
 )

@@ -22,10 +22,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._proofs.advice
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.declaration import keys_of
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.standard import (
     STANDARD_OPTIONS,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.state_roles import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.state_roles import (
     ROLES,
     tag_of,
 )

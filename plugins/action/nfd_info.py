@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ..module_utils._interface import arguments
-from ..module_utils._states import discover
+from ..module_utils._states.preparation import discover
 from ..plugin_utils._in_process import InProcessAction
 
 

@@ -12,10 +12,10 @@ from typing import Any
 from ..module_utils._charts.recipe_reading import read_recipe
 from ..module_utils._interface import arguments
 from ..module_utils._interface.bundle import find_bundle
-from ..module_utils._recipes.dependencies import graph_of
-from ..module_utils._recipes.lookups import is_looked_up
-from ..module_utils._recipes.recipe import Dependency
-from ..module_utils._states import dependency_order
+from ..module_utils._recipes.loading.dependencies import graph_of
+from ..module_utils._recipes.loading.lookups import is_looked_up
+from ..module_utils._recipes.loading.recipe import Dependency
+from ..module_utils._states.cleanup import dependency_order
 from ..plugin_utils._in_process import InProcessAction
 
 

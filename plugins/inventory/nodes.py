@@ -114,10 +114,10 @@ from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 from ansible.utils.unsafe_proxy import wrap_var
 
-from ..module_utils._cluster.client import Client, connect
+from ..module_utils._cluster.api_client.client import Client, connect
 from ..module_utils._errors import EnablementError
 from ..module_utils._interface.arguments import CONNECTION
-from ..module_utils._recipes.values import plain
+from ..module_utils._recipes.loading.values import plain
 from ..module_utils._states.inventory.host_groups import address_of, host_groups
 from ..module_utils._states.inventory.node_hosts import find_hosts
 

@@ -215,7 +215,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._interface import arguments
 from ..module_utils._interface.module import run_module
-from ..module_utils._states import discover
+from ..module_utils._states.preparation import discover
 
 
 def main() -> None:

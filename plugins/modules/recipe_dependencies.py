@@ -76,7 +76,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._interface import arguments
 from ..module_utils._interface.module import run_module
-from ..module_utils._states import dependency_order
+from ..module_utils._states.cleanup import dependency_order
 
 
 def main() -> None:

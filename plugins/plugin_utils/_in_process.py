@@ -27,7 +27,7 @@ from ansible.module_utils.errors import AnsibleValidationErrorMultiple, Unsuppor
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ..module_utils._cluster.client import Client, connect
+from ..module_utils._cluster.api_client.client import Client, connect
 from ..module_utils._errors import InvalidInput
 from ..module_utils._interface import arguments
 from ..module_utils._interface.bundle import find_bundle

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     RECIPE_LABEL,
 )
 from tests.benchmarks.bed import Bed, write_playbook

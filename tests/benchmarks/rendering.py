@@ -12,8 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import connect
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import DOMAIN
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    connect,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
+    DOMAIN,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
@@ -21,10 +25,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.rende
     render_state,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils._states.discover import (
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.discover import (
     discovery_of,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.prepare import (
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.prepare import (
     prepare,
     render_facts,
 )

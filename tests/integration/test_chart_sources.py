@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     Client,
     connect,
 )

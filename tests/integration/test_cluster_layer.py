@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     ApiError,
     Forbidden,
     Gone,
@@ -26,36 +26,40 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_e
     UnknownKind,
     Unreachable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.applyset import owned
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import Change
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     Client,
     connect,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.watch import (
+    WatchHub,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.changes import (
+    Change,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
+    Kind,
+    builtin,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
+    PART_OF_LABEL,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
+    ObjectKey,
+    key_of,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.applyset import owned
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.definitions import (
     ensure,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.executing import execute
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import (
-    Kind,
-    builtin,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
-    PART_OF_LABEL,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.lease import (
     RunLock,
     read,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import (
-    ObjectKey,
-    key_of,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.planning import plan
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.removal import (
     delete_and_wait,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.watch import WatchHub
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 from tests.cluster import Cluster
 from tests.cluster.faults import Fault, FaultProxy

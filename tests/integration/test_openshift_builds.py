@@ -26,7 +26,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.lookup
     ImageStreamLookup,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders import order_name
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    connect,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._registry.registry_errors import (
     WrongArchitecture,
 )

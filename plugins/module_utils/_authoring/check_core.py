@@ -14,8 +14,8 @@ from .._errors import InvalidInput
 from .._json import Obj
 from .._recipes.checking.api_types import ApiTypes
 from .._recipes.checking.check import Checked, check
-from .._recipes.instances import default_namespace
-from .._recipes.overlay import place_of
+from .._recipes.loading.instances import default_namespace
+from .._recipes.templates.overlay import place_of
 from .._runs.context import RunContext
 from .rights.needed import needed_rights
 from .rights.roles import rules

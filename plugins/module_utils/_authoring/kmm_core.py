@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._cluster.client import Client, connect
-from .._cluster.rights import CLUSTER, Right
+from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.rights import CLUSTER, Right
 from .._errors import InvalidInput
 from .._json import Obj
 from .._operators.kmm_module import API_VERSION, KIND, fields_of, kernel_cases

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
-from .._recipes.load import load
+from .._recipes.loading.load import load
 from .._runs.context import RunContext
 from .scaffold import scaffold
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .._cluster.client import Client
+from .._cluster.api_client.client import Client
 from .._errors import EnablementError
 from .._nodes.groups import NodeGroup
 from .._nodes.taints import operand_tolerations
@@ -24,7 +24,7 @@ from .._registry.registry_errors import (
     RegistryUnauthorized,
 )
 from .._runs.context import RunContext
-from .._states.prepare import Prepared
+from .._states.preparation.prepare import Prepared
 from .cluster_registries import RegistryReader
 from .credentials import read_keyring
 from .environment import NamespaceSecrets

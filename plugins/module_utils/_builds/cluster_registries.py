@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._cluster.api_errors import Forbidden
-from .._cluster.client import Client
-from .._cluster.rights import CLUSTER, Right
+from .._cluster.api_client.api_errors import Forbidden
+from .._cluster.api_client.client import Client
+from .._cluster.api_client.rights import CLUSTER, Right
 from .._json import Obj
 from .._registry.keyring import Keyring
 from .._registry.policy import RegistryMirror, Trust

@@ -10,23 +10,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from .._cluster.client import Client, connect
+from .._cluster.api_client.client import Client, connect
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.discovery import Discovery
 from .._nodes.groups import NodeGroup
 from .._recipes.fallback_image import images_before_building
-from .._recipes.lookups import is_looked_up
-from .._recipes.recipe import Recipe, State
+from .._recipes.loading.lookups import is_looked_up
+from .._recipes.loading.recipe import Recipe, State
 from .._recipes.render import RenderFacts, check_recipe
 from .._recipes.switches import is_enabled
-from .._recipes.templating import Templates
+from .._recipes.templates.templating import Templates
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
-from .._states.discover import discovery_of
-from .._states.prepare import Prepared, choose, prepare, render_facts, tell_differences
+from .._states.preparation.discover import discovery_of
+from .._states.preparation.prepare import Prepared, choose, prepare, render_facts, tell_differences
+from .._states.preparation.shared import refuse_shared
 from .._states.record import image_entries, record_spec, record_store
-from .._states.shared import refuse_shared
 from .access import ImageAccess
 from .builders.cluster import ClusterBuilder
 from .builders.means import Means

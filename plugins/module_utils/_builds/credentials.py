@@ -9,9 +9,9 @@ import base64
 import binascii
 from collections.abc import Iterable, Mapping
 
-from .._cluster.api_errors import Forbidden
-from .._cluster.client import Client
-from .._cluster.rights import Right
+from .._cluster.api_client.api_errors import Forbidden
+from .._cluster.api_client.client import Client
+from .._cluster.api_client.rights import Right
 from .._errors import EnablementError, InvalidInput
 from .._registry.keyring import Keyring
 

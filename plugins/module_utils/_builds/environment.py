@@ -13,8 +13,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .._cluster.api_errors import Forbidden
-from .._cluster.client import Client
+from .._cluster.api_client.api_errors import Forbidden
+from .._cluster.api_client.client import Client
 from .._errors import EnablementError
 from .._json import Obj
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from .._recipes.recipe import Compile
+from .._recipes.loading.recipe import Compile
 
 # Image labels. The kernel is compared after every look-up, since two kernels may share a tag.
 KERNEL_LABEL = "hardware-enablement.io/kernel"

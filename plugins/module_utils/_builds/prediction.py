@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Optional
 
-from .._cluster.api_errors import Forbidden
-from .._cluster.client import Client
-from .._cluster.rights import Right
+from .._cluster.api_client.api_errors import Forbidden
+from .._cluster.api_client.client import Client
+from .._cluster.api_client.rights import Right
 from .._errors import EnablementError
 from .._registry.registry_errors import RegistryError
 from .environment import NamespaceSecrets

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._cluster.labels import BUILD_LABEL, RECIPE_LABEL
+from .._cluster.api_objects.labels import BUILD_LABEL, RECIPE_LABEL
 from .._errors import InvalidInput
-from .._recipes.filters import string
-from .._recipes.recipe import State
-from .._states.prepare import Prepared
+from .._recipes.loading.recipe import State
+from .._recipes.templates.filters import string
+from .._states.preparation.prepare import Prepared
 
 _PROXY = {"http": "HTTP_PROXY", "https": "HTTPS_PROXY", "no": "NO_PROXY"}
 # nobody's, as distributions have it.

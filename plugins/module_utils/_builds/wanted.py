@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from .._errors import EnablementError, InvalidInput
 from .._nodes.groups import NodeGroup
 from .._recipes.building import RenderedBuild, RenderedGit, render_build
-from .._recipes.recipe import Recipe, State
-from .._recipes.render_facts import RenderFacts
-from .._recipes.templating import Templates
+from .._recipes.loading.recipe import Recipe, State
+from .._recipes.templates.render_facts import RenderFacts
+from .._recipes.templates.templating import Templates
 from .._recipes.variables import cluster_variables, group_variables, named_images
 from . import git
 from .environment import NamespaceSecrets

@@ -10,7 +10,7 @@ from typing import Any
 
 from .._json import Obj
 from .._proofs.proof import Proof
-from .._recipes.manifests import pod_template
+from .._recipes.templates.manifests import pod_template
 from .sro_annotations import WAIT, WAIT_FOR_LOGS, annotations_of, is_on
 from .vendor_builds import starts_by_itself
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from .._errors import InvalidInput
-from .._recipes.documents import parse
-from .._recipes.recipe_archive import MOST_BYTES, unpack
+from .._recipes.loading.recipe_archive import MOST_BYTES, unpack
+from .._recipes.templates.documents import parse
 from .._schema.problems import suggest
 
 CHART_FILE = "Chart.yaml"

@@ -16,11 +16,11 @@ from typing import Any, ClassVar
 from .._errors import InvalidInput
 from .._json import Obj
 from .._proofs.proof import Proof
-from .._recipes import pod_options
-from .._recipes.documents import lines_of
-from .._recipes.manifests import copy_of, group_of, manifests_in, pod_template
-from .._recipes.render_facts import RenderFacts
 from .._recipes.sample import SAMPLE_GROUPS
+from .._recipes.templates import pod_options
+from .._recipes.templates.documents import lines_of
+from .._recipes.templates.manifests import copy_of, group_of, manifests_in, pod_template
+from .._recipes.templates.render_facts import RenderFacts
 from .._recipes.variables import group_variables
 from . import sro_annotations
 from .annotation_proofs import HOOK, proofs_of

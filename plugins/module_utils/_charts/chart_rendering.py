@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._errors import InvalidInput
-from .._recipes.documents import parse
-from .._recipes.templating import TemplateError
+from .._recipes.templates.documents import parse
+from .._recipes.templates.templating import TemplateError
 
 Helm = Callable[[list[str], Mapping[str, str]], tuple[str, str]]
 

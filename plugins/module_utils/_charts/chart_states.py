@@ -13,7 +13,7 @@ from typing import Any
 
 from .._errors import InvalidInput
 from .._proofs.proof import Proof
-from .._recipes.recipe import Asset, State
+from .._recipes.loading.recipe import Asset, State
 from .sro_annotations import STATE, in_text
 from .vendor_builds import is_fallback
 

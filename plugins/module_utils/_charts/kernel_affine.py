@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._json import Obj
-from .._recipes.manifests import copy_of, pod_template
+from .._recipes.templates.manifests import copy_of, pod_template
 
 _NFD_KERNEL = "feature.node.kubernetes.io/kernel-version.full"
 # Their pods are found by the label app, which therefore differs, too.

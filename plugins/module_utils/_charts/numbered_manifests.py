@@ -12,8 +12,8 @@ from pathlib import PurePath, PurePosixPath
 from typing import Any, ClassVar
 
 from .._json import Obj
-from .._recipes.render_facts import RenderFacts
-from .._recipes.templating import TemplateError
+from .._recipes.templates.render_facts import RenderFacts
+from .._recipes.templates.templating import TemplateError
 from .chart_format import ChartFormat
 from .chart_states import NUMBERED, ChartStep, step_name
 from .recipe_dictionary import has_placeholders, recipe_dictionary, unknown_fields

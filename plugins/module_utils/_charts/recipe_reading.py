@@ -11,12 +11,12 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from .._errors import InvalidInput
-from .._recipes.documents import lines_of
-from .._recipes.load import load
-from .._recipes.overlay import RECIPE_FILE
-from .._recipes.recipe import Option, Recipe, State
-from .._recipes.schema import DNS_LABEL, RESERVED_RECIPES
-from .._recipes.standard import STANDARD_OPTIONS
+from .._recipes.loading.load import load
+from .._recipes.loading.recipe import Option, Recipe, State
+from .._recipes.loading.schema import DNS_LABEL, RESERVED_RECIPES
+from .._recipes.loading.standard import STANDARD_OPTIONS
+from .._recipes.templates.documents import lines_of
+from .._recipes.templates.overlay import RECIPE_FILE
 from .._schema.problems import describe
 from .chart_archive import CHART_FILE
 from .chart_format import ChartFormat

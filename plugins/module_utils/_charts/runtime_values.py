@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .._recipes.render_facts import RenderFacts
+from .._recipes.templates.render_facts import RenderFacts
 
 GROUP_NAMES = {
     "driverBuild": "driver-build",

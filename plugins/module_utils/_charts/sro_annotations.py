@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from .._errors import InvalidInput
 from .._json import Obj
-from .._recipes.manifests import title
+from .._recipes.templates.manifests import title
 from .._schema.problems import suggest
 
 DOMAIN = "specialresource.openshift.io"

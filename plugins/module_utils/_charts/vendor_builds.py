@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .._json import Obj
-from .._recipes.manifests import pod_template
-from .._recipes.render_facts import RenderFacts
+from .._recipes.templates.manifests import pod_template
+from .._recipes.templates.render_facts import RenderFacts
 from .sro_annotations import VENDOR, annotations_of, in_text
 
 _KIND = re.compile(r"""^\s*(?:- )?kind:\s*["']?(?P<kind>BuildConfig|DaemonSet)\b""", re.MULTILINE)

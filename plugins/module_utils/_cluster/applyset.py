@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from .._json import Obj
-from .api_errors import ApiError
-from .client import Client
-from .kinds import Kind
-from .objects import ObjectKey, key_of
+from .api_client.api_errors import ApiError
+from .api_client.client import Client
+from .api_objects.kinds import Kind
+from .api_objects.objects import ObjectKey, key_of
 
 
 def applyset_id(name: str, namespace: str, kind: str, group: str) -> str:

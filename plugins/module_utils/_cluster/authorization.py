@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from .api_errors import ApiError, Forbidden, NotFound
-from .client import Client
-from .decoding import read_review
-from .kinds import Kind
-from .transport import ApiRequest
+from .api_client.api_errors import ApiError, Forbidden, NotFound
+from .api_client.client import Client
+from .api_client.decoding import read_review
+from .api_client.transport import ApiRequest
+from .api_objects.kinds import Kind
 
 _API = "authorization.k8s.io/v1"
 _KIND = Kind(

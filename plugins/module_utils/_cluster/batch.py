@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .._json import Obj
-from .api_errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound
-from .client import Client
-from .kinds import Kind
+from .api_client.api_errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound
+from .api_client.client import Client
+from .api_objects.kinds import Kind
 
 WORKERS = 8
 # How often a list of finalizers that somebody else changes meanwhile is tried.

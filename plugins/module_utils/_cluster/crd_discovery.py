@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 from .._errors import EnablementError
 from .._json import Obj
-from .api_errors import UnknownKind
-from .client import Client
-from .watch import WatchHub
+from .api_client.api_errors import UnknownKind
+from .api_client.client import Client
+from .api_client.watch import WatchHub
 
 ESTABLISHED_S = 60.0
 _TICK_S = 1.0

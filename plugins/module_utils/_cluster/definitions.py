@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._json import Obj
-from .client import Client
+from .api_client.client import Client
+from .api_objects.kinds import Kind
 from .crd_discovery import wait_until_served
 from .executing import execute
-from .kinds import Kind
 from .planning import plan
 
 TEXT: Obj = {"type": "string"}

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from .._json import Obj
 from .._times import micro_timestamp
-from .api_errors import AlreadyExists, ApiError, NotFound
-from .client import Client
-from .kinds import Kind
-from .labels import DOMAIN
-from .rights import CLUSTER, Right
+from .api_client.api_errors import AlreadyExists, ApiError, NotFound
+from .api_client.client import Client
+from .api_client.rights import CLUSTER, Right
+from .api_objects.kinds import Kind
+from .api_objects.labels import DOMAIN
 
 EVENT = Kind("events.k8s.io", "v1", "Event", "events", namespaced=True)
 # Where the API server wants Events on objects that are in no namespace.

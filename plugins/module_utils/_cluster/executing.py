@@ -14,12 +14,12 @@ from functools import partial
 from typing import Any
 
 from .._errors import EnablementError
-from .api_errors import ApiError, LockHeld, NotFound
-from .changes import Change
-from .client import Client
+from .api_client.api_errors import ApiError, LockHeld, NotFound
+from .api_client.client import Client
+from .api_objects.changes import Change
+from .api_objects.objects import ObjectKey
+from .api_objects.ranks import DEFINITIONS, by_rank
 from .crd_discovery import wait_until_served
-from .objects import ObjectKey
-from .ranks import DEFINITIONS, by_rank
 from .removal import delete_and_wait
 
 GONE_S = 300.0

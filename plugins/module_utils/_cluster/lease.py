@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 from .._json import Obj
 from .._times import micro_timestamp, seconds, timestamp
-from .api_errors import AlreadyExists, Conflict, LockHeld, NotFound, Unreachable
-from .client import Client
-from .kinds import Kind
-from .labels import DOMAIN, HOLDER_INFO_ANNOTATION, LOCK_NAMESPACE
-from .rights import CLUSTER, LOCKS, OF_RECIPE, Right
+from .api_client.api_errors import AlreadyExists, Conflict, LockHeld, NotFound, Unreachable
+from .api_client.client import Client
+from .api_client.rights import CLUSTER, LOCKS, OF_RECIPE, Right
+from .api_objects.kinds import Kind
+from .api_objects.labels import DOMAIN, HOLDER_INFO_ANNOTATION, LOCK_NAMESPACE
 
 LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases", namespaced=True)
 NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)

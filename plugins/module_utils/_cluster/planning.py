@@ -14,12 +14,12 @@ from functools import partial
 
 from .._errors import EnablementError
 from .._json import Obj
-from .api_errors import ApiError, Forbidden, Invalid, NotFound, UnknownKind
-from .changes import Change, as_stored, contains, overlaid
-from .client import Client
-from .labels import OWNERSHIP, PART_OF_LABEL
-from .managers import foreign_fields
-from .objects import ObjectKey, key_of, without_noise
+from .api_client.api_errors import ApiError, Forbidden, Invalid, NotFound, UnknownKind
+from .api_client.client import Client
+from .api_objects.changes import Change, as_stored, contains, overlaid
+from .api_objects.labels import OWNERSHIP, PART_OF_LABEL
+from .api_objects.managers import foreign_fields
+from .api_objects.objects import ObjectKey, key_of, without_noise
 
 _IMMUTABLE = re.compile(
     r"immutable|may not (be )?change|cannot (be )?change|updates to .* are forbidden", re.IGNORECASE

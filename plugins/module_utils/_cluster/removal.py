@@ -13,12 +13,12 @@ from functools import partial
 
 from .._errors import EnablementError
 from .._json import Obj
-from .api_errors import ApiError
-from .client import Client
-from .kinds import Kind
-from .objects import ObjectKey
-from .ranks import WORKLOADS, by_rank, rank_of
-from .watch import WatchHub
+from .api_client.api_errors import ApiError
+from .api_client.client import Client
+from .api_client.watch import WatchHub
+from .api_objects.kinds import Kind
+from .api_objects.objects import ObjectKey
+from .api_objects.ranks import WORKLOADS, by_rank, rank_of
 
 _TICK_S = 1.0
 _SHOWN = 5

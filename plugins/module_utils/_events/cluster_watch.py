@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 
-from .._cluster.api_errors import UnknownKind, Unreachable
-from .._cluster.client import Client
-from .._cluster.identity import identify
-from .._cluster.rights import CLUSTER, Right
-from .._cluster.watch import WatchEvent, WatchHub
+from .._cluster.api_client.api_errors import UnknownKind, Unreachable
+from .._cluster.api_client.client import Client
+from .._cluster.api_client.identity import identify
+from .._cluster.api_client.rights import CLUSTER, Right
+from .._cluster.api_client.watch import WatchEvent, WatchHub
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._rmd.objects.operator_names import WORKLOAD

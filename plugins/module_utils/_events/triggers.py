@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._cluster.labels import KERNEL, fact_label
+from .._cluster.api_objects.labels import KERNEL, fact_label
 from .._nodes.facts import NodeFacts
 from .._nodes.groups import make_id
 from .._nodes.selectors import LabelSet, matches, parse_selector

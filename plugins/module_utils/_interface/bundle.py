@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .._charts.chart_archive import CHART_FILE
 from .._errors import InvalidInput
-from .._recipes.overlay import RECIPE_FILE, extended_by, with_base
+from .._recipes.templates.overlay import RECIPE_FILE, extended_by, with_base
 from .recipe_store import FileStore, RecipeStore
 
 Stores = Sequence[RecipeStore]

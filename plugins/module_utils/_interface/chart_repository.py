@@ -13,8 +13,8 @@ from urllib.parse import urljoin
 
 from .._charts.chart_archive import chart_files, choose_version
 from .._errors import InvalidInput
-from .._recipes.documents import parse
-from .._recipes.recipe_archive import MOST_BYTES
+from .._recipes.loading.recipe_archive import MOST_BYTES
+from .._recipes.templates.documents import parse
 
 INDEX = "index.yaml"
 

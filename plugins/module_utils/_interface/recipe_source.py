@@ -17,9 +17,9 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from .._builds.registry_policy import given_policy, read_config
-from .._cluster.client import Client
+from .._cluster.api_client.client import Client
 from .._errors import InvalidInput
-from .._recipes.recipe_archive import MOST_BYTES, unpack
+from .._recipes.loading.recipe_archive import MOST_BYTES, unpack
 from .._registry.image_client import Registries
 from .._registry.image_names import parse
 from . import arguments

@@ -14,7 +14,7 @@ from typing import Protocol
 from .._charts.chart_archive import CHART_FILE, chart_files, is_subchart
 from .._charts.recipe_reading import is_recipe
 from .._errors import InvalidInput
-from .._recipes.overlay import RECIPE_FILE
+from .._recipes.templates.overlay import RECIPE_FILE
 
 MAX_BYTES = 1_000_000
 # The one hidden file that counts: it says which files are no part of a chart.

@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from .._cluster.client import connect
+from .._cluster.api_client.client import connect
 from .._errors import InvalidInput
 from .._events.cluster_watch import ClusterWatch
 from .arguments import CLUSTER_EVENTS

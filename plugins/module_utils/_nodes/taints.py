@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._cluster.labels import summary_label, taints_annotation
+from .._cluster.api_objects.labels import summary_label, taints_annotation
 from .._errors import InvalidInput
 from .._json import Obj
 

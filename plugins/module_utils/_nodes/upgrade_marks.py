@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
-from .._cluster.labels import summary_label, upgrade_annotation
+from .._cluster.api_objects.labels import summary_label, upgrade_annotation
 from .._json import Obj
 from .facts import NodeFacts
 from .taints import EXCHANGE, PENDING, QUARANTINE, Taint, is_of_engine, taints_of

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._cluster.client import connect
+from .._cluster.api_client.client import connect
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import parse_pools
 from .._runs.context import RunContext
-from .._states.discover import list_nodes
+from .._states.preparation.discover import list_nodes
 from .kubelet_pools import pool_report
 from .kubelet_reading import (
     ask_kubelets,

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._cluster.api_errors import ApiError, Forbidden, Unauthorized
-from .._cluster.client import Client
+from .._cluster.api_client.api_errors import ApiError, Forbidden, Unauthorized
+from .._cluster.api_client.client import Client
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.expressions import any_holds, parse_selector
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NODE_POOL_LABEL, NodePool, check_membership, machine_config_terms
-from .._states.discover import with_terms
-from .._states.platform import machine_config_objects, node_selectors
+from .._states.preparation.discover import with_terms
+from .._states.preparation.platform import machine_config_objects, node_selectors
 from .kubelet_pools import Declaration
 from .kubelet_settings import declared_settings, not_understood, running_settings
 

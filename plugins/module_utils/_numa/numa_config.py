@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .._cluster.client import Client, connect
+from .._cluster.api_client.client import Client, connect
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool, pool_name
 from .._runs.context import RunContext
-from .._states.discover import list_nodes
-from .._states.platform import machine_config_objects
-from .._states.prepare import Prepared, prepare
+from .._states.preparation.discover import list_nodes
+from .._states.preparation.platform import machine_config_objects
+from .._states.preparation.prepare import Prepared, prepare
 from .._states.record.record_spec import make_spec
 from .kubelet_reading import ask_kubelets, kubelets_at_a_time, nodes_by_pool, read_pools
 from .operator_resources import settings_of

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from .._cluster.api_errors import ApiError, Forbidden, Unauthorized
-from .._cluster.client import Client
-from .._cluster.rights import CLUSTER, OPERANDS, Right
+from .._cluster.api_client.api_errors import ApiError, Forbidden, Unauthorized
+from .._cluster.api_client.client import Client
+from .._cluster.api_client.rights import CLUSTER, OPERANDS, Right
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .._cluster.client import connect
+from .._cluster.api_client.client import connect
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.pools import parse_pools

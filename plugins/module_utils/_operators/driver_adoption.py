@@ -14,14 +14,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from .._cluster.client import Client
-from .._cluster.kinds import Kind
-from .._cluster.labels import TAKEN_OVER_LABEL
-from .._cluster.objects import key_of, updates_on_delete
+from .._cluster.api_client.client import Client
+from .._cluster.api_objects.kinds import Kind
+from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
+from .._cluster.api_objects.objects import key_of, updates_on_delete
 from .._errors import EnablementError
 from .._json import Obj
-from .._states.adopted_pods import put_labels
 from .._states.desired import Desired
+from .._states.on_nodes.adopted_pods import put_labels
 from .operator_survey import owner_of
 
 _GENERATION = "pod-template-generation"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 
-from .._cluster.client import Client
-from .._cluster.labels import TAKEN_OVER_LABEL
+from .._cluster.api_client.client import Client
+from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._runs.context import RunContext

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .._cluster.client import Client, connect
+from .._cluster.api_client.client import Client, connect
 from .._errors import InvalidInput
 from .._json import Obj
 from .._runs.context import RunContext

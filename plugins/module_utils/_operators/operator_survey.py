@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._cluster.client import Client
-from .._cluster.labels import TAKEN_OVER_LABEL
+from .._cluster.api_client.client import Client
+from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
 from .._errors import EnablementError
 from .._json import Obj
 from .gpu_operator import DRIVER, GROUP, KINDS

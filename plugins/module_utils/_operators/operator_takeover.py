@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.rights import CLUSTER, Right
+from .._cluster.api_objects.change_report import name_some
+from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
+from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._cluster.authorization import access
-from .._cluster.change_report import name_some
-from .._cluster.client import Client, connect
-from .._cluster.labels import TAKEN_OVER_LABEL
-from .._cluster.objects import ObjectKey, key_of
-from .._cluster.rights import CLUSTER, Right
 from .._errors import EnablementError
 from .._json import Obj
 from .._runs.context import RunContext
@@ -27,7 +27,7 @@ from .._runs.guard import Guard, given_back
 from .._states import apply
 from .._states.desired import Desired
 from .._states.preflight import of_record, refuse_lacking
-from .._states.prepare import prepare
+from .._states.preparation.prepare import prepare
 from .._states.validate import prove
 from . import driver_adoption
 from .driver_adoption import wait_for

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from .._cluster.objects import ObjectKey
+from .._cluster.api_objects.objects import ObjectKey
 from .._nodes.facts import NodeFacts
 from .feeds import Feed, Watched
 from .queries import Query, QueryResult

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._cluster.labels import STATE_LABEL, VALIDATION_LABEL
-from .._cluster.objects import ObjectKey, key_of
+from .._cluster.api_objects.labels import STATE_LABEL, VALIDATION_LABEL
+from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .feeds import Feed, Watched

@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from .._errors import InvalidInput
-from .filters import Rendered, string
-from .recipe import Build, Compile, Git, Recipe, State
-from .render_facts import Group, RenderFacts
-from .templating import Facts, Templates
+from .loading.recipe import Build, Compile, Git, Recipe, State
+from .templates.filters import Rendered, string
+from .templates.render_facts import Group, RenderFacts
+from .templates.templating import Facts, Templates
 from .variables import cluster_variables, group_variables
 
 _GIT_URL = re.compile(r"https?://[^\s@]+|ssh://\S+|[\w.-]+@[\w.-]+:\S+")

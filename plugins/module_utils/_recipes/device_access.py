@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .recipe import DeviceAccess, Recipe
-from .templating import Facts, Templates
+from .loading.recipe import DeviceAccess, Recipe
+from .templates.templating import Facts, Templates
 
 
 def device_access(recipe: Recipe, each_options: Sequence[Mapping[str, Any]]) -> DeviceAccess:

@@ -11,9 +11,9 @@ from typing import Any
 
 from .._errors import InvalidInput
 from .._json import Obj
-from .manifests import title
-from .recipe import Recipe, State
-from .render_facts import Group, RenderFacts
+from .loading.recipe import Recipe, State
+from .templates.manifests import title
+from .templates.render_facts import Group, RenderFacts
 
 # What is put into pods without the templates' help; of resources and env, the part of one state.
 _INJECTED = ("image_pull_secrets", "tolerations", "priority_class", "proxy")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .recipe import Recipe, State
-from .render_facts import Group, RenderFacts
+from .loading.recipe import Recipe, State
+from .templates.render_facts import Group, RenderFacts
 from .variables import cluster_variables, group_variables
 
 

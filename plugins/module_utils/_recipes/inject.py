@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._cluster.labels import (
+from .._cluster.api_objects.labels import (
     FIELD_MANAGER,
     GROUP_LABEL,
     MANAGED_BY_LABEL,
@@ -24,9 +24,10 @@ from .._cluster.labels import (
 from .._errors import InvalidInput
 from .._json import Obj
 from .._nodes.taints import Taint, operand_tolerations
-from . import affinity, pod_options
-from .manifests import copy_of, group_of, pod_template, title
-from .standard import STANDARD
+from . import affinity
+from .loading.standard import STANDARD
+from .templates import pod_options
+from .templates.manifests import copy_of, group_of, pod_template, title
 
 # A cordoned node's driver is proven too: an upgrade does just that before it opens the node again.
 _CORDONED: Obj = {

@@ -14,14 +14,21 @@ from .._json import Obj
 from .._proofs.proof import Proof
 from .._schema.problems import suggest
 from .building import render_build
-from .lookups import is_looked_up
-from .manifests import identity, title
-from .recipe import Recipe
-from .render_facts import Group, RenderedObject, RenderedState, RenderFacts, Skipped, itself
+from .loading.lookups import is_looked_up
+from .loading.recipe import Recipe
 from .renderer import StateRenderer, remedy_proof
 from .requirements import Enabled
 from .sample import SAMPLE_GROUPS
 from .switches import enabled_states
+from .templates.manifests import identity, title
+from .templates.render_facts import (
+    Group,
+    RenderedObject,
+    RenderedState,
+    RenderFacts,
+    Skipped,
+    itself,
+)
 from .variables import cluster_variables
 
 __all__ = [

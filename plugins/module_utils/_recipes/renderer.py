@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from .._cluster.labels import AGENT_CONFIGURATION, KERNEL, fact_label, gate_label
+from .._cluster.api_objects.labels import AGENT_CONFIGURATION, KERNEL, fact_label, gate_label
 from .._errors import InvalidInput
 from .._json import Obj, content_hash
 from .._nodes.groups import DEFAULT
@@ -22,8 +22,7 @@ from .._schema.problems import Problems
 from .._schema.shapes import is_template
 from . import inject
 from .differences import differing, differing_in_pods, first_difference, not_alike, refuse_names
-from .manifests import ObjectId, identity, manifests_in, pod_template, title
-from .overlay import place_of
+from .loading.recipe import Recipe, State
 from .readiness.agent_objects import agent_configuration, agent_objects
 from .readiness.node_agent.configuration import AgentConfiguration
 from .readiness.node_readiness import (
@@ -34,8 +33,11 @@ from .readiness.node_readiness import (
     runs_pod,
     validator,
 )
-from .recipe import Recipe, State
-from .render_facts import (
+from .requirements import Enabled, chosen_labels, gating_states, node_label_sets
+from .switches import enabled_states, is_enabled
+from .templates.manifests import ObjectId, identity, manifests_in, pod_template, title
+from .templates.overlay import place_of
+from .templates.render_facts import (
     Group,
     RenderedObject,
     RenderedState,
@@ -43,9 +45,7 @@ from .render_facts import (
     Skipped,
     builtin_scope,
 )
-from .requirements import Enabled, chosen_labels, gating_states, node_label_sets
-from .switches import enabled_states, is_enabled
-from .templating import Templates
+from .templates.templating import Templates
 from .variables import (
     GROUP_NAMES,
     cluster_variables,

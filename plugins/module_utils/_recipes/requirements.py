@@ -12,8 +12,8 @@ from .._errors import InvalidInput
 from .._nodes.system import FEATURES
 from .._proofs.catalog import KINDS
 from .._proofs.proof import Proof
-from .filters import string
-from .recipe import Recipe
+from .loading.recipe import Recipe
+from .templates.filters import string
 
 # Whether a state is enabled: on some groups of nodes, on others not, or the same on all.
 Enabled = Mapping[str, frozenset[bool]]

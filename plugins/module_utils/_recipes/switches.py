@@ -9,10 +9,10 @@ from __future__ import annotations
 from .._errors import InvalidInput
 from .._schema.shapes import is_template
 from .differences import refuse_differing
-from .recipe import Recipe, State
-from .render_facts import Group, RenderFacts
+from .loading.recipe import Recipe, State
 from .sample import SAMPLE_GROUPS
-from .templating import Templates
+from .templates.render_facts import Group, RenderFacts
+from .templates.templating import Templates
 from .variables import cluster_variables, group_variables
 
 _VALUES = {"true": True, "false": False}

@@ -13,10 +13,10 @@ from typing import Any, NoReturn
 
 from .._errors import InvalidInput
 from .._nodes.groups import DEFAULT
-from .lookups import is_looked_up
-from .recipe import Recipe, State
-from .render_facts import Group, RenderFacts
-from .templating import Facts, Templates, absent
+from .loading.lookups import is_looked_up
+from .loading.recipe import Recipe, State
+from .templates.render_facts import Group, RenderFacts
+from .templates.templating import Facts, Templates, absent
 
 # Variables that differ between groups of nodes -> the facet that a state has to be made per to have
 # them ("": any). A file that uses one of them is rendered once for each group.

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._cluster.client import Client, connect
-from .._cluster.diff import make_diff
-from .._cluster.object_conditions import condition
+from .._cluster.api_client.client import Client, connect
+from .._cluster.api_objects.diff import make_diff
+from .._cluster.api_objects.object_conditions import condition
 from .._json import Obj
 from .._runs.context import RunContext
 from .objects.operator_names import CONFIG, CONFIG_NAME, HOME_NAMESPACE

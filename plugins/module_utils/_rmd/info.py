@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from .._cluster.client import Client, connect
+from .._cluster.api_client.client import Client, connect
 from .._json import Obj
 from .._runs.context import RunContext
 from .daemon.daemons import select_nodes

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Optional
 
-from .._cluster.client import Client
+from .._cluster.api_client.client import Client
 from .daemon.daemons import open_daemons
 from .nodes.agents import find_agents
 from .nodes.node_fleet import Fleet

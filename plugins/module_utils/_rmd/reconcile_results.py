@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .._cluster.changes import Change
-from .._cluster.diff import make_diff
-from .._cluster.objects import key_of
+from .._cluster.api_objects.changes import Change
+from .._cluster.api_objects.diff import make_diff
+from .._cluster.api_objects.objects import key_of
 from .._errors import EnablementError
 from .._json import Obj
 from .._runs.context import RunContext

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._cluster.client import Client, connect
+from .._cluster.api_client.client import Client, connect
 from .._json import Obj
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._cluster import batch
-from .._cluster.client import Client, connect
-from .._cluster.diff import make_diff
-from .._cluster.object_conditions import condition
+from .._cluster.api_client.client import Client, connect
+from .._cluster.api_objects.diff import make_diff
+from .._cluster.api_objects.object_conditions import condition
 from .._errors import EnablementError
 from .._json import Obj
 from .._runs.context import RunContext

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+from .._cluster.api_client.rights import CLUSTER, LOCKS, READ, WRITE, Right
 from .._cluster.events import EVENT
-from .._cluster.rights import CLUSTER, LOCKS, READ, WRITE, Right
 
 # The recipe that needs them, whose lock is taken for all that is written.
 RECIPE = "intel-rmd"

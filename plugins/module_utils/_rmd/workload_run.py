@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-from .._cluster.client import connect
-from .._cluster.diff import make_diff
+from .._cluster.api_client.client import connect
+from .._cluster.api_objects.diff import make_diff
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.cpuset import parse_cores

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from .._cluster.change_report import report_changes
-from .._cluster.changes import Change
-from .._cluster.diff import Diff, render_diff, report_diffs
+from .._cluster.api_objects.change_report import report_changes
+from .._cluster.api_objects.changes import Change
+from .._cluster.api_objects.diff import Diff, render_diff, report_diffs
 from .._json import Obj
 
 MOST_SHOWN = 10

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from .._cluster.client import Client
+from .._cluster.api_client.client import Client
 from .._cluster.lease import RunLock, read
 from .._errors import EnablementError
 from .context import RunContext

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._errors import InvalidInput
 from .._json import Obj
-from .._recipes.documents import parse
+from .._recipes.templates.documents import parse
 from .._runs.context import RunContext
 from .sro_resource import request_of
 

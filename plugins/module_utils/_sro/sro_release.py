@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .._cluster.client import Client, connect
-from .._cluster.kinds import Kind
-from .._cluster.labels import APPLYSET_ID_LABEL, PART_OF_LABEL
-from .._cluster.objects import ObjectKey, key_of
+from .._cluster.api_client.client import Client, connect
+from .._cluster.api_objects.kinds import Kind
+from .._cluster.api_objects.labels import APPLYSET_ID_LABEL, PART_OF_LABEL
+from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._errors import EnablementError
 from .._json import Obj
 from .._runs.context import RunContext

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._json import Obj
-from .._recipes.schema import DNS_LABEL
+from .._recipes.loading.schema import DNS_LABEL
 from .._schema.problems import Problems
 from .._schema.shapes import Anything, Flag, Items, Key, MapOf, OneOf, Record, Text
 

@@ -13,33 +13,34 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .._cluster.api_errors import UnknownKind
-from .._cluster.changes import Change
-from .._cluster.client import connect
+from .._cluster.api_client.api_errors import UnknownKind
+from .._cluster.api_client.client import connect
+from .._cluster.api_objects.changes import Change
+from .._cluster.api_objects.labels import KERNEL, fact_label, state_of
+from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._cluster.executing import execute
-from .._cluster.labels import KERNEL, fact_label, state_of
-from .._cluster.objects import ObjectKey, key_of
 from .._cluster.planning import plan
 from .._json import Obj
 from .._nodes.facts import NodeFacts
-from .._recipes.recipe import State
+from .._recipes.loading.recipe import State
 from .._recipes.render import RenderedState, check_recipe, render_images, render_notes
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
-from . import remove, validate
-from .adopted_pods import label_pods
+from . import validate
+from .cleanup import remove
+from .cleanup.ownership import find_owned, gone_states
+from .cleanup.prune import candidates, decide
 from .desired import Desired
-from .foreign import refuse_foreign_plugin, refuse_rival_plugins, refuse_rivals
 from .later_changes import LaterChanges
-from .ownership import find_owned, gone_states
+from .on_nodes.adopted_pods import label_pods
+from .on_nodes.strays import refuse_left_out_in_use
 from .preflight import refuse_missing_rights
-from .prepare import choose, prepare, tell_differences, with_requirements
-from .prune import candidates, decide
+from .preparation.foreign import refuse_foreign_plugin, refuse_rival_plugins, refuse_rivals
+from .preparation.prepare import choose, prepare, tell_differences, with_requirements
+from .preparation.shared import refuse_shared
+from .preparation.tags import Tags
 from .record import adopted, record_spec, record_store
-from .shared import refuse_shared
 from .staging import Stage, Staged, acts, divide, members_of
-from .strays import refuse_left_out_in_use
-from .tags import Tags
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,20 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any
 
-from .._cluster.client import Client
+from .._cluster.api_client.client import Client
 from .._json import Obj
 from .._nodes.discovery import Discovery
 from .._nodes.facts import NodeFacts
-from .._recipes.recipe import ALL_NODES, Recipe
+from .._recipes.loading.recipe import ALL_NODES, Recipe
 from .._recipes.render import RenderedState, RenderFacts, render_state
 from .._recipes.requirements import Enabled, gating_states, required_states
 from .._recipes.switches import enabled_states
-from . import discover
-from .foreign import foreign_plugins, is_plugin, rivals_of
-from .image_facts import with_images
-from .prepare import Prepared, render_facts
+from .on_nodes.strays import Strays, find_strays
+from .preparation import discover
+from .preparation.foreign import foreign_plugins, is_plugin, rivals_of
+from .preparation.image_facts import with_images
+from .preparation.prepare import Prepared, render_facts
 from .staging import StateOrder
-from .strays import Strays, find_strays
 from .validation.phases import StatePlan
 from .validation.state_plans import make_plans
 

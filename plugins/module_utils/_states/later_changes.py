@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .._cluster.api_errors import LockHeld, UnknownKind, Unreachable
-from .._cluster.changes import Change
-from .._cluster.client import Client
+from .._cluster.api_client.api_errors import LockHeld, UnknownKind, Unreachable
+from .._cluster.api_client.client import Client
+from .._cluster.api_objects.changes import Change
 from .._cluster.executing import execute
 from .._errors import EnablementError
 from .._nodes.facts import NodeFacts

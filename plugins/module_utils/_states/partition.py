@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._cluster.api_errors import ApiError
+from .._cluster.api_client.api_errors import ApiError
+from .._cluster.api_client.client import Client, connect
+from .._cluster.api_objects.change_report import count_nodes, name_some
+from .._cluster.api_objects.changes import Change
+from .._cluster.api_objects.labels import PART_OF_LABEL, RECIPE_LABEL
+from .._cluster.api_objects.objects import key_of
 from .._cluster.authorization import access
-from .._cluster.change_report import count_nodes, name_some
-from .._cluster.changes import Change
-from .._cluster.client import Client, connect
 from .._cluster.executing import execute
-from .._cluster.labels import PART_OF_LABEL, RECIPE_LABEL
-from .._cluster.objects import key_of
 from .._cluster.planning import plan
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
@@ -32,11 +32,11 @@ from .._nodes.taints import (
 )
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
-from .discover import list_nodes
-from .holders import LIVING
-from .node_taints import find_patches, write_taints
+from .on_nodes.holders import LIVING
+from .on_nodes.node_taints import find_patches, write_taints
 from .preflight import of_changes, of_record, refuse_lacking
-from .prepare import Prepared, prepare
+from .preparation.discover import list_nodes
+from .preparation.prepare import Prepared, prepare
 from .priority_classes import class_objects, default_classes, owned_classes
 from .record import record_spec, record_store
 

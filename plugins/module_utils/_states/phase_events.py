@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._cluster import events
-from .._cluster.client import Client
+from .._cluster.api_client.client import Client
 from .._cluster.events import Occurrence
 from .._nodes.facts import NodeFacts
 from .._runs.context import RunContext

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 
-from .._cluster.api_errors import UnknownKind
+from .._cluster.api_client.api_errors import UnknownKind
+from .._cluster.api_client.client import Client
+from .._cluster.api_objects.changes import Change
+from .._cluster.api_objects.kinds import Kind
+from .._cluster.api_objects.labels import LOCK_NAMESPACE
 from .._cluster.authorization import AccessReview, access, missing
-from .._cluster.changes import Change
-from .._cluster.client import Client
 from .._cluster.definitions import kinds_in
-from .._cluster.kinds import Kind
-from .._cluster.labels import LOCK_NAMESPACE
 from .._cluster.lease import LEASE
 from .._errors import EnablementError
 from .desired import Desired

@@ -8,10 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._cluster.client import Client
-from .._cluster.labels import FIELD_MANAGER, MANAGED_BY_LABEL, PART_OF_LABEL, RECIPE_LABEL
-from .._cluster.objects import ObjectKey, key_of
-from .._cluster.rights import CLUSTER, READ, WRITE, Right
+from .._cluster.api_client.client import Client
+from .._cluster.api_client.rights import CLUSTER, READ, WRITE, Right
+from .._cluster.api_objects.labels import (
+    FIELD_MANAGER,
+    MANAGED_BY_LABEL,
+    PART_OF_LABEL,
+    RECIPE_LABEL,
+)
+from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._errors import InvalidInput
 from .._json import Obj
 

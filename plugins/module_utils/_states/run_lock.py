@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._cluster.client import connect
+from .._cluster.api_client.client import connect
 from .._cluster.lease import RunLock, read
 from .._json import Obj
 from .._runs.context import RunContext

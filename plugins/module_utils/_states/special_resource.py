@@ -9,29 +9,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from .._cluster.change_report import name_some
-from .._cluster.changes import Change
-from .._cluster.client import Client, connect
+from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.rights import CLUSTER, Right
+from .._cluster.api_objects.change_report import name_some
+from .._cluster.api_objects.changes import Change
+from .._cluster.api_objects.labels import BUILD_LABEL, PART_OF_LABEL, RECIPE_LABEL, VALIDATION_LABEL
+from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._cluster.executing import execute
-from .._cluster.labels import BUILD_LABEL, PART_OF_LABEL, RECIPE_LABEL, VALIDATION_LABEL
-from .._cluster.objects import ObjectKey, key_of
 from .._cluster.removal import delete_and_wait
-from .._cluster.rights import CLUSTER, Right
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
-from .._recipes.lookups import is_looked_up
+from .._recipes.loading.lookups import is_looked_up
 from .._runs.context import RunContext
 from .._runs.guard import Guard
 from .._times import timestamp
 from . import phase_events
-from .leftovers import clear_marks, find_marked
-from .prepare import Prepared, prepare
+from .cleanup.prune import DEFINITION
+from .cleanup.removal_report import brought_definitions, find_kept, report_removal
+from .on_nodes.leftovers import clear_marks, find_marked
+from .preparation.prepare import Prepared, prepare
 from .priority_classes import owned_classes
-from .prune import DEFINITION
 from .record import adopted, image_entries, record_spec, record_store
 from .record.crd import API_VERSION, KIND, NAME, RECORD
 from .record.record_status import in_public, make_status, with_last_look, with_proven
-from .removal_report import brought_definitions, find_kept, report_removal
 
 _LAST_LOOK = "lastChecked"
 _OF_RUNS = (

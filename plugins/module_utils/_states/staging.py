@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from .._cluster.changes import Change
-from .._cluster.labels import GROUP_LABEL, state_of
-from .._cluster.objects import ObjectKey, key_of
-from .._cluster.ranks import WORKLOADS, rank_of
+from .._cluster.api_objects.changes import Change
+from .._cluster.api_objects.labels import GROUP_LABEL, state_of
+from .._cluster.api_objects.objects import ObjectKey, key_of
+from .._cluster.api_objects.ranks import WORKLOADS, rank_of
 
 # They do nothing by themselves, or not before node affinity lets them.
 _INERT = frozenset({"DaemonSet", "PodDisruptionBudget", "Service"})

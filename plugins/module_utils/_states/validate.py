@@ -10,26 +10,26 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any, TypeVar
 
-from .._cluster.api_errors import ApiError, Unreachable
-from .._cluster.change_report import count_nodes, report_labels
-from .._cluster.client import connect
-from .._cluster.labels import RECIPE_LABEL, VALIDATION_LABEL
+from .._cluster.api_client.api_errors import ApiError, Unreachable
+from .._cluster.api_client.client import connect
+from .._cluster.api_objects.change_report import count_nodes, report_labels
+from .._cluster.api_objects.labels import RECIPE_LABEL, VALIDATION_LABEL
 from .._errors import EnablementError
 from .._json import Obj
 from .._nodes.upgrade_marks import upgrade_rows
 from .._proofs.queries import StartPod
 from .._proofs.snapshot import node_of
-from .._recipes.recipe import State
+from .._recipes.loading.recipe import State
 from .._recipes.render import render_pod
 from .._runs.context import RunContext
 from .._runs.guard import Guard
 from .._times import seconds
 from . import phase_events
 from .desired import Desired
-from .holders import find_holders
 from .later_changes import LaterChanges
-from .leftovers import clear_marks
-from .prepare import choose, prepare
+from .on_nodes.holders import find_holders
+from .on_nodes.leftovers import clear_marks
+from .preparation.prepare import choose, prepare
 from .record import record_store
 from .special_resource import write_report
 from .validation import table

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from .._cluster.client import connect
-from .._cluster.identity import identify
+from .._cluster.api_client.client import connect
+from .._cluster.api_client.identity import identify
 from .._json import Obj
 from .._runs.context import RunContext
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from .._cluster.labels import RECIPE_LABEL
+from .._cluster.api_objects.labels import RECIPE_LABEL
 from .._json import Obj
 from .._nodes.taints import Taint, is_tolerated
-from .._states.holders import asked_for
+from .._states.on_nodes.holders import asked_for
 
 _MIRROR = "kubernetes.io/config.mirror"
 _ENDED = ("Succeeded", "Failed")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .._cluster.client import Client
-from .._cluster.objects import ObjectKey, updates_on_delete
+from .._cluster.api_client.client import Client
+from .._cluster.api_objects.objects import ObjectKey, updates_on_delete
 from .._json import Obj
 from .._proofs.snapshot import ClusterSnapshot
 from .._states.validation.phases import StatePlan

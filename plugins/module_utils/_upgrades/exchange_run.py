@@ -10,19 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .._charts.recipe_reading import read_recipe
+from .._cluster.api_client.client import Client
+from .._cluster.api_objects.change_report import name_some
 from .._cluster.authorization import access
-from .._cluster.change_report import name_some
-from .._cluster.client import Client
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
-from .._recipes.instances import as_instance
-from .._recipes.options import resolve
-from .._recipes.recipe import Recipe
+from .._recipes.loading.instances import as_instance
+from .._recipes.loading.options import resolve
+from .._recipes.loading.recipe import Recipe
 from .._runs.context import RunContext
 from .._runs.guard import Guard
 from .._states.desired import Desired
 from .._states.preflight import of_record, refuse_lacking
-from .._states.prepare import prepare
+from .._states.preparation.prepare import prepare
 from .._states.record import record_store
 from .._states.validate import prove
 from .exchange_choice import ExchangeChoice

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from .._cluster.labels import gate_label
+from .._cluster.api_objects.labels import gate_label
 from .._nodes.upgrade_marks import QUARANTINED, REMEDY
 from .._states.validation.node_marks import DEGRADED
 from .._states.validation.phases import BROKEN, Result

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
-from .._cluster.api_errors import ApiError
-from .._cluster.change_report import name_some
+from .._cluster.api_client.api_errors import ApiError
+from .._cluster.api_objects.change_report import name_some
 from .._nodes.facts import NodeFacts
 from .._nodes.upgrade_marks import DONE, QUARANTINED, UPGRADING
 from .._runs.context import RunContext

@@ -14,11 +14,17 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Protocol
 
-from .._cluster.api_errors import AlreadyExists, ApiError, Conflict, NotFound, Unreachable
-from .._cluster.client import Client
-from .._cluster.labels import VALIDATION_LABEL, summary_label
-from .._cluster.objects import ObjectKey
-from .._cluster.watch import WatchHub
+from .._cluster.api_client.api_errors import (
+    AlreadyExists,
+    ApiError,
+    Conflict,
+    NotFound,
+    Unreachable,
+)
+from .._cluster.api_client.client import Client
+from .._cluster.api_client.watch import WatchHub
+from .._cluster.api_objects.labels import VALIDATION_LABEL, summary_label
+from .._cluster.api_objects.objects import ObjectKey
 from .._json import Obj
 from .._nodes.taints import EXCHANGE, Taint
 from .._nodes.upgrade_marks import (
@@ -29,9 +35,9 @@ from .._nodes.upgrade_marks import (
     NodeUpgrade,
     read_upgrade,
 )
-from .._recipes.recipe import REBOOT_NODE, RESTART_DRIVER
-from .._states.claiming_pods import ClaimingPods
-from .._states.node_upgrades import write_upgrade
+from .._recipes.loading.recipe import REBOOT_NODE, RESTART_DRIVER
+from .._states.on_nodes.claiming_pods import ClaimingPods
+from .._states.on_nodes.node_upgrades import write_upgrade
 from .._times import timestamp
 from .._verdicts.pod_status import last_line
 from .device_users import KEPT, DeviceUse, DeviceUser, DrainRules, device_users

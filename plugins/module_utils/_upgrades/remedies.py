@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .._recipes.recipe import REBOOT_NODE
+from .._recipes.loading.recipe import REBOOT_NODE
 from .._times import seconds
 
 DAY_S = 86400.0

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .._cluster.client import Client, connect
+from .._cluster.api_client.client import Client, connect
 from .._json import Obj
 from .._nodes.upgrade_marks import QUARANTINED, NodeUpgrade, read_upgrade
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .._states.desired import Desired
-from .._states.node_upgrades import write_upgrade
+from .._states.on_nodes.node_upgrades import write_upgrade
 from .._times import timestamp
 from .exchange_run import (
     PROVING,

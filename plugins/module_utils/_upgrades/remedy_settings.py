@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .._errors import InvalidInput
-from .._states.prepare import Prepared
+from .._states.preparation.prepare import Prepared
 from .node_exchange import ExchangeSettings
 from .remedies import RemedyRules, possible
 from .upgrade_settings import exchange_settings

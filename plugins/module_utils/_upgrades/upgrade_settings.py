@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._errors import InvalidInput
-from .._states.prepare import Prepared
+from .._states.preparation.prepare import Prepared
 from .device_users import DeviceUse, DrainRules
 from .maintenance_window import MaintenanceWindow, parse_window
 from .node_exchange import ExchangeSettings, Reboot

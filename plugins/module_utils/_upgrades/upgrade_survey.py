@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .._cluster.api_errors import Forbidden
-from .._cluster.client import Client
-from .._cluster.labels import gate_label, summary_label
-from .._cluster.rights import CLUSTER, Right
+from .._cluster.api_client.api_errors import Forbidden
+from .._cluster.api_client.client import Client
+from .._cluster.api_client.rights import CLUSTER, Right
+from .._cluster.api_objects.labels import gate_label, summary_label
 from .._json import Obj
 from .._nodes.taints import EXCHANGE, Taint
 from .._nodes.upgrade_marks import QUARANTINED, REMEDY, UPGRADING, NodeUpgrade, read_upgrade
 from .._proofs.snapshot import ClusterSnapshot, node_of
 from .._recipes.render import render_remedy
-from .._states.claiming_pods import ClaimingPods
 from .._states.desired import Desired
+from .._states.on_nodes.claiming_pods import ClaimingPods
 from .device_users import KEPT, DeviceUser, device_users
 from .driver_pods import DriverPod, DriverPods
 from .node_exchange import ExchangeSettings

@@ -29,8 +29,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.lookup
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
     BuildSettings,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import connect
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import BUILD_LABEL
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    connect,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
+    BUILD_LABEL,
+)
 from tests.cluster import Cluster
 from tests.cluster.builds_api.pushing import use_registry
 from tests.cluster.images import ensure_image

@@ -18,7 +18,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.lookup
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
     BuildSettings,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    connect,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 from tests.cluster import Cluster
 from tests.cluster.paths import registry_folder

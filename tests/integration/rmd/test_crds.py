@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     Client,
     connect,
 )

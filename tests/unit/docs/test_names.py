@@ -21,6 +21,7 @@ UTILS = [
 GLOSSARY = REPO / "docs" / "contributing" / "glossary.md"
 FIELD_TERMS = Path(__file__).with_name("field_terms.txt")
 MOST_TERMS = 30
+MOST_MODULES = 25
 SIMULATION = (REPO / "tests" / "cluster", REPO / "tests" / "unit" / "cluster")
 PLAY = re.compile(r"(?<![a-z])play(s|ed|er|ers|ing)?(?![a-z])", re.IGNORECASE)
 
@@ -73,6 +74,11 @@ def test_no_two_modules_have_one_basename() -> None:
 def test_no_two_classes_have_one_name() -> None:
     counts = Counter(name for path in UTILS for name in classes(path))
     assert [name for name, count in counts.items() if count > 1] == []
+
+
+def test_no_folder_has_more_modules_than_one_looks_through() -> None:
+    counts = Counter(str(path.parent.relative_to(REPO)) for path in UTILS)
+    assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
 
 
 def test_every_word_is_known() -> None:

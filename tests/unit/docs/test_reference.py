@@ -18,10 +18,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface imp
     public_variables,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs import advice
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.standard import (
     STANDARD_OPTIONS,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.state_roles import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.state_roles import (
     ROLES,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record import (

@@ -16,16 +16,22 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.bun
     read_bundle,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import FACETS
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.lookups import settled
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.lookups import (
+    settled,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    Recipe,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     check_recipe,
     render_images,
     render_pod,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
     RenderedState,
     RenderFacts,
 )

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.lookups import settled
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.lookups import (
+    settled,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     render_images,
 )

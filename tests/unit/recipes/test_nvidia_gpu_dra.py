@@ -10,8 +10,10 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    Recipe,
+)
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import REPO
 
 RECIPES = REPO / "recipes"

@@ -16,7 +16,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.build
     RenderedBuild,
     render_build,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.lookups import settled
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.lookups import (
+    settled,
+)
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import GROUPS
 
 REPOSITORY = "registry.example/gpu/driver"

@@ -21,10 +21,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rig
 from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rights.roles import (
     rules,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import OWNERSHIP
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.rights import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.rights import (
     CLUSTER,
     Right,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
+    OWNERSHIP,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (

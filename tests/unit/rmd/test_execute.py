@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.daemon_client import (
     Daemon,
 )

@@ -12,30 +12,23 @@ from ..._builds import cluster_registries, credentials, prediction
 from ..._builds.builders import buildconfig, job
 from ..._builds.builders import cluster as builders
 from ..._builds.lookups import imagestream
-from ..._cluster import events, identity, lease
-from ..._cluster.kinds import plural_of
-from ..._cluster.rights import CLUSTER, OF_RECIPE, OPERANDS, READ, Right
+from ..._cluster import events, lease
+from ..._cluster.api_client import identity
+from ..._cluster.api_client.rights import CLUSTER, OF_RECIPE, OPERANDS, READ, Right
+from ..._cluster.api_objects.kinds import plural_of
 from ..._events import cluster_watch
 from ..._numa import numa_reading
 from ..._numa.numa_reading import RECIPE as NUMA_RECIPE
 from ..._proofs.catalog import KINDS
 from ..._recipes.checking.api_types import ApiTypes
 from ..._recipes.checking.trial import Made
-from ..._recipes.recipe import Recipe, State
+from ..._recipes.loading.recipe import Recipe, State
 from ..._rmd import rmd_rights
 from ..._rmd.rmd_rights import RECIPE as RMD_RECIPE
-from ..._states import (
-    claiming_pods,
-    discover,
-    foreign,
-    holders,
-    node_patches,
-    platform,
-    priority_classes,
-    runtime_facts,
-    special_resource,
-)
+from ..._states import priority_classes, special_resource
 from ..._states.inventory import node_hosts
+from ..._states.on_nodes import claiming_pods, holders, node_patches
+from ..._states.preparation import discover, foreign, platform, runtime_facts
 from ..._states.record import record_store
 from ..._states.validation import answers, mirror
 from ..._upgrades import upgrade_survey

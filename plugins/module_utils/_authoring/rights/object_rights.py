@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..._cluster.kinds import plural_of
-from ..._cluster.rights import CLUSTER, OPERANDS, READ, WRITE, Right
+from ..._cluster.api_client.rights import CLUSTER, OPERANDS, READ, WRITE, Right
+from ..._cluster.api_objects.kinds import plural_of
 from ..._recipes.checking.api_types import ApiTypes
 from ..._recipes.checking.trial import Made
 

@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..._charts.recipe_reading import read_recipe
-from ..._cluster.labels import OWNERSHIP
-from ..._cluster.rights import Right
+from ..._cluster.api_client.rights import Right
+from ..._cluster.api_objects.labels import OWNERSHIP
 from ..._errors import InvalidInput
 from ..._json import Obj
 from ..._recipes.checking.api_types import ApiTypes
 from ..._recipes.checking.check import check
 from ..._recipes.checking.trial import Made
-from ..._recipes.instances import default_namespace
-from ..._recipes.lookups import is_looked_up, settled
-from ..._recipes.options import resolve
+from ..._recipes.loading.instances import default_namespace
+from ..._recipes.loading.lookups import is_looked_up, settled
+from ..._recipes.loading.options import resolve
 from .manifest_text import as_text
 from .needed import needed_rights
 from .roles import bindings, cluster_roles, namespaced_roles

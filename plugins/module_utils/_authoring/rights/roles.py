@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..._cluster.labels import LOCK_NAMESPACE
-from ..._cluster.rights import CLUSTER, LOCKS, OPERANDS, Right
+from ..._cluster.api_client.rights import CLUSTER, LOCKS, OPERANDS, Right
+from ..._cluster.api_objects.labels import LOCK_NAMESPACE
 from ..._json import Obj
 
 _API_VERSION = "rbac.authorization.k8s.io/v1"

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..._cluster.api_errors import ApiError
-from ..._cluster.kinds import Kind
-from ..._cluster.rights import READ, WRITE, Right
+from ..._cluster.api_client.api_errors import ApiError
+from ..._cluster.api_client.rights import READ, WRITE, Right
+from ..._cluster.api_objects.kinds import Kind
 from ..._json import Obj
 from ..failures import INTERRUPTED, TIMED_OUT, BuildFailure, BuildPhase, classify, failure
 from ..orders import BuildOrder, Built

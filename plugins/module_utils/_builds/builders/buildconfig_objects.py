@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from posixpath import dirname
 from typing import Any
 
-from ..._cluster.labels import GROUP_LABEL
+from ..._cluster.api_objects.labels import GROUP_LABEL
 from ..._json import Obj
 from ..._registry.image_names import parse
 from ..._registry.policy import RegistryPolicy

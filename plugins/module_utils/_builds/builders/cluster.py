@@ -14,10 +14,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..._cluster.api_errors import ApiError, Unauthorized, Unreachable
-from ..._cluster.kinds import Kind
-from ..._cluster.rights import CLUSTER, READ, WRITE, Right
-from ..._cluster.watch import WatchHub
+from ..._cluster.api_client.api_errors import ApiError, Unauthorized, Unreachable
+from ..._cluster.api_client.rights import CLUSTER, READ, WRITE, Right
+from ..._cluster.api_client.watch import WatchHub
+from ..._cluster.api_objects.kinds import Kind
 from ..._json import Obj
 from ..failures import NO_ACCOUNT, TIMED_OUT, BuildFailure, BuildPhase, failure
 from ..orders import BuildOrder, Built

@@ -12,7 +12,7 @@ docs/decisions says what else was thought of.
 from __future__ import annotations
 
 from ..._json import Obj
-from ..._recipes.recipe import Compile
+from ..._recipes.loading.recipe import Compile
 from ..layer import MAX_BYTES
 from ..orders import BuildOrder
 from ..settings import BuildSettings

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..._cluster.api_errors import AlreadyExists, ApiError
-from ..._cluster.kinds import Kind
-from ..._cluster.rights import Right
+from ..._cluster.api_client.api_errors import AlreadyExists, ApiError
+from ..._cluster.api_client.rights import Right
+from ..._cluster.api_objects.kinds import Kind
 from ..._errors import InvalidInput
 from ..._json import Obj
 from ..._verdicts.pod_status import (

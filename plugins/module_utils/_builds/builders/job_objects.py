@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..._cluster.labels import GROUP_LABEL
+from ..._cluster.api_objects.labels import GROUP_LABEL
 from ..._errors import InvalidInput
 from ..._json import Obj
 from ..failures import BuildPhase

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..._cluster.client import Client
+from ..._cluster.api_client.client import Client
 from ..._registry.image_client import Registries
 from ..._registry.policy import RegistryPolicy
 from ..prediction import Prediction

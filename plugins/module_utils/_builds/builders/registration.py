@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..._cluster.client import Client
+from ..._cluster.api_client.client import Client
 from ..settings import BuildSettings
 from .cluster import ClusterBuilder
 from .means import Means

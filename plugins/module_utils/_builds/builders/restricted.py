@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
-from ..._cluster.api_errors import ApiError, NotFound
-from ..._cluster.client import Client
+from ..._cluster.api_client.api_errors import ApiError, NotFound
+from ..._cluster.api_client.client import Client
 from ..._errors import EnablementError, InvalidInput
 from ..._json import Obj
-from ..._recipes.recipe import Compile
+from ..._recipes.loading.recipe import Compile
 from ..._registry.image_names import parse
 from ..._registry.registry_errors import RegistryError
 from ..failures import FAILED, INTERRUPTED, BuildPhase, failure

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._cluster.client import Client
-from ..._cluster.rights import CLUSTER, Right
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_client.rights import CLUSTER, Right
 from ..._registry.image_names import parse
 from ..._registry.registry_errors import WrongArchitecture
 from ..orders import Found

@@ -10,8 +10,8 @@ import re
 import secrets
 from collections.abc import Callable, Mapping
 
-from ..._cluster.client import Client
-from ..._cluster.watch import WatchHub
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_client.watch import WatchHub
 from ..._errors import EnablementError
 from ..._json import Obj
 from ..._registry.image_names import parse

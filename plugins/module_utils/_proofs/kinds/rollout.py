@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..._cluster.objects import ObjectKey, updates_on_delete
+from ..._cluster.api_objects.objects import ObjectKey, updates_on_delete
 from ..._json import Obj
 from ..._nodes.facts import NodeFacts
 from ..._nodes.taints import Taint, is_tolerated, taints_in

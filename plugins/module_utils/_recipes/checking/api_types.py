@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..._cluster.kinds import Kind
+from ..._cluster.api_objects.kinds import Kind
 from ..._json import Obj
 from ..._schema.problems import suggest
 

@@ -17,13 +17,13 @@ from typing import Any
 from ..._errors import InvalidInput
 from ..._schema.problems import InputProblems
 from ..device_access import device_access
-from ..documents import Lines, lines_of
-from ..instances import as_instance, default_namespace
-from ..load import load
-from ..options import resolve
-from ..overlay import RECIPE_FILE, own_files
-from ..recipe import Recipe
-from ..standard import STANDARD_OPTIONS
+from ..loading.instances import as_instance, default_namespace
+from ..loading.load import load
+from ..loading.options import resolve
+from ..loading.recipe import Recipe
+from ..loading.standard import STANDARD_OPTIONS
+from ..templates.documents import Lines, lines_of
+from ..templates.overlay import RECIPE_FILE, own_files
 from .api_types import ApiTypes
 from .findings import ERROR, WARNING, Finding, Findings
 from .locating import line_of_key, rendered_line

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..._errors import InvalidInput
-from ..documents import Lines, lines_of
-from ..manifests import title
-from ..templating import trace
+from ..templates.documents import Lines, lines_of
+from ..templates.manifests import title
+from ..templates.templating import trace
 from .recording import Rendering
 
 Path = tuple["str | int", ...]

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..._proofs.proof import Proof
 from ..._schema.problems import Problem
-from ..manifests import copy_of
-from ..recipe import Recipe
+from ..loading.recipe import Recipe
+from ..templates.manifests import copy_of
 from .locating import steps_of
 from .variants import SAMPLE
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..manifests import pod_template
+from ..templates.manifests import pod_template
 from .fields import FieldProblem, Path, dotted
 from .variants import SAMPLE
 

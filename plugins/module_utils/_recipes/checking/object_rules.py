@@ -11,7 +11,7 @@ import binascii
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..manifests import pod_template
+from ..templates.manifests import pod_template
 from .fields import FieldProblem, Path, dotted
 from .object_names import containers_in, dicts_in, pod_path
 

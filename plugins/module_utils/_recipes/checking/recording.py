@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..templating import TemplateError, Templates
+from ..templates.templating import TemplateError, Templates
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._nodes.groups import FACETS, NodeGroup, make_group_id, normal
-from ..render_facts import Group
+from ..templates.render_facts import Group
 from .api_types import ApiTypes
 
 

@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..._schema.problems import suggest
-from ..recipe import Recipe, State
+from ..loading.recipe import Recipe, State
+from ..loading.schema import RESERVED_STATES
+from ..loading.standard import STANDARD_OPTIONS
 from ..requirements import all_required
-from ..schema import RESERVED_STATES
-from ..standard import STANDARD_OPTIONS
-from ..templating import TemplateError, Templates, TemplateUse
+from ..templates.templating import TemplateError, Templates, TemplateUse
 from .findings import Findings
 
 # What a Containerfile also sees.

@@ -15,18 +15,18 @@ from ..._errors import InvalidInput
 from ..._json import Obj
 from ..._schema.problems import InputProblems
 from ..building import render_build
-from ..documents import Lines
-from ..lookups import settled
-from ..manifests import ObjectId, identity, title
-from ..options import resolve
-from ..overlay import RECIPE_FILE, place_of
+from ..loading.lookups import settled
+from ..loading.options import resolve
+from ..loading.recipe import Recipe, State
 from ..readiness.node_readiness import ReadinessError, with_node_agent
-from ..recipe import Recipe, State
-from ..render_facts import RenderedState, RenderFacts
 from ..renderer import StateRenderer, remedy_proof
 from ..requirements import Enabled
 from ..switches import enabled_states
-from ..templating import TemplateError
+from ..templates.documents import Lines
+from ..templates.manifests import ObjectId, identity, title
+from ..templates.overlay import RECIPE_FILE, place_of
+from ..templates.render_facts import RenderedState, RenderFacts
+from ..templates.templating import TemplateError
 from .api_types import ApiTypes
 from .fields import FieldProblem, check_fields
 from .findings import WARNING, Findings

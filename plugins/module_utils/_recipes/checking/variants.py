@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
-from ..recipe import Option, Recipe
-from ..standard import STANDARD_OPTIONS
+from ..loading.recipe import Option, Recipe
+from ..loading.standard import STANDARD_OPTIONS
 
 MOST_VARIANTS = 400
 # Stands for what only a user knows; an image made from it is nobody's mistake.

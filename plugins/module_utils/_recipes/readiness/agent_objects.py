@@ -11,13 +11,19 @@ from collections.abc import Mapping, Set
 from dataclasses import asdict, replace
 from typing import Any
 
-from ..._cluster.labels import DOMAIN, RECIPE_LABEL, STATE_LABEL, VALIDATOR_LABEL, gated_state
+from ..._cluster.api_objects.labels import (
+    DOMAIN,
+    RECIPE_LABEL,
+    STATE_LABEL,
+    VALIDATOR_LABEL,
+    gated_state,
+)
 from ..._json import Obj, content_hash
 from ..._proofs.catalog import KINDS
 from ..affinity import required_terms
-from ..manifests import pod_template
-from ..recipe import Recipe
-from ..render_facts import Group, RenderedState, RenderFacts
+from ..loading.recipe import Recipe
+from ..templates.manifests import pod_template
+from ..templates.render_facts import Group, RenderedState, RenderFacts
 from .node_agent import (
     agent,
     agent_ending,

@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..._cluster.labels import VALIDATION_LABEL, VALIDATOR_LABEL, gate_label
+from ..._cluster.api_objects.labels import VALIDATION_LABEL, VALIDATOR_LABEL, gate_label
 from ..._errors import InvalidInput
 from ..._json import Obj
 from ..._proofs.catalog import KINDS
 from ..._proofs.proof import Proof
 from .. import affinity
 from ..inject import Context
-from ..manifests import copy_of
-from ..recipe import Recipe, State
+from ..loading.recipe import Recipe, State
+from ..templates.manifests import copy_of
 
 NFD = "nfd"
 NODE_AGENT = "node_agent"

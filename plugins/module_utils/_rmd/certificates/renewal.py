@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, Optional
 
-from ..._cluster.api_errors import Forbidden
-from ..._cluster.client import Client, connect
-from ..._cluster.diff import Diff, make_diff
+from ..._cluster.api_client.api_errors import Forbidden
+from ..._cluster.api_client.client import Client, connect
+from ..._cluster.api_objects.diff import Diff, make_diff
 from ..._errors import EnablementError, InvalidInput
 from ..._http import pki
 from ..._http.pki import Pair

@@ -14,7 +14,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional
 
-from ..._cluster.labels import FIELD_MANAGER, RECIPE_LABEL
+from ..._cluster.api_objects.labels import FIELD_MANAGER, RECIPE_LABEL
 from ..._errors import EnablementError
 from ..._http.pki import Pair
 from ..._json import Obj

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Optional
 
-from ..._cluster.client import Client
+from ..._cluster.api_client.client import Client
 from ..._errors import InvalidInput
 from ..nodes.agents import Agent
 from ..nodes.node_fleet import Fleet

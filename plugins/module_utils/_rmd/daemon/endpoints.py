@@ -9,9 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional, Union
 
-from ..._cluster.client import Client
-from ..._cluster.forward import Forward
-from ..._cluster.labels import DOMAIN
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_client.forward import Forward
+from ..._cluster.api_objects.labels import DOMAIN
 from ..._json import Obj
 from ..._verdicts.pod_status import is_ready, judge, newest
 from ..rmd_errors import RmdError

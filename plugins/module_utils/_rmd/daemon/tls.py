@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from ..._cluster.client import Client
+from ..._cluster.api_client.client import Client
 from ..._errors import InvalidInput
 from ..._http.tls_context import private_context
 

@@ -12,9 +12,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, Optional
 
-from ..._cluster.api_errors import ApiError
-from ..._cluster.client import Client
-from ..._cluster.labels import DOMAIN
+from ..._cluster.api_client.api_errors import ApiError
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_objects.labels import DOMAIN
 from ..rmd_errors import RmdError
 
 Report = Mapping[str, Any]

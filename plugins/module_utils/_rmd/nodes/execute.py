@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from ..._cluster.client import Client
+from ..._cluster.api_client.client import Client
 from ..._errors import EnablementError
 from ..._runs.context import RunContext
 from .node_fleet import Fleet

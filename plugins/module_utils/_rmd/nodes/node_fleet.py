@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from ..._cluster.forward import Forward
+from ..._cluster.api_client.forward import Forward
 from .agents import Agent
 from .node_writer import NodeWriter
 

@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..._cluster.client import Client
-from ..._cluster.labels import DOMAIN, LOCK_NAMESPACE
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_objects.labels import DOMAIN, LOCK_NAMESPACE
 from ..._cluster.lease import LEASE, RunLock
 from ..._json import Obj
 from ..._runs.context import RunContext

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Optional
 
-from ..._cluster.api_errors import LockHeld
+from ..._cluster.api_client.api_errors import LockHeld
 from ..._errors import EnablementError
 from ..._nodes.cpuset import to_ranges
 from ..rmd_errors import Refusal, RmdError

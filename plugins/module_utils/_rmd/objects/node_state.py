@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional
 
-from ..._cluster.labels import DOMAIN
-from ..._cluster.object_conditions import condition
+from ..._cluster.api_objects.labels import DOMAIN
+from ..._cluster.api_objects.object_conditions import condition
 from ..._json import Obj
 from ..._nodes.cpuset import to_ranges
 from ..._times import seconds, timestamp

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..._cluster.api_errors import NotFound
-from ..._cluster.client import Client
-from ..._cluster.kinds import Kind
+from ..._cluster.api_client.api_errors import NotFound
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_objects.kinds import Kind
 from ..._json import Obj
 from .operator_names import CONFIG, CONFIG_NAME, HOME_NAMESPACE, NODE_STATE, WORKLOAD
 from .workload_spec import Name

@@ -15,7 +15,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..._cluster import definitions
-from ..._cluster.client import Client
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_objects.kinds import Kind
+from ..._cluster.api_objects.labels import DOMAIN
 from ..._cluster.definitions import (
     GENERATION,
     MOMENT,
@@ -25,8 +27,6 @@ from ..._cluster.definitions import (
     list_of,
     object_of,
 )
-from ..._cluster.kinds import Kind
-from ..._cluster.labels import DOMAIN
 from ..._json import Obj
 from ..workloads import PARTS, RmdSettings, in_groups
 from .operator_names import CONFIG, CONFIG_NAME, NODE_STATE, WORKLOAD

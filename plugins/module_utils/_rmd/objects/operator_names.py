@@ -6,8 +6,8 @@ objects."""
 
 from __future__ import annotations
 
-from ..._cluster.kinds import Kind
-from ..._cluster.labels import DOMAIN
+from ..._cluster.api_objects.kinds import Kind
+from ..._cluster.api_objects.labels import DOMAIN
 
 GROUP = "intel.com"
 VERSION = "v1alpha1"

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..._cluster import batch
-from ..._cluster.client import Client
+from ..._cluster.api_client.client import Client
 from ..._json import Obj
 from ..._runs.context import RunContext
 from ..nodes.execute import each, execute, node_runs

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Optional
 
-from ..._cluster.api_errors import ApiError, NotFound
-from ..._cluster.client import Client
+from ..._cluster.api_client.api_errors import ApiError, NotFound
+from ..._cluster.api_client.client import Client
 from ..._json import Obj
 from ..._nodes.cpuset import to_strings
 from ..daemon.dialect import decode

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Optional
 
-from ..._cluster.labels import DOMAIN
+from ..._cluster.api_objects.labels import DOMAIN
 from ..._json import Obj
 from ..nodes.actions import Action, Post, Replace, removed_by
 from ..nodes.node_machine import Dialect

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Optional
 
-from ..._cluster.object_conditions import condition
+from ..._cluster.api_objects.object_conditions import condition
 from ..._json import Obj
 from ..._nodes.cpuset import to_strings
 from ..workloads import RunningWorkload, in_groups

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..._cluster import batch, events
-from ..._cluster.api_errors import ApiError, Conflict, NotFound
-from ..._cluster.client import Client
+from ..._cluster.api_client.api_errors import ApiError, Conflict, NotFound
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_objects.kinds import Kind
+from ..._cluster.api_objects.labels import DOMAIN
+from ..._cluster.api_objects.objects import key_of
 from ..._cluster.events import Occurrence
-from ..._cluster.kinds import Kind
-from ..._cluster.labels import DOMAIN
-from ..._cluster.objects import key_of
 from ..._errors import EnablementError
 from ..._json import Obj
 from ..._runs.context import RunContext

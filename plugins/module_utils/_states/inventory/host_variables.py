@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..._cluster.labels import recipes_of
+from ..._cluster.api_objects.labels import recipes_of
 from ..._json import Obj
 from ..._nodes.facts import NodeFacts
 from ..._nodes.groups import make_id

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..._cluster.kinds import Kind
-from ..._cluster.object_shapes import shape_of
+from ..._cluster.api_objects.kinds import Kind
+from ..._cluster.api_objects.object_shapes import shape_of
 from ..._json import Obj
 
 NODE_FEATURE = Kind("nfd.k8s-sigs.io", "v1alpha1", "NodeFeature", "nodefeatures", namespaced=True)

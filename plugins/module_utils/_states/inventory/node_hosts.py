@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..._cluster.api_errors import ApiError, Forbidden, NotFound
-from ..._cluster.client import Client
-from ..._cluster.kinds import Kind
-from ..._cluster.labels import KERNEL, fact_label
-from ..._cluster.rights import CLUSTER, Right
+from ..._cluster.api_client.api_errors import ApiError, Forbidden, NotFound
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_client.rights import CLUSTER, Right
+from ..._cluster.api_objects.kinds import Kind
+from ..._cluster.api_objects.labels import KERNEL, fact_label
 from ..._errors import InvalidInput
 from ..._json import Obj
 from ..._nodes.pools import NodePool, parse_pools
-from ..discover import with_terms
+from ..preparation.discover import with_terms
 from ..record.crd import RECORD
 from .host_groups import is_dns_name
 from .host_variables import RecordFacts, host_variables

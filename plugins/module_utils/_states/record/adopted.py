@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._cluster.changes import Change
-from ..._cluster.labels import DOMAIN
-from ..._cluster.merging import patched, together, undoing
-from ..._cluster.objects import ObjectKey, without_noise
+from ..._cluster.api_objects.changes import Change
+from ..._cluster.api_objects.labels import DOMAIN
+from ..._cluster.api_objects.merging import patched, together, undoing
+from ..._cluster.api_objects.objects import ObjectKey, without_noise
 from ..._json import Obj
 
 Adopted = Mapping[ObjectKey, Obj]

@@ -9,6 +9,8 @@ test compares)."""
 from __future__ import annotations
 
 from ..._cluster import definitions
+from ..._cluster.api_objects.kinds import Kind
+from ..._cluster.api_objects.labels import DOMAIN
 from ..._cluster.definitions import (
     GENERATION,
     MOMENT,
@@ -19,8 +21,6 @@ from ..._cluster.definitions import (
     list_of,
     object_of,
 )
-from ..._cluster.kinds import Kind
-from ..._cluster.labels import DOMAIN
 from ..._json import Obj
 from ..._nodes.taints import EFFECTS
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._cluster.labels import (
+from ..._cluster.api_objects.labels import (
     APPLYSET_GROUP_KINDS_ANNOTATION,
     APPLYSET_ID_LABEL,
     APPLYSET_NAMESPACES_ANNOTATION,
@@ -21,7 +21,7 @@ from ..._json import Obj
 from ..._nodes.pools import NodePool
 from ..._nodes.selectors import LabelSet, label_selector
 from ..._nodes.taints import Taint
-from ..._recipes.recipe import Recipe
+from ..._recipes.loading.recipe import Recipe
 from .adopted import ANNOTATION as ADOPTED_ANNOTATION
 from .adopted import Adopted, to_text
 from .adopted import read as read_adopted

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..._cluster.object_conditions import condition
+from ..._cluster.api_objects.object_conditions import condition
 from ..._json import Obj
 from ..._times import seconds
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._cluster.client import Client
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_client.rights import CLUSTER, OF_RECIPE, READ, WRITE, Right
+from ..._cluster.api_objects.labels import DOMAIN
 from ..._cluster.definitions import ensure
-from ..._cluster.labels import DOMAIN
-from ..._cluster.rights import CLUSTER, OF_RECIPE, READ, WRITE, Right
 from ..._json import Obj
 from .crd import API_VERSION, KIND, RECORD, definition
 

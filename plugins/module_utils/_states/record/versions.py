@@ -10,8 +10,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from ..._recipes.recipe import Recipe
-from ..._recipes.templating import Facts, Templates
+from ..._recipes.loading.recipe import Recipe
+from ..._recipes.templates.templating import Facts, Templates
 
 # As in galaxy.yml (a test compares): a module on another machine has no file of the collection but
 # those it imports.

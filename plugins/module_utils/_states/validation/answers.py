@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..._cluster.api_errors import AlreadyExists, ApiError, Unreachable
-from ..._cluster.client import Client
-from ..._cluster.rights import Right
+from ..._cluster.api_client.api_errors import AlreadyExists, ApiError, Unreachable
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_client.rights import Right
 from ..._proofs.queries import (
     Query,
     QueryResult,

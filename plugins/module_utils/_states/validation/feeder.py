@@ -14,10 +14,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
-from ..._cluster.api_errors import ApiError, UnknownKind
-from ..._cluster.client import Client
-from ..._cluster.kinds import Kind
-from ..._cluster.watch import WatchEvent, WatchHub
+from ..._cluster.api_client.api_errors import ApiError, UnknownKind
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_client.watch import WatchEvent, WatchHub
+from ..._cluster.api_objects.kinds import Kind
 from ..._errors import EnablementError
 from ..._proofs.catalog import KINDS
 from ..._proofs.feeds import Watched

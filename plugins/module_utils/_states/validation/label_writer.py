@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from ..._cluster.api_errors import ApiError
-from ..._cluster.client import Client
+from ..._cluster.api_client.api_errors import ApiError
+from ..._cluster.api_client.client import Client
 from ..._nodes.facts import NodeFacts
 from ..._nodes.upgrade_marks import proven_patch
-from ..node_patches import try_patches
+from ..on_nodes.node_patches import try_patches
 from . import node_marks
 from .phases import StatePlan
 

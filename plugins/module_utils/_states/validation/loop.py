@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..._cluster.api_errors import NotFound
-from ..._cluster.client import Client
-from ..._cluster.watch import WatchHub
+from ..._cluster.api_client.api_errors import NotFound
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_client.watch import WatchHub
 from ..._nodes.facts import NodeFacts
 from ..._nodes.grouping import Grouping
 from ..._proofs.catalog import KINDS
@@ -24,7 +24,7 @@ from ..._proofs.queries import Query, RemovePod, StartPod
 from ..._proofs.snapshot import ClusterSnapshot
 from ..._times import timestamp
 from ..._verdicts.verdict import Outcome, Verdict
-from ..strays import Strays
+from ..on_nodes.strays import Strays
 from . import node_marks
 from .answers import Answers
 from .label_writer import LabelWriter

@@ -10,17 +10,17 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ..._cluster.api_errors import ApiError
-from ..._cluster.client import Client
-from ..._cluster.labels import RECIPE_LABEL
-from ..._cluster.rights import READ, Right
-from ..._cluster.watch import WatchHub
+from ..._cluster.api_client.api_errors import ApiError
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_client.rights import READ, Right
+from ..._cluster.api_client.watch import WatchHub
+from ..._cluster.api_objects.labels import RECIPE_LABEL
 from ..._json import Obj
 from ..._nodes.facts import NodeFacts
 from ..._nodes.grouping import Grouping
 from ..._nodes.selectors import label_selector
 from ..._proofs.snapshot import ClusterSnapshot
-from ..strays import Strays
+from ..on_nodes.strays import Strays
 from .feeder import Feeder
 from .phases import StatePlan
 

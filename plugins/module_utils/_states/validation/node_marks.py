@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from ..._cluster.labels import (
+from ..._cluster.api_objects.labels import (
     AGENT_CONFIGURATION,
     RUNTIME,
     fact_label,

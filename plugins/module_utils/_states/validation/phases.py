@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ..._cluster.objects import ObjectKey
+from ..._cluster.api_objects.objects import ObjectKey
 from ..._nodes.groups import NodeGroup
 from ..._proofs.proof import Proof
 from ..._verdicts.verdict import Verdict

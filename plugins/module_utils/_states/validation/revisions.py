@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..._cluster.client import Client
+from ..._cluster.api_client.client import Client
 from ..._json import Obj
 
 # On a DaemonSet's revisions and pods (kubernetes/staging/src/k8s.io/api/apps/v1/types.go).

@@ -9,15 +9,15 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 
-from ..._cluster.labels import VALIDATOR_LABEL
-from ..._cluster.objects import ObjectKey, key_of
+from ..._cluster.api_objects.labels import VALIDATOR_LABEL
+from ..._cluster.api_objects.objects import ObjectKey, key_of
 from ..._nodes.groups import NodeGroup
 from ..._proofs.catalog import KINDS
 from ..._proofs.declaration import Scope
-from ..._recipes.manifests import pod_template
-from ..._recipes.recipe import Recipe, State
+from ..._recipes.loading.recipe import Recipe, State
 from ..._recipes.render import RenderedState
 from ..._recipes.requirements import Enabled, gating_states, required_states
+from ..._recipes.templates.manifests import pod_template
 from .phases import StatePlan
 
 WORKLOADS = ("Deployment", "StatefulSet", "Job")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ..._cluster.labels import AGENT_CONFIGURATION, fact_label
+from ..._cluster.api_objects.labels import AGENT_CONFIGURATION, fact_label
 from ..._nodes.facts import NodeFacts
 from ..._proofs.catalog import KINDS
 from ..._proofs.evaluation import Observation, Siblings

@@ -11,21 +11,23 @@ from typing import Any
 import pytest
 from ansible.plugins.callback import CallbackBase
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.change_report import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.change_report import (
     count_kinds,
     report_changes,
     report_labels,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.changes import (
     Action,
     Change,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.diff import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.diff import (
     make_diff,
     render_diff,
     report_diffs,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import key_of
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
+    key_of,
+)
 
 # A script with what YAML writers rather quote: a tab, a space at the end of a line.
 TEXT = "".join(f"line {number}\t# \n" for number in range(100))

@@ -26,7 +26,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.settin
     BuildSettings,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Compile
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    Compile,
+)
 
 COMPILE = Compile('make NAME="a b"', "out", "/opt/modules")
 INPUTS = Inputs(

@@ -14,7 +14,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.inputs
     GitSource,
     Inputs,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Compile
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    Compile,
+)
 
 INPUTS = Inputs(
     kernel="6.1.0-40-amd64",

@@ -15,7 +15,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._charts.chart_
     choose_version,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe_archive import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe_archive import (
     MOST_BYTES,
 )
 

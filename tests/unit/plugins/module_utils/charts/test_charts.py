@@ -43,7 +43,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._errors import
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templating import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.templating import (
     TemplateError,
 )
 from tests.unit.plugins.module_utils.charts.test_chart_archive import packed

@@ -17,7 +17,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._charts.vendor
     is_wanted,
     starts_by_itself,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
     RenderFacts,
 )
 

@@ -17,11 +17,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.connection import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection import (
     open_connection,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.transport import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.transport import (
     ApiTransport,
 )
 

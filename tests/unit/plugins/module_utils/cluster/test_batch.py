@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster import batch
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     Forbidden,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
+    Kind,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.events import (
     EVENT,
     Occurrence,
     make_event,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import Kind
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     FakeServer,
 )

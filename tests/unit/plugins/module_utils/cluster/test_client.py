@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     AlreadyExists,
     ApiError,
     Conflict,
@@ -26,10 +26,14 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_e
     UnknownKind,
     Unreachable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import connect
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import builtin
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.transport import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    connect,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.transport import (
     PATIENCE_S,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
+    builtin,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 

@@ -21,11 +21,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster import connection
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client import (
+    connection,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     Unreachable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import connect
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    connect,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
     EnablementError,
     InvalidInput,

@@ -15,31 +15,35 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     Unreadable,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.decoding import (
+    first_words,
+    lean,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.watch import (
+    WatchHub,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
+    Kind,
+    builtin,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.managers import (
+    foreign_fields,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.authorization import (
     access,
     missing,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.decoding import (
-    first_words,
-    lean,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import (
-    Kind,
-    builtin,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.lease import (
     RunLock,
     read,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.managers import (
-    foreign_fields,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.planning import plan
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.watch import WatchHub
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import (
     NodeFacts,

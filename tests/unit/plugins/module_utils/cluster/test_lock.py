@@ -10,14 +10,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     AlreadyExists,
     Conflict,
     LockHeld,
     NotFound,
     Unreachable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import Kind
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
+    Kind,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.lease import (
     RunLock,
     read,

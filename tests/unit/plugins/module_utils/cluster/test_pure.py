@@ -10,26 +10,30 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster import labels
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.applyset import (
-    applyset_id,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects import labels
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.changes import (
     as_stored,
     contains,
     overlaid,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import builtin
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.managers import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
+    builtin,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.managers import (
     foreign_fields,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
     ObjectKey,
     key_of,
     redact,
     without_noise,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.ranks import by_rank
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.ranks import (
+    by_rank,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.applyset import (
+    applyset_id,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 
 

@@ -12,16 +12,18 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster import watch
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client import watch
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     Forbidden,
     Gone,
     Unreachable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import builtin
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.watch import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.watch import (
     WatchEvent,
     WatchHub,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
+    builtin,
 )
 
 POD = builtin("v1", "Pod")

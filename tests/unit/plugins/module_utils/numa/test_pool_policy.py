@@ -21,8 +21,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._numa.pool_pol
     refuse_contradictions,
     unread,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
 
 RECIPES = Path(__file__).resolve().parents[5] / "recipes"
 ALIGNED = {

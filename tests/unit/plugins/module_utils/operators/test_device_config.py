@@ -23,8 +23,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._operators.fie
     MappedField,
     mapping_of,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
 
 Obj = dict[str, Any]
 RECIPE = Path(__file__).parents[5] / "recipes" / "amd-gpu"

@@ -30,8 +30,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._operators.gpu
     ImportedOptions,
     gpu_settings,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
 
 Obj = dict[str, Any]
 RECIPES = Path(__file__).parents[5] / "recipes"

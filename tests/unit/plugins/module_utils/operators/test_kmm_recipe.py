@@ -24,8 +24,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils._operators.kmm
 from ansible_collections.hardware.enablement.plugins.module_utils._operators.kmm_recipe import (
     recipe_files,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templating import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.templating import (
     Templates,
 )
 

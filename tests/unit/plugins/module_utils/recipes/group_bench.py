@@ -18,11 +18,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groupin
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.pools import parse_pools
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.instances import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.instances import (
     as_instance,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
     of_pool,
     resolve,
 )
@@ -30,7 +30,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.rende
     check_recipe,
     render_state,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
     RenderFacts,
 )
 

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.dependencies import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.dependencies import (
     graph_of,
     in_order,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Dependency
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    Dependency,
+)
 
 
 def graph(**names: str) -> dict[str, list[Dependency]]:

@@ -15,20 +15,24 @@ from ansible_collections.hardware.enablement.plugins.module_utils._errors import
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.building import (
     render_build,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    Recipe,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     render_images,
     render_state,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
-    RenderFacts,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.sample import (
     SAMPLE_GROUPS,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templating import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
+    RenderFacts,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.templating import (
     Templates,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.variables import (

@@ -17,17 +17,19 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.injec
     Context,
     inject,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    Recipe,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.standard import (
+    STANDARD_OPTIONS,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     render_state,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
     RenderFacts,
     builtin_scope,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
-    STANDARD_OPTIONS,
 )
 
 MakeFacts = Callable[..., RenderFacts]

@@ -13,12 +13,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._proofs.catalo
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.kinds.workload import (
     WorkloadSettings,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Recipe,
     Rival,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.standard import (
     STANDARD_OPTIONS,
 )
 

@@ -14,8 +14,13 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    Recipe,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_agent.configuration import (
     AgentConfiguration,
 )
@@ -23,11 +28,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readi
     ReadinessError,
     with_node_agent,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     render_state,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
     RenderedState,
     RenderFacts,
 )

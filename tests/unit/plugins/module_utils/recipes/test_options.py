@@ -12,26 +12,26 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
     resolve,
     secret_texts,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Option,
     Recipe,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
-    RenderFacts,
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.standard import (
+    STANDARD_OPTIONS,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.requirements import (
     node_label_sets,
     required_states,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
-    STANDARD_OPTIONS,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.switches import (
     enabled_states,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
+    RenderFacts,
 )
 
 MakeFacts = Callable[..., RenderFacts]

@@ -10,15 +10,17 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.overlay import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    Recipe,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.overlay import (
     extended_by,
     overlaid,
     place_of,
     with_base,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templating import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.templating import (
     Templates,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record.versions import (

@@ -12,8 +12,10 @@ import tarfile
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes import recipe_archive
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe_archive import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading import (
+    recipe_archive,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe_archive import (
     unpack,
 )
 

@@ -20,8 +20,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._errors import
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    Recipe,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     check_recipe,
 )

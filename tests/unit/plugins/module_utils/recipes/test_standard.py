@@ -15,10 +15,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes impor
     renderer,
     requirements,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.standard import (
+    STANDARD,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness import (
     node_readiness,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import STANDARD
 
 REPO = Path(__file__).resolve().parents[5]
 

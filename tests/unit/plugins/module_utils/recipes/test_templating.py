@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templating import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.templating import (
     Facts,
     Templates,
 )

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.documents import parse
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.documents import (
+    parse,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._sro.sro_resource import (
     DISABLE,
     ENABLE,

@@ -10,13 +10,13 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.applyset import (
-    applyset_id,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     GROUP_LABEL,
     PART_OF_LABEL,
     STATE_LABEL,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.applyset import (
+    applyset_id,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
     Kind,
     builtin,
 )

@@ -14,18 +14,20 @@ from urllib.parse import quote
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     VALIDATION_LABEL,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     DeviceAccess,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.guard import Guard
 from ansible_collections.hardware.enablement.plugins.module_utils._states import validate
 from ansible_collections.hardware.enablement.plugins.module_utils._states.desired import Desired
-from ansible_collections.hardware.enablement.plugins.module_utils._states.strays import Strays
+from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nodes.strays import (
+    Strays,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     Asked,
     FakeServer,

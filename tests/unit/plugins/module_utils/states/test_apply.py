@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     LockHeld,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError

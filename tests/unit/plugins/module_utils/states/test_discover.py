@@ -12,7 +12,9 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.arguments import (
     NFD_INFO,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states import discover
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation import (
+    discover,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     FakeServer,
     serving,

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     UnknownKind,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.watch import (
+    WatchEvent,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
     Kind,
     builtin,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.watch import WatchEvent
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.feeds import Watched
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (

@@ -11,8 +11,10 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils._states import foreign
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    Recipe,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation import foreign
 
 Obj = dict[str, Any]
 

@@ -12,20 +12,28 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.decoding import lean
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.decoding import (
+    lean,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     DeviceAccess,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.claiming_pods import (
+from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nodes.claiming_pods import (
     ClaimingPods,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.holders import (
+from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nodes.holders import (
     find_holders,
     in_words,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.prepare import Prepared
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.prepare import (
+    Prepared,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.group_bench import (
     Bench,
 )

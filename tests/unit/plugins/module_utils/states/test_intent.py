@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Option,
     Recipe,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.standard import (
     STANDARD_OPTIONS,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.intent import (
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.intent import (
     Intent,
     make_intent,
 )

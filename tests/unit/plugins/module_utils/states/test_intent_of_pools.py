@@ -13,8 +13,12 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.pools import parse_pools
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils._states.intent import make_intent
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.intent import (
+    make_intent,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_spec import (
     make_spec,
 )

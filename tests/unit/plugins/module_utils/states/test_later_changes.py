@@ -8,13 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     UnknownKind,
     Unreachable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import Change
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import key_of
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.changes import (
+    Change,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
+    key_of,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
     ClusterSnapshot,

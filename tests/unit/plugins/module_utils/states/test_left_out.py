@@ -11,13 +11,17 @@ from collections.abc import Mapping
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
     ClusterSnapshot,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    Recipe,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     check_recipe,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
     RenderedState,
     RenderFacts,
 )

@@ -8,8 +8,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils._states.leftovers import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nodes.leftovers import (
     clear_marks,
     find_marked,
 )

@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     LockHeld,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils._states.strays import Strays
+from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nodes.strays import (
+    Strays,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.answers import (
     Answers,
 )

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     Forbidden,
     Unreadable,
 )

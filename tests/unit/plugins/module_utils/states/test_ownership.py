@@ -10,18 +10,26 @@ import json
 from types import SimpleNamespace
 from typing import Any, cast
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import Kind
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
+    Kind,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     PART_OF_LABEL,
     STATE_LABEL,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils._states.ownership import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.cleanup.ownership import (
     find_owned,
     gone_states,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.prepare import Prepared
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.prepare import (
+    Prepared,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_spec import (
     KINDS_ANNOTATION,
 )

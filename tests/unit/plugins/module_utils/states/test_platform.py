@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils._states.platform import (
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.platform import (
     proxy_of,
     toolkits_of,
 )

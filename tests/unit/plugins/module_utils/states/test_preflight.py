@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     UnknownKind,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import Change
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.kinds import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.changes import (
+    Change,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
     Kind,
     builtin,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import key_of
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
+    key_of,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.preflight import (
     in_words,
     of_changes,

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     GROUP_LABEL,
     STATE_LABEL,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import ObjectKey
-from ansible_collections.hardware.enablement.plugins.module_utils._states.prune import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
+    ObjectKey,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.cleanup.prune import (
     candidates,
     decide,
 )

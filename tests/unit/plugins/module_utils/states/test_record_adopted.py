@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import Change
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.changes import (
+    Change,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     PART_OF_LABEL,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.merging import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.merging import (
     patched,
     together,
     undoing,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
+    ObjectKey,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record import adopted
 
 KEY = ObjectKey("v1", "Namespace", "", "gpu")

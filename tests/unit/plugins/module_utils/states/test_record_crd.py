@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Option,
     Recipe,
 )

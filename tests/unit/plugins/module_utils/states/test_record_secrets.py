@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import Recipe
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.standard import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    Recipe,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.standard import (
     STANDARD_OPTIONS,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils._states.prepare import Prepared
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.prepare import (
+    Prepared,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.special_resource import (
     write_report,
 )

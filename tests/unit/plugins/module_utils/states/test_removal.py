@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     PART_OF_LABEL,
     STATE_LABEL,
 )

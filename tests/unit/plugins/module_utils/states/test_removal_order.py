@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import STATE_LABEL
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import ObjectKey
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
+    STATE_LABEL,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
+    ObjectKey,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Recipe,
     State,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.removal_order import (
+from ansible_collections.hardware.enablement.plugins.module_utils._states.cleanup.removal_order import (
     removal_stages,
 )
 

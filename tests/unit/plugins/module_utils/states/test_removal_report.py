@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import Change
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.changes import (
+    Change,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
+    ObjectKey,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
-from ansible_collections.hardware.enablement.plugins.module_utils._states.removal_report import (
+from ansible_collections.hardware.enablement.plugins.module_utils._states.cleanup.removal_report import (
     KeepReason,
     report_removal,
 )

@@ -12,8 +12,10 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._charts.recipe_reading import (
     read_recipe,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils._states.runtime_facts import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.runtime_facts import (
     runtime_facts,
 )
 

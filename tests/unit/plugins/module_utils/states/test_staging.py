@@ -9,13 +9,17 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.changes import Change
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.changes import (
+    Change,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     GROUP_LABEL,
     STATE_LABEL,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import key_of
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render_facts import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
+    key_of,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
     RenderedObject,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.staging import (

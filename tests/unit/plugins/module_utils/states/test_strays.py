@@ -11,18 +11,24 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
     EnablementError,
     InvalidInput,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.options import resolve
-from ansible_collections.hardware.enablement.plugins.module_utils._states.prepare import Prepared
-from ansible_collections.hardware.enablement.plugins.module_utils._states.strays import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nodes.strays import (
     Strays,
     find_strays,
     refuse_left_out_in_use,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.prepare import (
+    Prepared,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.group_bench import (
     Bench,

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.recipe import State
-from ansible_collections.hardware.enablement.plugins.module_utils._states.tags import Tags
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    State,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.tags import (
+    Tags,
+)
 
 DRIVER = State("kmod", "state_driver")
 FABRIC = State("fabric", "state")

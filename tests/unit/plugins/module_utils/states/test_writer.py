@@ -11,15 +11,17 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_errors import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     ApiError,
     Unreachable,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     proofs_annotation,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.node_patches import (
+from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nodes.node_patches import (
     try_patches,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.label_writer import (

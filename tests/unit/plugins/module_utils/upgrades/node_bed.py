@@ -9,10 +9,12 @@ import json
 import time
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.labels import (
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     RECIPE_LABEL,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
+    ObjectKey,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.device_users import (
     DeviceUse,
     DrainRules,

@@ -10,7 +10,9 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.client import Client
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.upgrade_marks import (
     UPGRADING,
 )

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.objects import ObjectKey
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
+    ObjectKey,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.driver_pods import (
     DriverPod,
 )

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.decoding import lean
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.decoding import (
+    lean,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._times import seconds
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.pod_status import judge
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verdict import Outcome

@@ -1,0 +1,307 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Watches: one stream of events, and a hub that keeps several going in the background."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..._errors import EnablementError
+from ..._json import Obj
+from ..api_objects.kinds import Kind
+from .api_errors import Gone, Unreachable
+from .decoding import ApiResponse, DecodingError, lean, read_event
+from .refusals import error_from_status
+from .repetition import pause_before
+from .transport import ApiRequest, ApiTransport, Stream
+
+if TYPE_CHECKING:
+    from .client import Client
+
+# A bookmark comes about once a minute; a longer silence means that the connection is dead.
+SILENCE_S = 90.0
+WATCH_S = 300.0
+# A run that could not read the first list has nothing to wait for yet.
+FIRST_PATIENCE_S = 30.0
+# A watch that ends sooner than this without having told anything is opened again ever more slowly.
+LASTING_S = 5.0
+LONGEST_WAIT_S = 30.0
+
+
+@dataclass(frozen=True)
+class WatchEvent:
+    """type: ADDED, MODIFIED, DELETED or BOOKMARK. object: the object, with apiVersion and kind.
+
+    source: what the subscription was made with. Such a one also tells SYNCED, when everything was
+    handed out once, and ERROR, which ends it; its object is {"message": one sentence}.
+    """
+
+    type: str
+    object: Obj
+    source: Any = None
+
+
+class WatchStream(Iterator[WatchEvent]):
+    """The events of one watch. The request is sent at once; stop() may be called by another thread."""
+
+    def __init__(
+        self, transport: ApiTransport, call: ApiRequest, kind: Kind, timeout_s: float
+    ) -> None:
+        self._transport = transport
+        self._call = call
+        self._kind = kind
+        self._stream: Stream = transport.stream(call, read_s=min(timeout_s + 10.0, SILENCE_S))
+        self._lines = self._stream.lines()
+
+    def __next__(self) -> WatchEvent:
+        line = next(self._lines)
+        try:
+            type_, obj = read_event(self._kind, line)
+        except DecodingError as error:
+            self._stream.stop()
+            raise self._transport.unreadable(
+                self._call, ApiResponse(200, {}, line), str(error)
+            ) from error
+        if type_ == "ERROR":
+            self._stream.stop()
+            raise error_from_status(
+                obj, where=self._transport.host, verb="watch", target=self._call.target
+            )
+        return WatchEvent(type_, obj)
+
+    def stop(self) -> None:
+        """End the iteration."""
+        self._stream.stop()
+
+
+@dataclass
+class _Subscription:
+    """One list-and-watch, and what it has told so far: (namespace, name) -> the object, slimmed."""
+
+    kind: Kind
+    namespace: str | None
+    labels: str | None
+    fields: str | None
+    source: Any = None
+    leanly: bool = False
+    known: dict[tuple[str, str], Obj] = field(default_factory=dict)
+    resource_version: str = ""
+    synced: bool = False
+    stream: WatchStream | None = None
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
+class _Synced:
+    """Goes through the queue behind the first list, so that synced means: everything was handed
+    out."""
+
+    source: Any = None
+
+
+class WatchHub:
+    """Lists and watches in background threads, whose events come together in next().
+
+    A subscription starts with an ADDED event for each object that is there. It survives cut
+    connections, expired resource versions and an API server that does not answer, for as long as
+    the caller waits: after a new list the difference is told. managedFields are left out of all
+    objects. A DELETED event may carry only the object's metadata and spec.nodeName.
+    """
+
+    def __init__(self, client: Client, *, patience_s: float = FIRST_PATIENCE_S) -> None:
+        """patience_s: how long the first list of a subscription may take before next() raises
+        Unreachable."""
+        self._client = client
+        self._patience_s = patience_s
+        self._queue: queue.SimpleQueue[WatchEvent | _Synced | EnablementError] = queue.SimpleQueue()
+        self._subscriptions: list[_Subscription] = []
+        self._unsynced = 0
+        self._closed = threading.Event()
+        self._failure: EnablementError | None = None
+
+    @property
+    def synced(self) -> bool:
+        """Whether next() has handed out the first list of every subscription."""
+        return self._unsynced == 0
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing is heard of some kind right now, "" where all is well: for who says that time
+        is up."""
+        return next((entry.trouble for entry in self._subscriptions if entry.trouble), "")
+
+    def subscribe(
+        self,
+        kind: Kind,
+        *,
+        namespace: str | None = None,
+        labels: str | None = None,
+        fields: str | None = None,
+        source: Any = None,
+        leanly: bool = False,
+    ) -> None:
+        """Start to list and watch. With a source, an error is an event, which ends this
+        subscription alone. leanly: events carry nothing but what is read of the kind, see
+        Client.list."""
+        subscription = _Subscription(kind, namespace, labels, fields, source, leanly)
+        self._subscriptions.append(subscription)
+        self._unsynced += 1
+        threading.Thread(
+            target=self._run, args=(subscription,), name=f"watch-{kind.plural}", daemon=True
+        ).start()
+
+    def next(self, timeout: float) -> list[WatchEvent]:
+        """Everything that has happened, waiting for at most timeout seconds for the first thing.
+
+        Returns early, maybe with nothing, when a subscription has become synced. Raises the
+        ApiError that ended a subscription.
+        """
+        if self._failure is not None:
+            raise self._failure
+        events: list[WatchEvent] = []
+        try:
+            self._take(
+                self._queue.get(timeout=timeout) if timeout > 0 else self._queue.get_nowait(),
+                events,
+            )
+            while self._failure is None:
+                self._take(self._queue.get_nowait(), events)
+        except queue.Empty:
+            pass
+        if self._failure is not None and not events:
+            raise self._failure
+        return events
+
+    def close(self) -> None:
+        """Stop all watches; their threads end by themselves."""
+        self._closed.set()
+        for subscription in self._subscriptions:
+            if subscription.stream is not None:
+                subscription.stream.stop()
+
+    def _take(self, item: WatchEvent | _Synced | EnablementError, events: list[WatchEvent]) -> None:
+        if isinstance(item, WatchEvent):
+            events.append(item)
+        elif isinstance(item, _Synced):
+            self._unsynced -= 1
+            if item.source is not None:
+                events.append(WatchEvent("SYNCED", {}, item.source))
+        else:
+            self._failure = item
+
+    def _run(self, subscription: _Subscription) -> None:
+        """The thread of one subscription: ends when the hub is closed, or with an error that
+        waiting does not heal."""
+        begun = time.monotonic()
+        failures = 0
+        while not self._closed.is_set():
+            started, version = time.monotonic(), subscription.resource_version
+            asked_s = 0.0
+            try:
+                if not subscription.resource_version:
+                    self._list(subscription)
+                self._follow(subscription, self._open(subscription))
+            except Gone:
+                subscription.resource_version = ""
+            except Unreachable as error:
+                asked_s, subscription.trouble = error.asked_s, error.why
+                if not subscription.synced and time.monotonic() - begun > self._patience_s:
+                    self._fail(subscription, error)
+                    return
+            except EnablementError as error:
+                self._fail(subscription, error)
+                return
+            except Exception as error:  # noqa: BLE001 (nobody else would see that this thread has died)
+                why = f"{type(error).__name__}: {error}"
+                what = f"Cannot watch {subscription.kind.plural}"
+                self._fail(subscription, EnablementError(what, why=why, todo="report it"))
+                return
+            if time.monotonic() - started < LASTING_S:
+                told = version and subscription.resource_version not in ("", version)
+                failures = 1 if told else failures + 1
+                self._closed.wait(max(min(asked_s, LONGEST_WAIT_S), pause_before(failures + 2)))
+            else:
+                failures = 0
+
+    def _list(self, subscription: _Subscription) -> None:
+        """List, and tell the difference to what was told before."""
+        listing = self._client.list(
+            subscription.kind,
+            namespace=subscription.namespace,
+            labels=subscription.labels,
+            fields=subscription.fields,
+            leanly=subscription.leanly,
+        )
+        missing = dict(subscription.known)
+        for obj in listing.items:
+            metadata = obj["metadata"]
+            before = missing.pop(_place(obj), None)
+            if before is not None and before["metadata"]["uid"] != metadata["uid"]:
+                self._tell(subscription, "DELETED", before)
+                before = None
+            if before is None:
+                self._tell(subscription, "ADDED", obj)
+            elif before["metadata"].get("resourceVersion") != metadata.get("resourceVersion"):
+                self._tell(subscription, "MODIFIED", obj)
+        for obj in missing.values():
+            self._tell(subscription, "DELETED", obj)
+        subscription.resource_version = listing.resource_version
+        if not subscription.synced:
+            subscription.synced = True
+            self._queue.put(_Synced(subscription.source))
+
+    def _open(self, subscription: _Subscription) -> WatchStream:
+        stream = self._client.watch(
+            subscription.kind,
+            namespace=subscription.namespace,
+            labels=subscription.labels,
+            fields=subscription.fields,
+            resource_version=subscription.resource_version,
+            timeout_s=WATCH_S,
+        )
+        subscription.stream, subscription.trouble = stream, ""
+        if self._closed.is_set():
+            stream.stop()
+        return stream
+
+    def _follow(self, subscription: _Subscription, stream: WatchStream) -> None:
+        for event in stream:
+            subscription.resource_version = event.object["metadata"]["resourceVersion"]
+            if event.type != "BOOKMARK":
+                told = lean(event.object) if subscription.leanly else event.object
+                self._tell(subscription, event.type, told)
+
+    def _tell(self, subscription: _Subscription, type_: str, obj: Obj) -> None:
+        obj["metadata"].pop("managedFields", None)
+        if type_ == "DELETED":
+            subscription.known.pop(_place(obj), None)
+        else:
+            subscription.known[_place(obj)] = _slim(obj)
+        self._queue.put(WatchEvent(type_, obj, subscription.source))
+
+    def _fail(self, subscription: _Subscription, error: EnablementError) -> None:
+        """The end of a subscription: of all where it has no source."""
+        if subscription.source is None:
+            self._queue.put(error)
+            return
+        if not subscription.synced:
+            self._queue.put(_Synced())
+        self._queue.put(WatchEvent("ERROR", {"message": str(error)}, subscription.source))
+
+
+def _place(obj: Obj) -> tuple[str, str]:
+    return obj["metadata"].get("namespace") or "", obj["metadata"]["name"]
+
+
+def _slim(obj: Obj) -> Obj:
+    """What is kept to tell of an object's end: enough to know whose it was, little enough for
+    thousands of them."""
+    node = (obj.get("spec") or {}).get("nodeName")
+    kept = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": obj["metadata"]}
+    return {**kept, "spec": {"nodeName": node}} if node else kept

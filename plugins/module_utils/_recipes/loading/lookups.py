@@ -1,0 +1,76 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the options have images looked up. A state whose images are merely named has none to prove.
+Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..._errors import InvalidInput
+from ..._proofs.kinds import image
+from ..templates.templating import Facts, Templates
+from .recipe import Recipe, State
+
+NEVER = "never"
+LOOKUPS = (NEVER, "controller", "imagestream", "node")
+
+
+def settled(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
+    """The recipe with each state's lookup as one of LOOKUPS, and proofs of images only where images
+    are looked up."""
+    return replace(
+        recipe,
+        states={name: _settled(recipe, state, options) for name, state in recipe.states.items()},
+    )
+
+
+def settled_for_all(
+    recipe: Recipe, options: Mapping[str, Any], pool_options: Mapping[str, Mapping[str, Any]]
+) -> Recipe:
+    """settled(), where the options of pools lead to the same. Raises InvalidInput where they do
+    not."""
+    found = settled(recipe, options)
+    for pool, each in pool_options.items():
+        for state in settled(recipe, each).states.values():
+            if state.lookup != found.states[state.name].lookup:
+                raise InvalidInput(
+                    f"state {state.name} cannot look its images up in another way in pool {pool}",
+                    why=f"that is {state.lookup} there and {found.states[state.name].lookup} elsewhere",
+                    todo="give all nodes the same options about look-ups and builds",
+                )
+    return found
+
+
+def is_looked_up(state: State) -> bool:
+    """Whether a state's images are looked up or built, instead of merely named; the state is of a
+    settled recipe."""
+    return state.lookup not in ("", NEVER)
+
+
+def _settled(recipe: Recipe, state: State, options: Mapping[str, Any]) -> State:
+    lookup = _lookup(recipe, state, options)
+    if lookup != NEVER:
+        return replace(state, lookup=lookup)
+    proofs = tuple(proof for proof in state.validate if proof.kind != image.KIND.name)
+    return replace(state, lookup=lookup, validate=proofs)
+
+
+def _lookup(recipe: Recipe, state: State, options: Mapping[str, Any]) -> str:
+    if not state.lookup:
+        return "controller" if state.build else NEVER
+    path = f"recipe.yml, states.{state.name}.lookup"
+    variables = {"options": Facts("options", options)}
+    found = (
+        Templates(recipe.files, recipe.source).render_text(state.lookup, path, variables).strip()
+    )
+    if found not in LOOKUPS:
+        raise InvalidInput(
+            f"state {state.name} cannot look its images up",
+            where=f"{recipe.source}/{path}" if recipe.source else path,
+            why=f"{found!r} is none of {', '.join(LOOKUPS)}",
+        )
+    return found

@@ -1,0 +1,258 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A recipe in memory: what every reader of recipes produces and everything downstream works on.
+Data, no behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..._proofs.proof import Proof
+from .foreign_format import ForeignFormat
+
+CLUSTER = "cluster"
+FIRST_NODE, ALL_NODES = "first_node", "all_nodes"
+RESTART_DRIVER, REBOOT_NODE = "restart", "reboot"
+
+
+@dataclass(frozen=True)
+class Option:
+    """A value that the user may set. type is one of str, int, bool, list, dict; elements is the
+    type of a list's items.
+
+    default is None where the recipe gives none. no_log values never show up in an error or a
+    result. example: another value that a user could give, which checks try, or None.
+    """
+
+    name: str
+    type: str = "str"
+    default: Any = None
+    description: str = ""
+    choices: tuple[Any, ...] = ()
+    required: bool = False
+    elements: str = ""
+    no_log: bool = False
+    example: Any = None
+
+
+@dataclass(frozen=True)
+class Asset:
+    """Templates of a state: a glob, and the files of the recipe that it matches, sorted.
+
+    needs_api is "group/version/Kind" ("version/Kind" for the core group); the asset is left out
+    where the cluster does not serve it. "" means always.
+    """
+
+    pattern: str
+    files: tuple[str, ...]
+    needs_api: str = ""
+
+
+@dataclass(frozen=True)
+class Git:
+    """A folder of a git repository at a branch, tag or commit. All of it are templates.
+
+    url: "" after rendering for none. containerfile: the one in that folder that counts where the
+    recipe gives none. secret: name of the Secret with credentials, "" for none.
+    """
+
+    url: str
+    ref: str
+    folder: str = ""
+    containerfile: str = ""
+    secret: str = ""
+
+
+@dataclass(frozen=True)
+class Compile:
+    """How an image is made where only ordinary pods may run: compile in the base image, and add one
+    layer to it.
+
+    command: template of a shell command, run in the context; build arguments are its environment.
+    output: the folder that it leaves there. into: the image's folder that it becomes. unsupported:
+    template of why that is not enough, "" where it is.
+    """
+
+    command: str
+    output: str
+    into: str
+    unsupported: str = ""
+
+
+@dataclass(frozen=True)
+class Build:
+    """How a state's image is made for a group of nodes.
+
+    repository: template of where it is pushed, without tag. containerfile: a file of the recipe, a
+    template; where it renders to nothing, that of git counts. base: template of the base image's
+    reference, which the build gets as the argument that base_arg is a template of. context: folder
+    of the recipe that is sent along as it is. git: the context instead. args: name -> template;
+    args_from: the dict option with more of them, which win ("": none). compile: the same in short,
+    which the Containerfile may refer to. secrets: name of a folder -> template of the Secret that
+    is in it while the image is built. enabled: the bool option that turns building on ("": always).
+    """
+
+    repository: str
+    containerfile: str = ""
+    base: str = ""
+    base_arg: str = "BASE"
+    context: str = ""
+    git: Git | None = None
+    args: Mapping[str, str] = field(default_factory=dict)
+    args_from: str = ""
+    compile: Compile | None = None
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    enabled: str = ""
+
+
+@dataclass(frozen=True)
+class State:
+    """One step of a stack.
+
+    begin: what acts at once (a Deployment, say) comes when the first node has proven what the state
+    requires, or when all nodes have, or have ended otherwise. per: the facets that its groups of
+    nodes are told apart by (PER), none where it is for the whole cluster. enabled names the bool
+    option that turns the state on, or is a template that says so ("": always on). image are
+    templates of image references of a group, of which the first counts that gives something and,
+    where images are looked up, is there (none: the state resolves none), image_labels templates of
+    labels that such an image may have, but not with another value, build how an image is made where
+    there is none yet. lookup is a template of where it is looked up ("": not at all, unless it is
+    built). fallback: its objects build a driver's image in the cluster, for those kernels only
+    whose image is not in its registry. no_image is a template of what a person can do for a kernel
+    that has none. placement says where the pods of Deployments and the like run: on the nodes with
+    the "hardware", or "anywhere". gates: whether pods of what requires it wait for a node's label.
+    timeout is in seconds per node. validate are the proofs of the deployed state, disabled_validate those that
+    hold when it is disabled.
+    """
+
+    name: str
+    role: str
+    description: str = ""
+    requires: tuple[str, ...] = ()
+    begin: str = FIRST_NODE
+    per: tuple[str, ...] = ()
+    enabled: str = ""
+    assets: tuple[Asset, ...] = ()
+    image: tuple[str, ...] = ()
+    image_labels: Mapping[str, str] = field(default_factory=dict)
+    lookup: str = ""
+    build: Build | None = None
+    fallback: bool = False
+    no_image: str = ""
+    placement: str = "hardware"
+    gates: bool = True
+    timeout: int = 600
+    validate: tuple[Proof, ...] = ()
+    disabled_validate: tuple[Proof, ...] = ()
+
+    def proofs(self, enabled: bool) -> tuple[Proof, ...]:
+        """The proofs that count, given whether the state is enabled."""
+        return self.validate if enabled else self.disabled_validate
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Something that runs in a cluster where somebody else does what a recipe does.
+
+    It is found by its name, by labels (as a selector has them), or both, in whatever namespace.
+    With neither, any object of the kind is one. enabled: the bool option with which it counts ("":
+    always).
+    """
+
+    api_version: str
+    kind: str
+    name: str = ""
+    labels: Mapping[str, str | None] = field(default_factory=dict)
+    enabled: str = ""
+
+
+@dataclass(frozen=True)
+class NodeObjects:
+    """Objects of a cluster-wide kind that pods make: one for each node, named as the node."""
+
+    api_version: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class DeviceAccess:
+    """How pods get at the devices beside asking for an extended resource: by a runtime class, by a
+    path of the node that they mount (* may stand in it), or by a ResourceClaim for a device of a
+    DRA driver. All are templates whose only variable is options."""
+
+    runtime_classes: tuple[str, ...] = ()
+    host_paths: tuple[str, ...] = ()
+    dra_drivers: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.runtime_classes, *self.host_paths, *self.dra_drivers)
+
+
+@dataclass(frozen=True)
+class Remedies:
+    """What is tried where a node's devices are at fault. states: those whose failure on a node means
+    that. steps: one for each try, the last repeated: RESTART_DRIVER, REBOOT_NODE, or the template
+    of a pod that runs on the node."""
+
+    states: tuple[str, ...] = ()
+    steps: tuple[str, ...] = (RESTART_DRIVER,)
+
+    @property
+    def pods(self) -> tuple[str, ...]:
+        """The templates among the steps."""
+        return tuple(step for step in self.steps if step not in (RESTART_DRIVER, REBOOT_NODE))
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """A recipe that has to be enabled before another one. options: those that it is enabled with
+    where it is not enabled yet."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A special resource's stack.
+
+    name: what it is enabled as, which is its own name (recipe) unless it is enabled more than once.
+    selector: label sets, any of which makes a node one of ours; a label's value None means that its
+    presence is enough. preinstalled_driver: label sets, any of which says that a node brings its
+    driver. rivals: what must not run where this recipe is enabled. node_objects: what its pods make
+    of each node, removed with the recipe. release_role: the role that gives back what is not in the
+    recipe's objects, before these are removed ("" for none). device_access: what else than a
+    request tells a user of the devices. remedies: what is tried on a node that fails. depends: what
+    is enabled and proven before it.
+    version: the author's own ("" for none), driver_version the template of the driver's, of which
+    options are the only variables.
+    options: those of the recipe and the standard ones. states: in dependency order. files: every
+    file of the recipe, path relative to its folder -> text. source: where it came from, for
+    messages. format: who renders the files where they are in another format than ours.
+    """
+
+    name: str
+    namespace: str
+    description: str = ""
+    version: str = ""
+    driver_version: str = ""
+    resources: tuple[str, ...] = ()
+    selector: tuple[Mapping[str, str | None], ...] = ()
+    preinstalled_driver: tuple[Mapping[str, str | None], ...] = ()
+    rivals: tuple[Rival, ...] = ()
+    node_objects: tuple[NodeObjects, ...] = ()
+    release_role: str = ""
+    device_access: DeviceAccess = field(default_factory=DeviceAccess)
+    remedies: Remedies = field(default_factory=Remedies)
+    depends: tuple[Dependency, ...] = ()
+    options: Mapping[str, Option] = field(default_factory=dict)
+    states: Mapping[str, State] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+    recipe: str = ""
+    format: ForeignFormat | None = field(default=None, compare=False, repr=False)

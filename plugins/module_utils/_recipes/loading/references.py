@@ -1,0 +1,321 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the parts of a recipe.yml say of each other and of the recipe's files. Tolerates parts of a
+wrong shape, so that a person sees those problems and these at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ..._cluster.api_objects.kinds import builtin
+from ..._proofs.catalog import KINDS
+from ..._schema.problems import Problems, describe, suggest
+from ..._schema.shapes import is_template, join
+from ..._schema.terms import RecipeFile
+from .recipe import REBOOT_NODE, RESTART_DRIVER
+from .standard import STANDARD_OPTIONS
+from .values import CONVERTERS, NotOfTypeError, convert
+
+
+def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems: Problems) -> None:
+    """Take down names and files that do not exist, defaults that do not fit their option, and
+    cycles."""
+    options, states = _dict(raw.get("options")), _dict(raw.get("states"))
+    for index, rival in enumerate(_list(raw.get("rivals"))):
+        _check_rival(_dict(rival), options, f"rivals[{index}]", problems)
+    for name, option in options.items():
+        _check_option(str(name), _dict(option), join("options", name), problems)
+    for name, state in states.items():
+        _check_state(str(name), _dict(state), states, options, files, problems)
+        if "driver" in _list_of(_dict(state).get("per")) and not raw.get("preinstalled_driver"):
+            where = join("states", f"{name}.per")
+            problems.add(
+                where,
+                "preinstalled_driver in the recipe, by whose labels a driver is known",
+                "none",
+            )
+    _check_remedies(_dict(raw.get("remedies")), states, files, problems)
+    _check_depends(raw, problems)
+    _check_cycles(states, problems)
+
+
+def _check_rival(
+    rival: Mapping[str, Any], options: Mapping[str, Any], path: str, problems: Problems
+) -> None:
+    if not (rival.get("name") or rival.get("labels")) and _is_everywhere(rival):
+        problems.add(
+            path, "name or labels, since every cluster has objects of this kind", "neither"
+        )
+    _check_switch(rival, options, path, problems)
+
+
+def _check_remedies(
+    remedies: Mapping[str, Any],
+    states: Mapping[str, Any],
+    files: Mapping[str, str],
+    problems: Problems,
+) -> None:
+    _check_names(remedies.get("states"), states, "remedies.states", problems)
+    for index, step in enumerate(_list(remedies.get("steps"))):
+        known = (RESTART_DRIVER, REBOOT_NODE)
+        if isinstance(step, str) and step not in known and step not in files:
+            problems.add(
+                f"remedies.steps[{index}]",
+                "restart, reboot, or a file of the recipe",
+                f"{step}{suggest(step, [*known, *files])}",
+            )
+
+
+def _check_depends(raw: Mapping[str, Any], problems: Problems) -> None:
+    """What the other recipes are is read when one is enabled."""
+    own = raw.get("name")
+    seen = {own if isinstance(own, str) else None}
+    for index, entry in enumerate(_list(raw.get("depends"))):
+        name = _dict(entry).get("name") if isinstance(entry, dict) else entry
+        if isinstance(name, str) and name in seen:
+            problems.add(f"depends[{index}]", "another recipe, and each of them once", name)
+        seen.add(name if isinstance(name, str) else None)
+
+
+def _check_names(names: Any, states: Mapping[str, Any], path: str, problems: Problems) -> None:
+    for index, name in enumerate(_list(names)):
+        if isinstance(name, str) and name not in states:
+            problems.add(
+                f"{path}[{index}]", "a state of the recipe", f"{name}{suggest(name, states)}"
+            )
+
+
+def _is_everywhere(rival: Mapping[str, Any]) -> bool:
+    """Whether a rival's kind is one of Kubernetes' own."""
+    return builtin(str(rival.get("api_version")), str(rival.get("kind"))) is not None
+
+
+def files_of(pattern: str, files: Mapping[str, str]) -> tuple[str, ...]:
+    """The files of a recipe that a glob matches, sorted; * and ? do not match a slash."""
+    depth = pattern.count("/")
+    return tuple(
+        sorted(path for path in files if path.count("/") == depth and fnmatchcase(path, pattern))
+    )
+
+
+def in_order(states: Mapping[str, Any]) -> list[str]:
+    """Names of states so that each comes after those that it requires, else in the order given. No
+    cycles, please."""
+    done: list[str] = []
+
+    def visit(name: str) -> None:
+        if name not in done:
+            for required in _list(_dict(states[name]).get("requires")):
+                visit(required)
+            done.append(name)
+
+    for name in states:
+        visit(name)
+    return done
+
+
+def _check_option(name: str, option: Mapping[str, Any], path: str, problems: Problems) -> None:
+    standard = STANDARD_OPTIONS.get(name)
+    if standard is not None:
+        kind, elements = standard.type, standard.elements
+        for key in option.keys() - {"default", "description", "example"}:
+            problems.add(
+                join(path, key), "nothing but a default, since every recipe has this option", key
+            )
+    else:
+        kind, elements = option.get("type", "str"), option.get("elements") or ""
+    if not _is_type(kind) or (elements and not _is_type(elements)):
+        return
+    if option.get("elements") and kind != "list":
+        problems.add(join(path, "elements"), "type list", f"type {kind}")
+    choices = list(standard.choices) if standard is not None else _list(option.get("choices"))
+    for index, choice in enumerate(choices):
+        of_choice = elements or "str" if kind == "list" else kind
+        _check_type(choice, of_choice, f"{path}.choices[{index}]", problems)
+    if option.get("example") is not None:
+        _check_type(option["example"], kind, join(path, "example"), problems, elements)
+    default, at = option.get("default"), join(path, "default")
+    if default is None:
+        return
+    if option.get("required"):
+        problems.add(at, "none for a required option", describe(default))
+    if _check_type(default, kind, at, problems, elements) and choices:
+        _check_chosen(default, choices, at, problems)
+
+
+def _check_chosen(default: Any, choices: Sequence[Any], path: str, problems: Problems) -> None:
+    for value in default if isinstance(default, list) else [default]:
+        if value not in choices:
+            problems.add(path, f"one of {', '.join(map(str, choices))}", describe(value))
+
+
+def _is_type(name: Any) -> bool:
+    return isinstance(name, str) and name in CONVERTERS
+
+
+def _check_type(value: Any, kind: str, path: str, problems: Problems, elements: str = "") -> bool:
+    """Stricter than for users: the author of a recipe writes the type itself."""
+    try:
+        fits = bool(convert(value, kind, elements) == value) and isinstance(value, bool) == (
+            kind == "bool"
+        )
+        expected = f"type {kind}"
+    except NotOfTypeError as error:
+        fits, expected = False, str(error)
+    if not fits:
+        problems.add(path, expected, describe(value))
+    return fits
+
+
+def _check_state(
+    name: str,
+    state: Mapping[str, Any],
+    states: Mapping[str, Any],
+    options: Mapping[str, Any],
+    files: Mapping[str, str],
+    problems: Problems,
+) -> None:
+    path = join("states", name)
+    _check_names(state.get("requires"), states, f"{path}.requires", problems)
+    if not is_template(str(state.get("enabled"))):
+        _check_switch(state, options, path, problems)
+    if not isinstance(state.get("enabled"), str) and state.get("disabled_validate"):
+        problems.add(
+            join(path, "disabled_validate"),
+            "enabled with it, since this state is always on",
+            "none",
+        )
+    _check_images(state, path, problems)
+    _check_build(_dict(state.get("build")), options, files, join(path, "build"), problems)
+    for index, asset in enumerate(_list(state.get("assets"))):
+        pattern = asset.get("path") if isinstance(asset, dict) else asset
+        if isinstance(pattern, str) and not files_of(pattern, files):
+            hint = "" if "*" in pattern else suggest(pattern, files, listed=0)
+            problems.add(f"{path}.assets[{index}]", "a file of the recipe", f"{pattern}{hint}")
+    for key in ("validate", "disabled_validate"):
+        for index, proof in enumerate(_list(state.get(key))):
+            for kind, spec in _dict(proof).items():
+                where = f"{path}.{key}[{index}].{kind}"
+                _check_switch(_dict(spec), options, where, problems)
+                _check_files(kind, _dict(spec), files, where, problems)
+
+
+def _check_files(
+    kind: str, spec: Mapping[str, Any], files: Mapping[str, str], path: str, problems: Problems
+) -> None:
+    """The files that a proof names."""
+    keys = KINDS[kind].shape.keys if kind in KINDS else {}
+    for name in [name for name, key in keys.items() if isinstance(key.shape, RecipeFile)]:
+        file = spec.get(name)
+        if isinstance(file, str) and file not in files:
+            problems.add(
+                join(path, name), "a file of the recipe", f"{file}{suggest(file, files, listed=0)}"
+            )
+
+
+def _check_images(state: Mapping[str, Any], path: str, problems: Problems) -> None:
+    for key in ("image", "build"):
+        if state.get(key) and "kernel" not in _list_of(state.get("per")):
+            found = ", ".join(map(str, _list_of(state.get("per")))) or "cluster"
+            problems.add(
+                join(path, key),
+                "per: kernel, since an image is resolved per kernel",
+                f"per: {found}",
+            )
+    for key in ("image_labels", "lookup", "no_image"):
+        if state.get(key) and not (state.get("image") or state.get("build")):
+            problems.add(join(path, key), "image or build with it", "neither")
+    if state.get("build") and state.get("lookup") == "never":
+        problems.add(
+            join(path, "lookup"), "another one, since what is built has to be looked up", "never"
+        )
+
+
+def _check_build(
+    build: Mapping[str, Any],
+    options: Mapping[str, Any],
+    files: Mapping[str, str],
+    path: str,
+    problems: Problems,
+) -> None:
+    if not build:
+        return
+    file, folder, switch = build.get("containerfile"), build.get("context"), build.get("enabled")
+    if not file and not _dict(build.get("git")).get("containerfile"):
+        problems.add(join(path, "containerfile"), "one, or git.containerfile", "neither")
+    if isinstance(file, str) and file not in files:
+        problems.add(
+            join(path, "containerfile"),
+            "a file of the recipe",
+            f"{file}{suggest(file, files, listed=0)}",
+        )
+    if build.get("compile") and not build.get("base"):
+        problems.add(join(path, "base"), "one, since build.compile compiles in it", "none")
+    if isinstance(folder, str) and not any(
+        name.startswith(f"{folder.strip('/')}/") for name in files
+    ):
+        problems.add(join(path, "context"), "a folder of the recipe", folder)
+    if folder and build.get("git"):
+        problems.add(join(path, "git"), "one of context and git", "both")
+    more = build.get("args_from")
+    if isinstance(more, str) and _dict(options.get(more)).get("type") != "dict":
+        problems.add(join(path, "args_from"), "an option of type dict", more)
+    if isinstance(switch, str) and _dict(options.get(switch)).get("type") != "bool":
+        problems.add(join(path, "enabled"), "an option of type bool", switch)
+
+
+def _check_switch(
+    item: Mapping[str, Any], options: Mapping[str, Any], path: str, problems: Problems
+) -> None:
+    """What may be turned off by an option: a state, one of its proofs, or a rival."""
+    switch = item.get("enabled")
+    if isinstance(switch, str):
+        kind = _dict(options.get(switch)).get("type", "str") if switch in options else None
+        if kind is None:
+            known = [
+                name for name, option in options.items() if _dict(option).get("type") == "bool"
+            ]
+            problems.add(
+                join(path, "enabled"), "an option of type bool", f"{switch}{suggest(switch, known)}"
+            )
+        elif kind != "bool":
+            problems.add(
+                join(path, "enabled"),
+                "an option of type bool",
+                f"{switch}, which is of type {kind}",
+            )
+
+
+def _check_cycles(states: Mapping[str, Any], problems: Problems) -> None:
+    finished: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        if name in trail:
+            cycle = (*trail[trail.index(name) :], name)
+            problems.add(
+                join("states", f"{name}.requires"), "no cycle of requirements", " -> ".join(cycle)
+            )
+        elif name in states and name not in finished:
+            for required in _list(_dict(states[name]).get("requires")):
+                if isinstance(required, str):
+                    visit(required, (*trail, name))
+            finished.add(name)
+
+    for name in states:
+        visit(name, ())
+
+
+def _list_of(value: Any) -> Sequence[Any]:
+    """A list, also of one entry that was given without one."""
+    return value if isinstance(value, list) else [value] if value else []
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else []

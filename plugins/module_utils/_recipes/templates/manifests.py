@@ -1,0 +1,146 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From rendered text to manifests: Kubernetes objects, as far as can be told without asking a
+cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from ..._errors import InvalidInput
+from ..._json import Obj
+from ..._schema.problems import describe
+from .documents import parse
+
+ObjectId = tuple[str, str, str, str]
+
+# Where each kind keeps the pods that it makes.
+_POD_TEMPLATES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("", "Pod"): (),
+    ("apps", "DaemonSet"): ("spec", "template"),
+    ("apps", "Deployment"): ("spec", "template"),
+    ("apps", "StatefulSet"): ("spec", "template"),
+    ("apps", "ReplicaSet"): ("spec", "template"),
+    ("batch", "Job"): ("spec", "template"),
+    ("batch", "CronJob"): ("spec", "jobTemplate", "spec", "template"),
+}
+
+
+def manifests_in(text: str, source: str, *, named: bool = True) -> list[Obj]:
+    """The objects of a rendered file; a List gives its items. named: every object must have a name.
+
+    Raises InvalidInput that names the file and the document (from 1).
+    """
+    return [
+        _checked(copy_of(manifest), place, named)
+        for number, document in enumerate(_documents(text, f"{source} (as rendered)"), start=1)
+        for manifest, place in _flatten(document, f"{source}, document {number}")
+    ]
+
+
+def group_of(manifest: Obj) -> str:
+    """The API group of an object, "" for the core group."""
+    return str(manifest["apiVersion"]).rpartition("/")[0]
+
+
+def identity(manifest: Obj) -> ObjectId:
+    """(group, kind, namespace, name): two objects with the same one are the same object to the API
+    server."""
+    metadata = manifest["metadata"]
+    return group_of(manifest), manifest["kind"], metadata.get("namespace") or "", metadata["name"]
+
+
+def title(manifest: Obj) -> str:
+    """An object as a sentence names it."""
+    return f"{manifest['kind']} {manifest['metadata'].get('name', '')}".rstrip()
+
+
+def pod_template(manifest: Obj) -> Obj | None:
+    """The part of an object that is a pod template ("metadata", "spec"), None for kinds without
+    one."""
+    steps = _POD_TEMPLATES.get((group_of(manifest), manifest["kind"]))
+    if steps is None:
+        return None
+    found: Any = manifest
+    for step in steps:
+        found = found.get(step) if isinstance(found, dict) else None
+    if not isinstance(found, dict) or not isinstance(found.get("spec"), dict):
+        raise InvalidInput(
+            f"{title(manifest)} has no pod template",
+            why=f"{'.'.join([*steps, 'spec'])} is no mapping",
+        )
+    if not isinstance(found.get("metadata") or {}, dict):
+        why = f"{'.'.join([*steps, 'metadata'])} is no mapping"
+        raise InvalidInput(f"{title(manifest)} has no pod template", why=why)
+    return found
+
+
+def copy_of(value: Any) -> Any:
+    """A copy in which nothing is shared, as YAML aliases would have it."""
+    if isinstance(value, dict):
+        return {key: copy_of(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copy_of(item) for item in value]
+    return value
+
+
+@lru_cache(maxsize=256)
+def _documents(text: str, source: str) -> list[Any]:
+    """Kept, since most files of a recipe give the same text for many groups, options and nodes;
+    nobody may change what is kept."""
+    return parse(text, source)
+
+
+def _flatten(document: Any, place: str) -> Iterator[tuple[Any, str]]:
+    if (
+        isinstance(document, dict)
+        and str(document.get("kind", "")).endswith("List")
+        and "items" in document
+    ):
+        for number, item in enumerate(document["items"] or (), start=1):
+            yield item, f"{place}, item {number}"
+    else:
+        yield document, place
+
+
+def _checked(manifest: Any, place: str, named: bool) -> Obj:
+    if not isinstance(manifest, dict):
+        raise _no_object(place, "a mapping", describe(manifest))
+    for key in ("apiVersion", "kind"):
+        if not isinstance(manifest.get(key), str) or not manifest[key]:
+            raise _no_object(place, key, describe(manifest.get(key)))
+    metadata = manifest.get("metadata")
+    if metadata is None and not named:
+        metadata = manifest["metadata"] = {}
+    if not isinstance(metadata, dict):
+        raise _no_object(place, "metadata", describe(metadata))
+    if named and (not isinstance(metadata.get("name"), str) or not metadata["name"]):
+        raise _no_object(place, "metadata.name as text", describe(metadata.get("name")))
+    for path, values in _text_maps(manifest):
+        if not isinstance(values or {}, dict):
+            raise _no_object(place, f"a mapping as {path}", describe(values))
+        for name, value in (values or {}).items():
+            if not isinstance(value, str):
+                raise _no_object(place, f"text (in quotes) as {path}.{name}", describe(value))
+    return manifest
+
+
+def _text_maps(manifest: Obj) -> Iterator[tuple[str, Any]]:
+    """What the API server takes text in only; a number there is a forgotten quote."""
+    yield "metadata.labels", manifest["metadata"].get("labels")
+    yield "metadata.annotations", manifest["metadata"].get("annotations")
+    if manifest["apiVersion"] == "v1" and manifest["kind"] in ("ConfigMap", "Secret"):
+        for key in ("data", "stringData"):
+            yield key, manifest.get(key)
+
+
+def _no_object(place: str, expected: str, found: str) -> InvalidInput:
+    return InvalidInput(
+        "a template does not give a Kubernetes object",
+        where=place,
+        why=f"expected {expected}, found {found}",
+        todo="correct the template",
+    )

@@ -1,0 +1,194 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a rendering needs to know of the cluster, and what comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+from ..._cluster.api_objects.kinds import builtin
+from ..._json import Obj
+from ..._nodes.taints import Taint
+from ..._proofs.proof import Proof
+
+
+class Group(Protocol):
+    """A group of nodes, as far as rendering looks at it (nodes.groups.NodeGroup is one, with what
+    the facts mean).
+
+    per: the facets that are known of it. terms are nodeSelectorTerms, any of which selects a node
+    of the group; held are those by labels of ours alone.
+    """
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def per(self) -> Sequence[str]: ...
+
+    @property
+    def kernel(self) -> str: ...
+
+    @property
+    def kernel_label(self) -> str: ...
+
+    @property
+    def os_id(self) -> str: ...
+
+    @property
+    def os_version(self) -> str: ...
+
+    @property
+    def os_build(self) -> str: ...
+
+    @property
+    def arch(self) -> str: ...
+
+    @property
+    def runtime(self) -> str: ...
+
+    @property
+    def runtime_major(self) -> str: ...
+
+    @property
+    def preinstalled(self) -> bool: ...
+
+    @property
+    def pool(self) -> str: ...
+
+    @property
+    def terms(self) -> Sequence[Mapping[str, Any]]: ...
+
+    @property
+    def held(self) -> Sequence[Mapping[str, Any]]: ...
+
+
+def itself(group: Group, _per: Sequence[str]) -> Group:
+    """The coarser group of a group, where groups differ by nothing but what every state is made
+    per."""
+    return group
+
+
+def builtin_scope(api_version: str, kind: str) -> bool | None:
+    """Whether a built-in kind lives in namespaces; None for other kinds."""
+    found = builtin(api_version, kind)
+    return None if found is None else found.namespaced
+
+
+@dataclass(frozen=True)
+class RenderFacts:
+    """Everything that is not in the recipe.
+
+    options: as resolve() gives them. applyset_id: value of the label that makes an object a member
+    of the recipe's ApplySet ("": the label is left out). groups: the finest ones that the recipe
+    asks for; coarse gives the group by fewer facets that one of them is a part of. pool_options:
+    pool -> its options, complete. cluster: {"platform": "kubernetes" | "openshift", ...}, see
+    variables.py. driver_toolkits: build of RHCOS -> image. apis: the served "group/version/Kind"
+    ("version/Kind" for the core group), as a set or a function. namespaced: whether a kind
+    (api_version, kind) lives in namespaces, None where that is not known: such an object stays as
+    its template has it, unless the state itself brings its CRD. images: group's id -> image
+    reference, instead of what the recipe's image template gives. resolved: for states that look up
+    or build their images, state -> id of a group of that state -> reference ("" for none); None
+    where nothing is resolved and recipes are only checked. taints: what the pods have to tolerate.
+    runtime: what files in another format ask for and only the cluster knows.
+    """
+
+    namespace: str
+    options: Mapping[str, Any]
+    groups: Sequence[Group]
+    applyset_id: str
+    namespaced: Callable[[str, str], bool | None] = builtin_scope
+    cluster: Mapping[str, Any] = field(default_factory=lambda: {"platform": "kubernetes"})
+    apis: frozenset[str] | Callable[[str], bool] = frozenset()
+    images: Mapping[str, str] | None = None
+    resolved: Mapping[str, Mapping[str, str]] | None = None
+    coarse: Callable[[Group, Sequence[str]], Group] = itself
+    pool_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    driver_toolkits: Mapping[str, str] = field(default_factory=dict)
+    taints: Sequence[Taint] = ()
+    runtime: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def groups_or_none(self) -> list[Group | None]:
+        """The finest groups, sorted by id; None where there is no node, for what concerns no group
+        in particular."""
+        return [*sorted(self.groups, key=lambda group: group.id)] or [None]
+
+    def options_of(self, group: Group | None) -> Mapping[str, Any]:
+        """The options that count for a group: its pool's, else those of all."""
+        return self.pool_options.get(group.pool, self.options) if group else self.options
+
+    @cached_property
+    def differing(self) -> frozenset[str]:
+        """The options that are not the same for all nodes."""
+        return frozenset(
+            name
+            for options in self.pool_options.values()
+            for name, value in options.items()
+            if value != self.options.get(name)
+        )
+
+    def groups_of(self, per: Sequence[str]) -> dict[str, tuple[Group, Group]]:
+        """The groups by these facets, sorted by id: id -> (the group, one of the finest that make
+        it)."""
+        found: dict[str, tuple[Group, Group]] = {}
+        for finest in self.groups:
+            own = self.coarse(finest, per)
+            found.setdefault(own.id, (own, finest))
+        return dict(sorted(found.items()))
+
+
+@dataclass(frozen=True)
+class RenderedObject:
+    """One object, ready to be applied. group: id of the group that it was made for, "" where it is
+    for all.
+
+    source: the file of the recipe that it came from.
+    """
+
+    manifest: Obj
+    group: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file of the recipe that was left out, why (one sentence), and the API that would have to be
+    there."""
+
+    source: str
+    reason: str
+    needs_api: str
+
+
+@dataclass(frozen=True)
+class RenderedState:
+    """One state, under the given options.
+
+    enabled: anywhere. enabled_on: ids of the finest groups where it is. proofs: those that count
+    anywhere (of the enabled or of the disabled state), their templates rendered; proofs_on: id of a
+    finest group -> which of them count there, by index. groups: id of a finest group -> id of the
+    state's own group that it is a part of ("" for a state of the cluster). hashes: 16 hex digits
+    per finest group's id, and for "" (what concerns no group in particular), over objects, proofs
+    and validation pods, but not over which nodes there are.
+    """
+
+    state: str
+    enabled: bool
+    proofs: tuple[Proof, ...]
+    objects: tuple[RenderedObject, ...]
+    skipped: tuple[Skipped, ...]
+    hashes: Mapping[str, str]
+    enabled_on: frozenset[str] = frozenset()
+    proofs_on: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def turned_off(self) -> set[str]:
+        """Ids of the state's own groups where it is disabled."""
+        on = {own for finest, own in self.groups.items() if finest in self.enabled_on}
+        return {own for own in self.groups.values() if own and own not in on}

@@ -1,0 +1,56 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who holds devices by a ResourceClaim (dynamic resource allocation)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_client.rights import CLUSTER, Right
+
+_CLAIM = ("resource.k8s.io/v1", "ResourceClaim")
+
+# For recipes that name DRA drivers: pods of whatever namespace may claim their devices.
+RIGHTS = (Right("resource.k8s.io", ("resourceclaims",), ("list",), CLUSTER, read_only=("list",)),)
+
+
+class ClaimingPods:
+    """The pods for which devices of some DRA drivers are reserved.
+
+    What a bound pod has claimed stays its own, so claims are read only where there is a pod with
+    claims that was not seen before.
+    """
+
+    def __init__(self, client: Client, drivers: Collection[str]) -> None:
+        self._client = client
+        self._drivers = frozenset(drivers)
+        self._seen: set[str] = set()
+        self._found: set[str] = set()
+
+    def among(self, pods: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+        """The uids of those of the bound pods that hold such devices; of others, too."""
+        if self._drivers:
+            claim = {pod["metadata"]["uid"] for pod in pods if pod["spec"].get("resourceClaims")}
+            if not claim <= self._seen:
+                self._seen |= claim
+                self._found |= self._read()
+        return frozenset(self._found)
+
+    def _read(self) -> set[str]:
+        if not self._client.serves(*_CLAIM):
+            return set()
+        claims = self._client.list(self._client.kind(*_CLAIM)).items
+        return {
+            user["uid"]
+            for claim in claims
+            for status in [claim.get("status") or {}]
+            if self._is_ours(status.get("allocation") or {})
+            for user in status.get("reservedFor") or ()
+        }
+
+    def _is_ours(self, allocation: Mapping[str, Any]) -> bool:
+        results = (allocation.get("devices") or {}).get("results") or ()
+        return any(result["driver"] in self._drivers for result in results)

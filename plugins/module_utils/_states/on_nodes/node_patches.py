@@ -1,0 +1,57 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Send patches to nodes, in parallel; a node that left meanwhile needs none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ..._cluster.api_client.api_errors import ApiError, NotFound, Unreachable
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_client.rights import CLUSTER, Right
+from ..._json import Obj
+
+WORKERS = 8
+
+
+# Gates, summary label and proofs. RBAC cannot limit a patch to labels.
+RIGHTS = (Right("", ("nodes",), ("patch",), CLUSTER),)
+
+
+def patch_nodes(client: Client, patches: Mapping[str, Obj]) -> None:
+    """One merge patch per node; raises the first error after all have been sent."""
+    for error in try_patches(client, patches).values():
+        if not isinstance(error, NotFound):
+            raise error
+
+
+def try_patches(client: Client, patches: Mapping[str, Obj | Sequence[Obj]]) -> dict[str, ApiError]:
+    """One patch per node (a JSON patch where it is a list); returns what the API server refused, by
+    node: NotFound for one that has left.
+
+    Raises Unreachable where there is no API server any more.
+    """
+    kind = client.kind("v1", "Node")
+
+    def call(name: str) -> Callable[[], None]:
+        def send() -> None:
+            # The whole node comes back; a thousand of them would be more than all else in memory.
+            client.patch(kind, name, None, patches[name])
+
+        return send
+
+    answers = zip(
+        patches, client.parallel([call(name) for name in patches], workers=WORKERS), strict=True
+    )
+    refused = {name: answer for name, answer in answers if isinstance(answer, ApiError)}
+    unheard = [
+        name
+        for name, error in refused.items()
+        if isinstance(error, Unreachable) and not error.status
+    ]
+    if unheard:
+        # Whether the way to this node is cut or that to everything: who asks for less may get an
+        # answer.
+        client.get(kind, unheard[0])
+    return refused

@@ -1,0 +1,150 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nodes that carry our marks and not the labels of the hardware: which of them are still ours, and
+which leave.
+
+A label is no evidence: Node Feature Discovery restarts, is upgraded, loses an object. A node leaves
+when the labels have been gone for longer than a time and nothing holds a device there, or when a
+person says so."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_objects.labels import KERNEL, fact_label, vanished_annotation
+from ..._errors import EnablementError, InvalidInput
+from ..._json import Obj
+from ..._nodes.facts import NodeFacts
+from ..._nodes.membership import Standing, standing, stray_selectors
+from ..._proofs.snapshot import Vanished
+from ..._recipes.requirements import labels_of_persons
+from ..._times import seconds
+from ..preparation.prepare import Prepared
+from .holders import find_holders, in_words
+
+_LEFT_OUT = "the options leave it out (node_selector, hardware_labels)"
+
+
+@dataclass(frozen=True)
+class Strays:
+    """objects: the Node objects by name. vanished: those that are still ours, with how they stand;
+    leaving: the others, with why they leave. selector, chosen: what tells members. watched: label
+    selectors that find strays."""
+
+    selector: Sequence[Mapping[str, str | None]] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    watched: Sequence[str] = ()
+    vanished: Mapping[str, Vanished] = field(default_factory=dict)
+    leaving: Mapping[str, str] = field(default_factory=dict)
+    objects: Mapping[str, Obj] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> list[Obj]:
+        """The Node objects of those that are still ours."""
+        return [self.objects[name] for name in self.vanished]
+
+    def counts(self, node: NodeFacts) -> bool:
+        """Whether a node is one of ours now: it has the hardware, or has lost its labels without
+        having left."""
+        found = standing(node.labels, self.selector, self.chosen)
+        return found is Standing.HAS or (
+            found is Standing.VANISHED and node.name not in self.leaving
+        )
+
+    def lost(self, node: NodeFacts) -> Vanished | None:
+        """How a node stands that has lost the labels of the hardware; None where it has them."""
+        if standing(node.labels, self.selector, self.chosen) is Standing.HAS:
+            return None
+        return self.vanished.get(node.name) or Vanished(
+            time.time(), _text(self.selector, self.chosen)
+        )
+
+
+def find_strays(
+    client: Client,
+    prepared: Prepared,
+    params: Mapping[str, Any],
+    matching: frozenset[str],
+    clock: Callable[[], float],
+) -> Strays:
+    """matching: names of the nodes that have the hardware. Raises InvalidInput where one of these
+    is to be released."""
+    selector, chosen = prepared.selector, labels_of_persons(prepared.options)
+    _refuse_to_release(matching.intersection(params["release_nodes"]))
+    watched = stray_selectors(fact_label(prepared.recipe.name, KERNEL), selector, chosen)
+    kind = client.kind("v1", "Node")
+    listed = {
+        node["metadata"]["name"]: node
+        for labels in watched
+        for node in client.list(kind, labels=labels, leanly=True).items
+    }
+    stands = {
+        name: standing(node["metadata"].get("labels") or {}, selector, chosen)
+        for name, node in listed.items()
+    }
+    objects = {name: listed[name] for name in sorted(listed) if stands[name] is not Standing.HAS}
+    leaving = {name: _LEFT_OUT for name in objects if stands[name] is Standing.LEFT_OUT}
+    leaving |= {
+        name: "release_nodes names it" for name in objects if name in params["release_nodes"]
+    }
+    lost = objects.keys() - leaving.keys()
+    held, now, grace = (
+        find_holders(client, prepared, lost),
+        clock(),
+        float(params["vanished_grace"]),
+    )
+    vanished: dict[str, Vanished] = {}
+    for name in sorted(lost):
+        noted = (objects[name]["metadata"].get("annotations") or {}).get(
+            vanished_annotation(prepared.recipe.name)
+        )
+        since = seconds(noted) or now
+        # Where no node has the hardware at all, rather Node Feature Discovery is broken.
+        over = now - since >= grace if matching else bool(params["allow_empty"])
+        if over and name not in held:
+            leaving[name] = f"{_text(selector, chosen)}, and nothing holds a device there"
+        else:
+            vanished[name] = Vanished(
+                since, f"{_text(selector, chosen)}; {_stays(held.get(name), grace)}"
+            )
+    return Strays(selector, chosen, watched, vanished, leaving, objects)
+
+
+def refuse_left_out_in_use(client: Client, prepared: Prepared, strays: Strays) -> None:
+    """Raise EnablementError where pods hold devices of a node that the options leave out from now
+    on."""
+    held = find_holders(
+        client, prepared, {name for name, why in strays.leaving.items() if why == _LEFT_OUT}
+    )
+    if held:
+        raise EnablementError(
+            f"the options leave out {', '.join(held)}, where devices are in use (node_selector, hardware_labels)",
+            where=in_words(pod for pods in held.values() for pod in pods),
+            why="what these devices need would be taken off the node",
+            todo="end these pods first, or name the nodes in release_nodes (hardware_enablement_release_nodes)",
+        )
+
+
+def _refuse_to_release(names: frozenset[str]) -> None:
+    if names:
+        raise InvalidInput(
+            f"{', '.join(sorted(names))} cannot be released",
+            why="the labels of the hardware are there, so the next run would take it in again",
+            todo="leave it out by option node_selector instead",
+        )
+
+
+def _text(selector: Sequence[Mapping[str, str | None]], chosen: Mapping[str, str]) -> str:
+    names = sorted({name for labels in selector for name in labels if name not in chosen})
+    return f"no label says any more that the node has the hardware ({', '.join(names)})"
+
+
+def _stays(holders: Sequence[str] | None, grace: float) -> str:
+    if holders:
+        return f"its pods, labels and driver stay, since {in_words(holders)} hold its devices"
+    return f"its pods, labels and driver stay for {grace:.0f} s"

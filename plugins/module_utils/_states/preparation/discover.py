@@ -1,0 +1,190 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find the nodes of a recipe: paged lists that the server filters, one per label set. The core of
+nfd_info."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Optional
+
+from ..._cluster.api_client.client import Client, connect
+from ..._cluster.api_client.rights import CLUSTER, READ, Right
+from ..._errors import InvalidInput
+from ..._json import Obj
+from ..._nodes.absence import explain
+from ..._nodes.discovery import Discovery, discover
+from ..._nodes.grouping import Grouping
+from ..._nodes.pools import NodePool, machine_config_terms
+from ..._nodes.selectors import label_selector
+from ..._recipes.loading.lookups import is_looked_up
+from ..._runs.context import RunContext
+from .empty import gather
+from .platform import cluster_facts, machine_config_objects, node_selectors
+from .prepare import Prepared, prepare, tell_differences
+
+Selector = Sequence[Mapping[str, Optional[str]]]
+
+_LOOKS = 10
+
+
+# What finding nodes needs.
+RIGHTS = (
+    Right("", ("nodes",), READ, CLUSTER, read_only=READ),
+    Right("nfd.k8s-sigs.io", ("nodefeatures",), ("list",), CLUSTER, read_only=("list",)),
+)
+
+
+def list_nodes(client: Client, selector: Selector) -> list[Obj]:
+    """The nodes that match any of the label sets, each once, by name."""
+    kind = client.kind("v1", "Node")
+    found: dict[str, Obj] = {}
+    for labels in selector:
+        for node in client.list(kind, labels=label_selector(labels), leanly=True).items:
+            found[node["metadata"]["name"]] = node
+    return [found[name] for name in sorted(found)]
+
+
+def list_settled_nodes(
+    client: Client, selector: Selector, seconds: float, sleep: Callable[[float], None] = time.sleep
+) -> list[Obj]:
+    """list_nodes, again until two looks so many seconds apart find the same nodes, and some; ten
+    looks at most."""
+    nodes = list_nodes(client, selector)
+    for _look in range(_LOOKS - 1):
+        before = [node["metadata"]["name"] for node in nodes]
+        sleep(seconds)
+        nodes = list_nodes(client, selector)
+        if before and before == [node["metadata"]["name"] for node in nodes]:
+            break
+    return nodes
+
+
+def grouping_of(client: Client, prepared: Prepared) -> Grouping:
+    """By what the recipe's nodes are told apart, MachineConfigPools looked up; raises InvalidInput
+    for an unknown one."""
+    return replace(prepared.grouping, pools=with_terms(client, prepared.pools))
+
+
+def with_terms(client: Client, pools: tuple[NodePool, ...]) -> tuple[NodePool, ...]:
+    """Pools whose nodes are known, MachineConfigPools looked up; raises InvalidInput for an unknown
+    one."""
+    if not any(pool.machine_config_pool for pool in pools):
+        return pools
+    selectors = node_selectors(machine_config_objects(client, "MachineConfigPool"))
+    return tuple(
+        replace(pool, terms=machine_config_terms(pool.machine_config_pool, selectors))
+        if pool.machine_config_pool
+        else pool
+        for pool in pools
+    )
+
+
+def discovery_of(
+    client: Client,
+    prepared: Prepared,
+    given: Mapping[str, Any] | None,
+    nodes: Callable[[], Sequence[Obj]] | None = None,
+) -> tuple[Discovery, Obj]:
+    """The nodes together and the facts of the cluster, from a result of nfd_info where there is
+    one.
+
+    nodes: gives the Node objects, where the caller has them or needs them too.
+    """
+    if not given:
+        listed = nodes() if nodes else list_nodes(client, prepared.selector)
+        grouping = grouping_of(client, prepared)
+        if not listed:
+            return replace(
+                discover_nothing(client, prepared.selector), grouping=grouping
+            ), cluster_facts(client)
+        return discover(
+            listed, prepared.selector, prepared.recipe.resources, grouping=grouping
+        ), cluster_facts(client)
+    found = Discovery.from_dict(given, prepared.grouping)
+    wanted, known = (
+        sorted(pool.name for pool in pools) for pools in (prepared.pools, found.grouping.pools)
+    )
+    if wanted != known or any(group.per != prepared.grouping.finest for group in found.node_groups):
+        raise InvalidInput(
+            "the nodes were found for something else than what is to be done",
+            why=f"nfd_info was run with {', '.join(known) or 'no pools'}, or for another recipe",
+            todo="give nfd_info the same recipe, options, pools and instance",
+        )
+    return found, dict(given.get("cluster") or {"platform": "kubernetes"})
+
+
+def newest_feature(client: Client) -> str | None:
+    """When NFD last told something new: the newest write to a NodeFeature. None where NFD has no
+    such objects."""
+    api_version, kind = "nfd.k8s-sigs.io/v1alpha1", "NodeFeature"
+    if not client.serves(api_version, kind):
+        return None
+    features = client.list(client.kind(api_version, kind), metadata_only=True).items
+    fields = [
+        entry for feature in features for entry in feature["metadata"].get("managedFields") or []
+    ]
+    return max((str(entry["time"]) for entry in fields if entry.get("time")), default=None)
+
+
+def discover_nothing(client: Client, selector: Selector, newest: str | None = None) -> Discovery:
+    """The discovery where no node matches, which says what a person needs to know."""
+    evidence = gather(client)
+    return discover(
+        [],
+        selector,
+        nodes_total=len(evidence.labels),
+        nfd_present=evidence.nfd_present,
+        newest=newest,
+        absence=explain(selector, evidence),
+    )
+
+
+def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+    """nfd_info: facts about the nodes that a selector, or a recipe's, matches. Reads only."""
+    if not params.get("recipe") and not params.get("selector"):
+        raise InvalidInput(
+            "no nodes can be found",
+            why="neither selector nor recipe is given",
+            todo="name a recipe (-e hardware_enablement_recipe=nvidia-gpu), or give a selector",
+        )
+    client = connect(params)
+    differences: tuple[str, ...] = ()
+    image_states: list[str] = []
+    depends: list[str] = []
+    taints: list[Obj] = []
+    grouping = None
+    if params.get("recipe"):
+        prepared = prepare(params, context, client)
+        tell_differences(prepared, context)
+        differences = prepared.differences
+        states = prepared.recipe.states.values()
+        image_states = [state.name for state in states if is_looked_up(state)]
+        depends = [dependency.name for dependency in prepared.recipe.depends]
+        taints = [dict(taint.to_object()) for taint in prepared.taints]
+        grouping = grouping_of(client, prepared)
+        selector: Selector = prepared.selector
+        resources: Sequence[str] = prepared.recipe.resources
+    else:
+        selector, resources = params["selector"], params.get("resources") or []
+    settle = float(params.get("settle") or 0)
+    nodes = list_settled_nodes(client, selector, settle) if settle else list_nodes(client, selector)
+    newest = newest_feature(client) if params.get("nfd_age") else None
+    if nodes:
+        discovery = discover(nodes, selector, resources, newest=newest, grouping=grouping)
+    else:
+        discovery = discover_nothing(client, selector, newest)
+        discovery = replace(discovery, grouping=grouping or discovery.grouping)
+        context.progress(discovery.nfd["message"])
+    return {
+        "changed": False,
+        **discovery.to_dict(),
+        "cluster": cluster_facts(client),
+        "differences": list(differences),
+        "image_states": image_states,
+        "depends": depends,
+        "taints": taints,
+    }

@@ -1,0 +1,258 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The common beginning of every core: the recipe checked, its options resolved, the states chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ..._charts.recipe_reading import read_recipe
+from ..._cluster.api_client.api_errors import UnknownKind
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_objects.labels import KERNEL, RUNTIME, SYSTEM, fact_label
+from ..._cluster.applyset import applyset_id
+from ..._errors import InvalidInput
+from ..._nodes.discovery import Discovery
+from ..._nodes.grouping import Grouping
+from ..._nodes.groups import NodeGroup, normal
+from ..._nodes.pools import NodePool, parse_pools
+from ..._nodes.taints import Taint
+from ..._recipes.device_access import device_access
+from ..._recipes.loading.instances import as_instance
+from ..._recipes.loading.lookups import settled_for_all
+from ..._recipes.loading.options import resolve, secret_texts
+from ..._recipes.loading.recipe import DeviceAccess, Recipe, State
+from ..._recipes.readiness.node_readiness import is_by_nodes, with_node_agent
+from ..._recipes.render import RenderFacts
+from ..._recipes.requirements import node_label_sets
+from ..._recipes.templates.render_facts import Group
+from ..._runs.context import RunContext
+from ..record import record_spec, record_store
+from ..record.crd import GROUP, KIND
+from ..record.versions import versions
+from .intent import Intent, make_intent
+from .runtime_facts import runtime_facts
+from .tags import EVERYTHING, Tags
+
+_FACTS = {"kernel": KERNEL, "os": SYSTEM, "runtime": RUNTIME}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A recipe with everything that a person may set.
+
+    options: those of all nodes; pool_options: pool -> its options, complete. The recipe's name is
+    the instance's. versions: of the collection, the recipe and the driver, as far as they are
+    known. record: as it stood when the task began. differences: what the options change about it,
+    in words.
+    """
+
+    recipe: Recipe
+    options: Mapping[str, Any]
+    namespace: str
+    applyset_id: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+    record: dict[str, Any] | None = None
+    differences: tuple[str, ...] = ()
+    pools: tuple[NodePool, ...] = ()
+    pool_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+
+    @property
+    def selector(self) -> Sequence[Mapping[str, str | None]]:
+        """The label sets, any of which makes a node one of ours: the recipe's, with the user's
+        node_selector."""
+        return node_label_sets(self.recipe, self.options)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """What the record says was asked for."""
+        return record_spec.make_spec(
+            self.recipe, self.namespace, self.options, self.pools, self.selector, self.taints
+        )
+
+    @property
+    def grouping(self) -> Grouping:
+        """By what nodes are told apart; pools that are MachineConfigPools have yet to be looked up."""
+        facets = {"kernel"}.union(*(state.per for state in self.recipe.states.values()))
+        return Grouping(
+            finest=normal(tuple(facets)),
+            pools=self.pools,
+            preinstalled=self.recipe.preinstalled_driver,
+            published={
+                facet: fact_label(self.recipe.name, fact)
+                for facet, fact in _FACTS.items()
+                if facet in facets
+            },
+        )
+
+    @property
+    def by_nodes(self) -> bool:
+        """Whether nodes say themselves what is proven on them."""
+        return is_by_nodes(self.options)
+
+    @property
+    def device_access(self) -> DeviceAccess:
+        """What else than a request tells a user of the devices, in whatever pool."""
+        return device_access(self.recipe, [self.options, *self.pool_options.values()])
+
+    def serves(self, resource: str) -> bool:
+        """Whether an extended resource is one of the recipe's."""
+        return any(fnmatchcase(resource, pattern) for pattern in self.recipe.resources)
+
+
+def prepare(params: Mapping[str, Any], context: RunContext, client: Client) -> Prepared:
+    """Recipe and options; the options and the namespace that are not given (None) are those of the
+    record.
+
+    What is given is checked before anything is sent: raises InvalidInput. The context learns what
+    is secret.
+    """
+    bundle = params.get("bundle")
+    if not bundle:
+        raise InvalidInput(
+            f"the recipe {params['recipe']!r} has no files here",
+            why="this module runs on another machine than the recipes, or without its action plugin",
+            todo="set recipe_dir to a folder on that machine",
+        )
+    recipe = as_instance(read_recipe(bundle, str(params["recipe"])), params.get("instance"))
+    # What is removed is found by its labels: nobody need know any more how it was enabled.
+    complete = params.get("state") != "absent"
+    given = None
+    if params.get("options") is not None:
+        given = resolve(recipe, params["options"], complete=complete)
+        context.secrets.update(secret_texts(recipe, given))
+    if complete:
+        parse_pools(params.get("pools"))
+    record = record_store.read(client, recipe.name)
+    intent = make_intent(
+        recipe,
+        given,
+        params.get("namespace"),
+        record,
+        complete=complete,
+        pools=params.get("pools"),
+        taints=params.get("taints"),
+    )
+    for each in intent.pool_options.values():
+        context.secrets.update(secret_texts(recipe, each))
+    return Prepared(
+        recipe=_with_options(recipe, intent) if complete else recipe,
+        options=intent.options,
+        namespace=intent.namespace,
+        applyset_id=applyset_id(recipe.name, "", KIND, GROUP),
+        versions=versions(recipe, intent.options) if complete else {},
+        record=record,
+        differences=intent.differences,
+        pools=intent.pools,
+        pool_options=intent.pool_options,
+        taints=intent.taints,
+    )
+
+
+def _with_options(recipe: Recipe, intent: Intent) -> Recipe:
+    found = settled_for_all(recipe, intent.options, intent.pool_options)
+    return with_node_agent(found, intent.options, intent.pool_options)
+
+
+def tell_differences(prepared: Prepared, context: RunContext) -> None:
+    """Say what this run changes about what was asked for before; the task that looks at the cluster
+    first does."""
+    if prepared.differences:
+        context.notice(
+            f"{prepared.recipe.name} differs from its record: {'; '.join(prepared.differences)}"
+        )
+
+
+def choose(
+    recipe: Recipe, names: Sequence[str] | None, role: str | None, tags: Tags = EVERYTHING
+) -> list[State]:
+    """The states to work on, in dependency order: by name, by the role that runs them, or all that
+    the tags leave."""
+    unknown = [name for name in names or () if name not in recipe.states]
+    if unknown:
+        raise InvalidInput(
+            f"recipe {recipe.name} has no state {', '.join(unknown)}",
+            todo=f"name one of {', '.join(recipe.states)}",
+        )
+    return [
+        state
+        for state in recipe.states.values()
+        if (names is None or state.name in names)
+        and (role is None or state.role == role)
+        and tags.selects(state)
+    ]
+
+
+def with_requirements(recipe: Recipe, chosen: Sequence[State]) -> list[State]:
+    """The chosen states and all that they require, directly or not, in dependency order."""
+    names = {state.name for state in chosen}
+    for state in reversed(list(recipe.states.values())):
+        if state.name in names:
+            names.update(state.requires)
+    return [state for state in recipe.states.values() if state.name in names]
+
+
+def render_facts(
+    prepared: Prepared,
+    client: Client,
+    discovery: Discovery,
+    cluster: Mapping[str, Any],
+    images: Mapping[str, str] | None,
+) -> RenderFacts:
+    """The facts that templates may use, with the API server behind the questions about kinds.
+
+    cluster: facts of the cluster as platform.py finds them. images: what the user says, by group.
+    """
+    made: dict[tuple[str, ...], dict[str, NodeGroup]] = {}
+
+    def coarse(group: Group, per: Sequence[str]) -> Group:
+        facets = tuple(per)
+        if facets not in made:
+            own = {each.id: each for each in discovery.coarse(facets)}
+            made[facets] = {
+                finest.id: own[finest.narrowed(facets).id] for finest in discovery.node_groups
+            } | own
+        return made[facets][group.id]
+
+    return RenderFacts(
+        namespace=prepared.namespace,
+        options=prepared.options,
+        groups=discovery.node_groups,
+        cluster=cluster,
+        apis=lambda api: serves(client, api),
+        namespaced=lambda api_version, kind: namespaced(client, api_version, kind),
+        images=images,
+        resolved={},
+        applyset_id=prepared.applyset_id,
+        coarse=coarse,
+        pool_options=prepared.pool_options,
+        taints=prepared.taints,
+        driver_toolkits=cluster.get("driver_toolkits") or {},
+        runtime=runtime_facts(
+            client,
+            prepared.recipe,
+            str(cluster.get("platform")),
+            prepared.namespace,
+            record_spec.made_namespaces(prepared.record),
+        ),
+    )
+
+
+def serves(client: Client, api: str) -> bool:
+    """Whether the cluster serves an API given as "group/version/Kind" ("version/Kind" for the core
+    group)."""
+    api_version, _slash, kind = api.rpartition("/")
+    return client.serves(api_version, kind)
+
+
+def namespaced(client: Client, api_version: str, kind: str) -> bool | None:
+    """Whether a kind lives in namespaces; None where the cluster does not serve it."""
+    try:
+        return client.kind(api_version, kind).namespaced
+    except UnknownKind:
+        return None

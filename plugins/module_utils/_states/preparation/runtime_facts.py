@@ -1,0 +1,58 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an OpenShift cluster tells of itself to charts that ask for it, and to nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from typing import Any
+
+from ..._cluster.api_client.client import Client
+from ..._cluster.api_client.rights import CLUSTER, Right
+from ..._recipes.loading.recipe import Recipe
+
+PUSH_SECRET, OS_IMAGE = "pushSecretName", "osImageURL"
+_MACHINE_CONFIG = ("machine-config-osimageurl", "openshift-machine-config-operator")
+# Where the nodes' image is, and where it was before OpenShift 4.12.
+_IMAGE_KEYS = ("baseOSContainerImage", "osImageURL")
+_BUILDER, _DOCKERCFG = "builder", "builder-dockercfg"
+
+# What a chart asks for -> the right to read it.
+RIGHTS: Mapping[str, Right] = {
+    PUSH_SECRET: Right("", ("serviceaccounts",), ("get",), read_only=("get",)),
+    OS_IMAGE: Right(
+        "", ("configmaps",), ("get",), CLUSTER, (_MACHINE_CONFIG[0],), read_only=("get",)
+    ),
+}
+
+
+def runtime_facts(
+    client: Client, recipe: Recipe, platform: str, namespace: str, made: Container[str]
+) -> dict[str, str]:
+    """The runtime values that the recipe's files ask for and that only the cluster knows.
+
+    made: the namespaces that exist only since the resource is enabled. The Secret of one of these is
+    not used: while it is enabled first there is none, and the next run must change nothing.
+    """
+    asked = recipe.format
+    if asked is None or platform != "openshift":
+        return {}
+    found = {}
+    if asked.reads(PUSH_SECRET) and namespace not in made:
+        found[PUSH_SECRET] = _push_secret(client, namespace)
+    if asked.reads(OS_IMAGE):
+        data = _get(client, "ConfigMap", *_MACHINE_CONFIG).get("data") or {}
+        found[OS_IMAGE] = next((str(data[key]) for key in _IMAGE_KEYS if data.get(key)), "")
+    return found
+
+
+def _push_secret(client: Client, namespace: str) -> str:
+    """The Secret with which builds push to OpenShift's own registry; "" where there is none."""
+    secrets = _get(client, "ServiceAccount", _BUILDER, namespace).get("secrets") or ()
+    names = (str(secret.get("name") or "") for secret in secrets)
+    return next((name for name in names if name.startswith(_DOCKERCFG)), "")
+
+
+def _get(client: Client, kind: str, name: str, namespace: str) -> Mapping[str, Any]:
+    return client.get(client.kind("v1", kind), name, namespace) or {}
