@@ -28,8 +28,10 @@ MAKERS = {
     "numa-checks": tables.numa_checks,
     "promises": tables.promises,
     "proofs": tables.proofs,
+    "proofs-by-node": tables.proofs_by_node,
     "proof-settings": tables.settings,
     "reasons": tables.reasons,
+    "rmd-settings": tables.rmd_settings,
     "standard-options": tables.standard_options,
     "state-roles": tables.state_roles,
 }
@@ -57,14 +59,16 @@ def main() -> int:
     check = parser.parse_args().check
     code = 0
     for file, text in wanted().items():
-        if not check:
+        if file.is_file() and file.read_text(encoding="utf-8") == text:
+            continue
+        name = file.relative_to(DOCS.parent)
+        if check:
+            sys.stderr.write(f"{name} is out of date: run make reference\n")
+            code = 1
+        else:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
-        elif not file.is_file() or file.read_text(encoding="utf-8") != text:
-            sys.stderr.write(
-                f"{file.relative_to(DOCS.parent)} is out of date: run make reference\n"
-            )
-            code = 1
+            sys.stdout.write(f"wrote {name}\n")
     return code
 
 

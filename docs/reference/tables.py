@@ -29,6 +29,15 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
     ROLES,
     tag_of,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.pods.pod_requests import (
+    SUFFIXES,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import (
+    PARTS,
+    TEXTS,
+    RmdSettings,
+    in_groups,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._schema.shapes import Key, Record
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.reasons import WAIT
 from tests.mutations.rules import load as load_rules
@@ -42,6 +51,13 @@ def proofs() -> list[str]:
         (f"`{kind.name}`", kind.holds_when, _repeated(kind.observed)) for kind in KINDS.values()
     ]
     return _table(("proof", "holds when", "looked at"), rows)
+
+
+def proofs_by_node() -> list[str]:
+    """Who decides a proof with readiness: nfd."""
+    told = {True: "the node itself", False: "a run, in its table; it keeps back no gate"}
+    rows = [(f"`{kind.name}`", told[kind.by_node]) for kind in KINDS.values()]
+    return _table(("proof", "who decides it"), rows)
 
 
 def settings() -> list[str]:
@@ -100,6 +116,28 @@ def numa_checks() -> list[str]:
         for each in CHECKS.values()
     ]
     return _table(("id", "severity", "what", "why it has to hold", "what to do"), rows)
+
+
+def rmd_settings() -> list[str]:
+    """What an RmdWorkload may ask for, and the annotations of a pod that say the same."""
+    rows = [(f"`{name}`", "", _annotations(name), about) for name, about in TEXTS.items()]
+    for group, parts in in_groups(PARTS).items():
+        rows += [
+            (f"`{group}.{name}`", _parameters(part), _annotations(f"{name}_"), part.about)
+            for name, part in parts.items()
+        ]
+    return _table(("field", "what it has", "annotations of a pod", "what it is"), rows)
+
+
+def _parameters(part: type[RmdSettings]) -> str:
+    return ", ".join(
+        f"`{name}`" + (f" ({' or '.join(each['choices'])})" if each["choices"] else "")
+        for name, each in part.parameters().items()
+    )
+
+
+def _annotations(prefix: str) -> str:
+    return ", ".join(f"`CONTAINER_{each}`" for each in SUFFIXES if each.startswith(prefix))
 
 
 def builders() -> list[str]:

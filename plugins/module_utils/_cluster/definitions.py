@@ -27,7 +27,7 @@ def described(schema: Mapping[str, Any], description: str) -> Obj:
     return {**schema, "description": description}
 
 
-def object_of(description: str, **properties: Any) -> Obj:
+def object_of(description: str, /, **properties: Any) -> Obj:
     """The schema of an object."""
     return {"type": "object", "description": description, "properties": properties}
 

@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 
 from .._events.event_types import MEANINGS
-from .._rmd.workloads import PARTS, RmdSettings
+from .._rmd.workloads import PARTS, TEXTS, RmdSettings
 
 Spec = dict[str, dict[str, Any]]
 
@@ -469,7 +469,7 @@ def _of_settings(kind: type[RmdSettings]) -> Spec:
 _RMD_WORKLOAD: Spec = {
     "core_ids": {"type": "list", "elements": "str"},
     **{name: {"type": "dict", "options": _of_settings(kind)} for name, kind in PARTS.items()},
-    "policy": {"type": "str"},
+    **{name: {"type": "str"} for name in TEXTS},
 }
 
 RMD_WORKLOAD: Spec = {

@@ -108,10 +108,12 @@ class ProofKind(Generic[S]):
 
     holds_when: the end of "holds when ...". settings: a dataclass whose fields Setting annotates.
     evaluate: the verdict for one node or the cluster. reasons: why it may not hold. observed:
-    looked at in every run; else run once, until what it proved changes. scope: what it is about,
-    where that is no matter of its texts. watches: the objects that it looks at besides nodes and
-    the state's own, for a namespace that counts where the settings name none. pod: what it runs.
-    gates: whether other states' pods wait for it. removed, together, apart: see Record.
+    looked at in every run; else run once, until what it proved changes. by_node: whether with
+    readiness: nfd the node agent decides it; others are left to runs, and keep back no gate.
+    scope: what it is about, where that is no matter of its texts. watches: the objects that it
+    looks at besides nodes and the state's own, for a namespace that counts where the settings name
+    none. pod: what it runs. gates: whether other states' pods wait for it. removed, together,
+    apart: see Record.
     """
 
     name: str
@@ -120,6 +122,7 @@ class ProofKind(Generic[S]):
     evaluate: Callable[[Observation[S]], Verdict]
     reasons: Mapping[str, Reason]
     observed: bool
+    by_node: bool
     scope: Callable[[S], Scope]
     watches: Callable[[S, str], tuple[Watched, ...]] = _watches_nothing
     pod: Callable[[S], ProofPod] | None = None

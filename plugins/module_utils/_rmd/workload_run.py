@@ -28,10 +28,10 @@ from .nodes.node_results import (
 )
 from .nodes.node_run import NodeRun
 from .nodes.rules import senseless
-from .workloads import PARTS, Workload
+from .workloads import PARTS, TEXTS, Workload
 
 # Of one workload, whether it is given alone or in a list.
-_OWN = ("uuid", "core_ids", "policy", *PARTS)
+_OWN = ("uuid", "core_ids", *TEXTS, *PARTS)
 # Nodes that an error names before it only counts them.
 _NAMED = 5
 
@@ -72,13 +72,9 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
 
 def parse_workload(values: Mapping[str, Any]) -> Workload:
     """A workload from options of rmd_workload. Raises InvalidInput for core ids that are none."""
-    parts: Obj = {name: kind(**values[name]) for name, kind in PARTS.items() if values.get(name)}
-    return Workload(
-        uuid=values["uuid"],
-        cores=parse_cores(values.get("core_ids") or []),
-        policy=values.get("policy") or "",
-        **parts,
-    )
+    said: Obj = {name: kind(**values[name]) for name, kind in PARTS.items() if values.get(name)}
+    said |= {name: values[name] for name in TEXTS if values.get(name)}
+    return Workload(values["uuid"], parse_cores(values.get("core_ids") or []), **said)
 
 
 def summary(

@@ -108,8 +108,13 @@ class Pstate(RmdSettings):
     )
 
 
-# Beside cores and a policy, all that a workload says, by its name.
+# Beside cores and TEXTS, all that a workload says, by its name.
 PARTS: Mapping[str, type[RmdSettings]] = {"cache": Cache, "mba": Mba, "pstate": Pstate}
+
+
+def _text(about: str) -> Any:
+    """A field of a workload that is no part: text, "" for nothing. about: what it is."""
+    return field(default="", metadata={"about": about})
 
 
 def in_groups(parts: Mapping[str, T]) -> dict[str, dict[str, T]]:
@@ -127,7 +132,7 @@ class Workload:
 
     uuid: str
     cores: tuple[int, ...]
-    policy: str = ""
+    policy: str = _text("A policy of RMD; wins over rdt, cache, plugins and pstate.")
     cache: Optional[Cache] = None
     mba: Optional[Mba] = None
     pstate: Optional[Pstate] = None
@@ -140,8 +145,12 @@ class Workload:
         """What RMD would make of it: a policy takes the place of everything else but the cores."""
         return replace(self, cache=None, mba=None, pstate=None) if self.policy else self
 
+    def texts(self) -> dict[str, str]:
+        """What it says of TEXTS."""
+        return {name: value for name in TEXTS if (value := getattr(self, name))}
+
     def parts(self) -> dict[str, Obj]:
-        """What it says beside cores and policy, by the names of PARTS."""
+        """What it says beside cores and texts, by the names of PARTS."""
         found = {name: getattr(self, name) for name in PARTS}
         return {name: part.given() for name, part in found.items() if part and part.given()}
 
@@ -159,7 +168,14 @@ class Workload:
         """As results and diffs show it: the options of rmd_workload, without those that are not
         set."""
         shown: Obj = {"uuid": self.uuid, "core_ids": [str(core) for core in self.cores]}
-        return {**shown, "policy": self.policy} if self.policy else {**shown, **self.parts()}
+        return {**shown, **self.texts(), **self.effective().parts()}
+
+
+# What a workload says in a word, by its name: what that is. Options, JSON, CRDs and annotations have
+# it, as they have PARTS.
+TEXTS: Mapping[str, str] = {
+    each.name: each.metadata["about"] for each in fields(Workload) if each.metadata
+}
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ GALAXY = yaml.safe_load((REPO / "galaxy.yml").read_text())
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)#\s]+)(?:#[^)]*)?\)")
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 MAKE = re.compile(r"(?:^|`)(?:\$ )?make(?P<targets>(?: [a-z][a-z0-9-]*)+)", re.MULTILINE)
+MODULE = re.compile(r"`([\w-]+\.py)`")
+FOLDER = re.compile(r"`([\w.-]+(?:/[\w.-]+)*/)`")
 FILE = re.compile(r"`(?P<path>[\w.-]+/[\w./-]+\.(?:py|yml|yaml|md|toml))`")
 
 
@@ -36,6 +38,10 @@ def name_of(page: Path) -> str:
 
 def links(page: Path) -> list[str]:
     return [found["target"] for found in LINK.finditer(CODE.sub("", page.read_text()))]
+
+
+def modules_in(folder: str) -> list[Path]:
+    return sorted((REPO / folder).rglob("*.py"))
 
 
 def in_tarball(place: Path) -> bool:
@@ -90,6 +96,28 @@ def test_files_exist(page: str) -> None:
     named = {found["path"] for found in FILE.finditer((REPO / page).read_text())}
     assert named
     assert {path for path in named if not any((root / path).is_file() for root in roots)} == set()
+
+
+@pytest.mark.parametrize(
+    "page", ["docs/contributing/architecture.md", "docs/contributing/testing.md"]
+)
+def test_modules_and_folders_exist(page: str) -> None:
+    text = (REPO / page).read_text()
+    roots = (REPO, REPO / "plugins", REPO / "plugins" / "module_utils")
+    modules = {
+        path.name for folder in ("plugins", "tests", "recipes") for path in modules_in(folder)
+    }
+    assert set(MODULE.findall(text)) - modules == set()
+    folders = set(FOLDER.findall(text))
+    assert {path for path in folders if not any((root / path).is_dir() for root in roots)} == set()
+
+
+def test_the_architecture_shows_every_package() -> None:
+    text = (REPO / "docs" / "contributing" / "architecture.md").read_text()
+    packages = {path.parent.name for path in (REPO / "plugins" / "module_utils").glob("_*/*.py")}
+    assert {name for name in packages if f"    {name}/" not in text} == set()
+    (layers,) = re.findall(r"## Layers\n\n```text\n(.*?)```", text, re.DOTALL)
+    assert {name for name in packages if name.strip("_") not in re.findall(r"\w+", layers)} == set()
 
 
 def test_every_decision_is_in_the_index() -> None:

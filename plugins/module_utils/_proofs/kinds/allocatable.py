@@ -102,6 +102,7 @@ KIND = ProofKind(
     evaluate=evaluate,
     reasons=REASONS,
     observed=True,
+    by_node=True,
     scope=lambda _settings: Scope.NODE,
     apart=(("at_least", "equals"),),
 )

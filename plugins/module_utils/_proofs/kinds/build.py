@@ -79,6 +79,7 @@ KIND = ProofKind(
         ),
     },
     observed=True,
+    by_node=False,
     scope=lambda _settings: Scope.CLUSTER,
     watches=watched,
 )

@@ -43,6 +43,7 @@ KIND = ProofKind(
     evaluate=evaluate,
     reasons=REASONS,
     observed=True,
+    by_node=False,
     scope=lambda _settings: Scope.NODE,
     gates=False,
 )

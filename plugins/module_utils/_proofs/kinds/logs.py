@@ -166,6 +166,7 @@ KIND = ProofKind(
         "NoPod": NO_POD,
     },
     observed=False,
+    by_node=False,
     scope=_scope,
     watches=watched,
     together={

@@ -105,6 +105,7 @@ KIND = ProofKind(
     evaluate=evaluate,
     reasons=REASONS,
     observed=False,
+    by_node=False,
     scope=lambda _settings: Scope.NODE,
     removed={"container": "none, since a port of a pod belongs to no container"},
 )

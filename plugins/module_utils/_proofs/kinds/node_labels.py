@@ -87,5 +87,6 @@ KIND = ProofKind(
     evaluate=evaluate,
     reasons=REASONS,
     observed=True,
+    by_node=True,
     scope=lambda _settings: Scope.NODE,
 )

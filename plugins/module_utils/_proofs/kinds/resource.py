@@ -162,6 +162,7 @@ KIND = ProofKind(
         ),
     },
     observed=True,
+    by_node=False,
     scope=lambda settings: Scope(settings.scope or Scope.CLUSTER),
     watches=lambda settings, namespace: (watched(settings, namespace),),
 )

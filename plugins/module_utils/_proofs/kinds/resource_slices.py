@@ -109,6 +109,7 @@ KIND = ProofKind(
         "PoolIncomplete": UNDER_WAY,
     },
     observed=True,
+    by_node=False,
     scope=lambda _settings: Scope.NODE,
     watches=lambda _settings, _namespace: (RESOURCE_SLICES,),
 )

@@ -331,5 +331,6 @@ KIND = ProofKind(
     evaluate=evaluate,
     reasons=REASONS,
     observed=True,
+    by_node=True,
     scope=lambda _settings: Scope.STATE,
 )

@@ -244,6 +244,7 @@ KIND = ProofKind(
     evaluate=evaluate,
     reasons=REASONS,
     observed=False,
+    by_node=True,
     scope=lambda _settings: Scope.NODE,
     pod=lambda settings: ProofPod(settings.pod, settings.resource, settings.parallel),
 )

@@ -18,7 +18,7 @@ from ..._errors import InvalidInput
 from ..._json import Obj
 from ..._nodes.cpuset import parse_cores, to_strings
 from ..nodes.node_machine import Dialect
-from ..workloads import PARTS, RunningWorkload, Workload, in_groups
+from ..workloads import PARTS, TEXTS, RunningWorkload, Workload, in_groups
 
 # Refused by both, before anything is looked up or set: it names no parameter.
 PROBE: Obj = {"core_ids": ["0"]}
@@ -49,9 +49,7 @@ def of_refusal(text: str) -> Optional[Dialect]:
 def encode(workload: Workload, dialect: Dialect) -> Obj:
     """The body of a POST; cores one by one. Raises InvalidInput for what a dialect cannot say."""
     wanted = workload.effective()
-    body: Obj = {"uuid": wanted.uuid, "core_ids": to_strings(wanted.cores)}
-    if wanted.policy:
-        body["policy"] = wanted.policy
+    body: Obj = {"uuid": wanted.uuid, "core_ids": to_strings(wanted.cores), **wanted.texts()}
     parts = wanted.parts()
     if dialect is Dialect.V03:
         return {**body, **in_groups(parts)}
@@ -68,18 +66,14 @@ def decode(body: Mapping[str, Any]) -> RunningWorkload:
     """A workload from a list or an answer, in either dialect. What cannot be read counts as not
     set."""
     nested = "rdt" in body or "plugins" in body
-    parts: Obj = {
+    said: Obj = {
         name: kind.read(
             _mapping((_mapping(body.get(kind.group)) if nested else body).get(name)), _READERS
         )
         for name, kind in PARTS.items()
     }
-    workload = Workload(
-        uuid=str(body.get("uuid") or ""),
-        cores=_cores(body.get("core_ids")),
-        policy=str(body.get("policy") or ""),
-        **parts,
-    )
+    said |= {name: str(body.get(name) or "") for name in TEXTS}
+    workload = Workload(str(body.get("uuid") or ""), _cores(body.get("core_ids")), **said)
     return RunningWorkload(
         id=str(body.get("id") or ""),
         status=str(body.get("status") or ""),

@@ -17,10 +17,10 @@ from ..rmd_errors import Refusal
 from ..workloads import (
     BESTEFFORT,
     GUARANTEED,
+    PARTS,
     SHARED,
     Cache,
     Mba,
-    Pstate,
     RunningWorkload,
     Workload,
 )
@@ -144,10 +144,12 @@ def _of_parameters(wanted: Workload) -> Found:
         least, most = wanted.cache.min, wanted.cache.max
         text = f"workload {wanted.uuid} asks for at most {most} and at least {least} ways"
         yield "bad_range", text
-    monitoring = wanted.pstate.monitoring if wanted.pstate else None
-    if monitoring not in (None, *Pstate.parameters()["monitoring"]["choices"]):
-        text = f'workload {wanted.uuid} asks for P-state monitoring "{monitoring}"'
-        yield "plugin_refused", text
+    for name, said in wanted.parts().items():
+        for each, value in said.items():
+            parameter = PARTS[name].parameters()[each]
+            if parameter["choices"] and value not in parameter["choices"]:
+                title = parameter["title"]
+                yield "plugin_refused", f'workload {wanted.uuid} asks for {title} "{value}"'
     if wanted.mba is not None:
         yield from _of_mba(wanted, wanted.mba)
 

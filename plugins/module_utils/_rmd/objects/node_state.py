@@ -39,7 +39,7 @@ def _row(running: RunningWorkload) -> dict[str, str]:
         "Status": running.status,
         "Cos Name": running.cos_name,
         "Origin": running.origin,
-        "Policy": wanted.policy,
+        **{name.capitalize(): text for name, text in wanted.texts().items()},
     }
     for name, given in wanted.parts().items():
         told = PARTS[name].parameters()

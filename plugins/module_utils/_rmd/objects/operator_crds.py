@@ -28,7 +28,7 @@ from ..._cluster.definitions import (
     object_of,
 )
 from ..._json import Obj
-from ..workloads import PARTS, RmdSettings, in_groups
+from ..workloads import PARTS, TEXTS, RmdSettings, in_groups
 from .operator_names import CONFIG, CONFIG_NAME, NODE_STATE, WORKLOAD
 
 _INTEGER: Obj = {"type": "integer", "format": "int64"}
@@ -89,9 +89,7 @@ def _workload() -> Obj:
         reservedCoreIds=_nullable(described(list_of(TEXT), "CPUs that allCores leaves out.")),
         nodes=_nullable(described(list_of(TEXT), "Names of nodes.")),
         nodeSelector=_nullable(described(_map(TEXT), "Labels of nodes; wins over nodes.")),
-        policy=_nullable(
-            described(TEXT, "A policy of RMD; wins over rdt, cache, plugins and pstate.")
-        ),
+        **{name: _nullable(described(TEXT, about)) for name, about in TEXTS.items()},
         cache=_nullable(described(_part("cache"), "As rdt.cache.")),
         pstate=_nullable(described(_part("pstate"), "As plugins.pstate.")),
         **parameters,
@@ -104,7 +102,7 @@ def _workload() -> Obj:
         status=TEXT,
         enforced=described(_FLAG, "Whether the node's kernel does what is asked for."),
         coreIds=_nullable(list_of(TEXT)),
-        policy=TEXT,
+        **dict.fromkeys(TEXTS, TEXT),
         **parameters,
     )
     status = object_of(

@@ -17,8 +17,10 @@ from ..._errors import InvalidInput
 from ..._json import Obj
 from ..._nodes.cpuset import parse_cores
 from ..._nodes.selectors import matches
-from ..workloads import Cache, Mba, Pstate, Workload
+from ..workloads import TEXTS, Cache, Mba, Pstate, Workload
 from .operator_names import FINALIZER, HOME_NAMESPACE
+
+_NOTHING = Workload("", ())
 
 
 @dataclass(frozen=True, order=True)
@@ -41,18 +43,15 @@ class Name:
 class Declared:
     """An RmdWorkload, read. problem says why it cannot be sent, "" if it can.
 
-    cores: of coreIds, or with all_cores those that are left out. rival: the older object that has
-    the same uuid.
+    cores: of coreIds, or with all_cores those that are left out. asked: what it asks for, but for
+    the CPUs. rival: the older object that has the same uuid.
     """
 
     name: Name
     object: Obj
     cores: tuple[int, ...] = ()
     all_cores: bool = False
-    policy: str = ""
-    cache: Optional[Cache] = None
-    mba: Optional[Mba] = None
-    pstate: Optional[Pstate] = None
+    asked: Workload = _NOTHING
     problem: str = ""
     rival: Optional[Name] = None
 
@@ -89,8 +88,7 @@ class Declared:
         """What it asks for on a node that has all_cores."""
         cores = tuple(set(all_cores) - set(self.cores)) if self.all_cores else self.cores
         pod = str((self.pod or {}).get("uid") or "")
-        wanted = Workload(self.uuid, cores, self.policy, self.cache, self.mba, self.pstate, pod)
-        return wanted.effective()
+        return replace(self.asked, uuid=self.uuid, cores=cores, pod=pod).effective()
 
     def nodes(
         self, labels: Mapping[str, Mapping[str, str]], selector: Mapping[str, str]
@@ -122,16 +120,15 @@ def read(obj: Obj) -> Declared:
         pstate = Pstate.read(_part(spec, "plugins", "pstate") or spec.get("pstate") or {}, _READERS)
     except ValueError as error:
         return Declared(name, obj, problem=str(error))
-    declared = Declared(
-        name=name,
-        object=obj,
-        cores=cores,
-        all_cores=all_cores,
-        policy=spec.get("policy") or "",
+    asked = Workload(
+        uuid="",
+        cores=(),
         cache=_cache(_part(spec, "rdt", "cache"), spec.get("cache")),
         mba=Mba.read(_part(spec, "rdt", "mba") or {}, _READERS),
         pstate=pstate,
+        **{text: spec.get(text) or "" for text in TEXTS},
     )
+    declared = Declared(name, obj, cores, all_cores, asked)
     return replace(declared, problem=_shape_problem(declared))
 
 
@@ -167,7 +164,7 @@ def _shape_problem(declared: Declared) -> str:
     """What is missing in any case, whatever the node is like."""
     if not declared.all_cores and not declared.cores:
         return "it names no CPUs; set spec.coreIds, or spec.allCores for all of a node"
-    if not (declared.policy or declared.cache or declared.mba or declared.pstate):
+    if not (declared.asked.policy or declared.asked.parts()):
         return (
             "it asks for nothing; set spec.rdt.cache (max and min 0 are the shared group),"
             " spec.policy or spec.plugins"

@@ -143,9 +143,7 @@ def _fields(running: RunningWorkload) -> Obj:
         return fields
     # The operator's v0.3 copies what RMD v0.3 says.
     wanted = running.workload
-    fields["coreIds"] = to_strings(wanted.cores)
-    if wanted.policy:
-        fields["policy"] = wanted.policy
+    fields |= {"coreIds": to_strings(wanted.cores), **wanted.texts()}
     parts = {
         name: {
             each: value if isinstance(value, int) else str(value) for each, value in given.items()

@@ -4,8 +4,8 @@
 """RmdWorkloads for pods that ask for a share: which pods, which CPUs, which settings. Pure.
 
 A container asks by a limit of intel.com/l3_cache_ways, and says more in annotations of its pod that
-begin with its name: CONTAINER_cache_min, _policy, _mba_percentage, _mba_mbps, _pstate_ratio and
-_pstate_monitoring. Where no RMD is, those of memory bandwidth are enough."""
+begin with its name, such as CONTAINER_cache_min, CONTAINER_policy or CONTAINER_mba_mbps. Where no
+RMD is, those of memory bandwidth are enough."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..._errors import EnablementError, InvalidInput
 from ..._json import Obj
 from ..._nodes.cpuset import to_strings
 from ..objects.operator_names import L3_CACHE_WAYS, WORKLOAD
-from ..workloads import PARTS, in_groups
+from ..workloads import PARTS, TEXTS, in_groups
 from .agent_report import exclusive_cores
 
 Form = Literal["v0.1", "v0.3"]
@@ -32,6 +32,8 @@ _KINDS = {
     for name, each in of.parameters().items()
 }
 _MBA = [f"mba_{name}" for name in PARTS["mba"].parameters()]
+# Of a pod's annotations, behind the container's name.
+SUFFIXES = ("cache_min", *TEXTS, *_KINDS)
 _NUMBERS = ("cache_min", *(name for name, kind in _KINDS.items() if kind == "int"))
 
 
@@ -176,9 +178,8 @@ def _whole(quantity: Any) -> Optional[int]:
 def _settings(pod: Mapping[str, Any], container: str) -> Obj:
     """The annotations of this very container by their suffix, numbers as such. Raises InvalidInput."""
     found: Obj = {}
-    suffixes = ("cache_min", "policy", *_KINDS)
     annotations = pod["metadata"].get("annotations") or {}
-    for suffix in suffixes:
+    for suffix in SUFFIXES:
         text = annotations.get(f"{container}_{suffix}")
         if text in (None, ""):
             continue
@@ -206,11 +207,11 @@ def _parameters(ways: int, settings: Mapping[str, Any], form: Form) -> Obj:
         }
         if said:
             parts[part] = said
-    policy = {"policy": settings["policy"]} if "policy" in settings else {}
+    texts = {name: settings[name] for name in TEXTS if name in settings}
     if form == "v0.1":
         rdt = {"rdt": {"mba": parts.pop("mba")}} if "mba" in parts else {}
-        return {**parts, **rdt, **policy}
-    return {**in_groups(parts), **policy}
+        return {**parts, **rdt, **texts}
+    return {**in_groups(parts), **texts}
 
 
 def _names(pod: str, container: str, form: Form, *, first: bool) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ def is_labelled(node: Obj, settings: Obj) -> bool:
     )
 
 
-# Kind of a proof -> whether it holds, by the node's object alone. Others are left to runs.
+# Kind of a proof -> whether it holds, by the node's object alone.
 CONDITIONS: Mapping[str, Callable[[Obj, Obj], bool]] = {
     "allocatable": offers,
     "node_labels": is_labelled,

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_agent.agent_memory import (
     EXPIRY_S,
     AgentMemory,
@@ -266,6 +267,12 @@ def test_devices_are_counted_as_runs_count_them(
     every = {"resource": "toy.io/gpu", "at_least": None, "equals": None, **settings}
 
     assert CONDITIONS["allocatable"]({"status": {"allocatable": allocatable}}, every) is expected
+
+
+def test_the_agent_knows_all_that_nodes_decide() -> None:
+    of_pods = {"rollout", "workload"}
+
+    assert {name for name, kind in KINDS.items() if kind.by_node} == {*CONDITIONS, *of_pods}
 
 
 @pytest.mark.parametrize(
