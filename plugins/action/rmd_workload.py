@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ..module_utils._interface import arguments
+from ..module_utils._interface import workload_arguments
 from ..module_utils._rmd import workload_run
 from ..plugin_utils._in_process import InProcessAction
 
@@ -14,5 +14,5 @@ class ActionModule(InProcessAction):
     """rmd_workload in the process of ansible-playbook."""
 
     MODULE = "hardware.enablement.rmd_workload"
-    SPEC = arguments.RMD_WORKLOAD
+    SPEC = workload_arguments.RMD_WORKLOAD
     CORE = staticmethod(workload_run.run)

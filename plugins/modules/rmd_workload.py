@@ -240,7 +240,7 @@ requests:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._interface import arguments
+from ..module_utils._interface import workload_arguments
 from ..module_utils._interface.module import run_module
 from ..module_utils._rmd import workload_run
 
@@ -248,7 +248,7 @@ from ..module_utils._rmd import workload_run
 def main() -> None:
     """Run the module."""
     run_module(
-        AnsibleModule(argument_spec=arguments.RMD_WORKLOAD, supports_check_mode=True),
+        AnsibleModule(argument_spec=workload_arguments.RMD_WORKLOAD, supports_check_mode=True),
         workload_run.run,
     )
 

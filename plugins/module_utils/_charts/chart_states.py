@@ -14,11 +14,11 @@ from typing import Any
 from .._errors import InvalidInput
 from .._proofs.proof import Proof
 from .._recipes.loading.recipe import Asset, State
+from .recipe_files import NUMBERED
 from .sro_annotations import STATE, in_text
 from .vendor_builds import is_fallback
 
 # A state of the operator: a file in order of its number.
-NUMBERED = re.compile(r"^[0-9]{4}[-_].*\.yaml$")
 NAMESPACE_ASSET = "(namespace)"
 # Builds in a cluster are awaited too.
 TIMEOUT_S = 1800

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from pathlib import PurePath, PurePosixPath
+from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from .._json import Obj
 from .._recipes.templates.render_facts import RenderFacts
 from .._recipes.templates.templating import TemplateError
 from .chart_format import ChartFormat
-from .chart_states import NUMBERED, ChartStep, step_name
+from .chart_states import ChartStep, step_name
 from .recipe_dictionary import has_placeholders, recipe_dictionary, unknown_fields
+from .recipe_files import NUMBERED
 from .runtime_values import runtime_values
 
 # The operator's own layout of a recipe.
@@ -33,11 +34,6 @@ _FIRST = (
     "feature-discovery",
     "grafana",
 )
-
-
-def is_numbered(paths: Iterable[PurePath]) -> bool:
-    """Whether some of the files are manifests in an order."""
-    return any(NUMBERED.match(path.name) and len(path.parts) <= 2 for path in paths)
 
 
 def manifests_at(files: Mapping[str, str]) -> dict[str, str]:

@@ -10,9 +10,6 @@ from typing import Any
 
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 
-from .._events.event_types import MEANINGS
-from .._rmd.workloads import PARTS, TEXTS, RmdSettings
-
 Spec = dict[str, dict[str, Any]]
 
 CONNECTION: Spec = {
@@ -457,38 +454,6 @@ RMD: Spec = {
 RMD_NODES: Spec = {"nodes": {"type": "list", "elements": "str"}, "node_selector": {"type": "dict"}}
 
 
-def _of_settings(kind: type[RmdSettings]) -> Spec:
-    found: Spec = {}
-    for name, each in kind.parameters().items():
-        choices = {"choices": list(each["choices"])} if each["choices"] else {}
-        required = {"required": True} if name in kind.required() else {}
-        found[name] = {"type": each["kind"], **choices, **required}
-    return found
-
-
-_RMD_WORKLOAD: Spec = {
-    "core_ids": {"type": "list", "elements": "str"},
-    **{name: {"type": "dict", "options": _of_settings(kind)} for name, kind in PARTS.items()},
-    **{name: {"type": "str"} for name in TEXTS},
-}
-
-RMD_WORKLOAD: Spec = {
-    **RMD,
-    **RMD_NODES,
-    **RUN,
-    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-    "uuid": {"type": "str"},
-    **_RMD_WORKLOAD,
-    "workloads": {
-        "type": "list",
-        "elements": "dict",
-        "options": {"uuid": {"type": "str", "required": True}, **_RMD_WORKLOAD},
-    },
-    "dialect": {"type": "str", "choices": ["auto", "v0.2", "v0.3"], "default": "auto"},
-    "on_partial_failure": {"type": "str", "choices": ["rollback", "keep"], "default": "rollback"},
-    "lock_wait": {"type": "int", "default": 75},
-}
-
 RMD_INFO: Spec = {**RMD, **RMD_NODES, "failure_grace": {"type": "int", "default": 0}}
 
 RMD_RECONCILE: Spec = {
@@ -504,16 +469,3 @@ RMD_RECONCILE: Spec = {
 }
 
 RMD_RELEASE: Spec = {**CONNECTION, **RUN, **RMD, "free": {"type": "bool", "default": True}}
-
-CLUSTER_EVENTS: Spec = {
-    **CONNECTION,
-    "recipes": {"type": "list", "elements": "str", "default": []},
-    "events": {
-        "type": "list",
-        "elements": "str",
-        "choices": list(MEANINGS),
-        "default": list(MEANINGS),
-    },
-    "debounce": {"type": "float", "default": 10},
-    "resync": {"type": "float", "default": 3600},
-}

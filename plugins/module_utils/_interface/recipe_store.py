@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from .._charts.chart_archive import CHART_FILE, chart_files, is_subchart
-from .._charts.recipe_reading import is_recipe
+from .._charts.recipe_files import is_recipe
 from .._errors import InvalidInput
 from .._recipes.templates.overlay import RECIPE_FILE
 

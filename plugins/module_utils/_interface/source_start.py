@@ -13,7 +13,21 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from .._cluster.api_client.client import connect
 from .._errors import InvalidInput
 from .._events.cluster_watch import ClusterWatch
-from .arguments import CLUSTER_EVENTS
+from .._events.event_types import MEANINGS
+from .arguments import CONNECTION, Spec
+
+CLUSTER_EVENTS: Spec = {
+    **CONNECTION,
+    "recipes": {"type": "list", "elements": "str", "default": []},
+    "events": {
+        "type": "list",
+        "elements": "str",
+        "choices": list(MEANINGS),
+        "default": list(MEANINGS),
+    },
+    "debounce": {"type": "float", "default": 10},
+    "resync": {"type": "float", "default": 3600},
+}
 
 
 def start(args: Mapping[str, Any]) -> ClusterWatch:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from .._charts.chart_archive import charts_among, is_subchart, texts_of
-from .._charts.recipe_reading import is_recipe
+from .._charts.recipe_files import is_recipe
 from .._errors import InvalidInput
 from .recipe_store import HELM_IGNORES, MAX_BYTES, TEXT_SUFFIXES
 

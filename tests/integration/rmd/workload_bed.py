@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._interface import arguments
+from ansible_collections.hardware.enablement.plugins.module_utils._interface import (
+    arguments,
+    workload_arguments,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd import info, workload_run
 from tests.cluster import Cluster
 from tests.integration.in_process import Module
@@ -45,7 +48,7 @@ class WorkloadBed(RmdBed):
 
     def workload(self, **params: Any) -> Obj:
         """rmd_workload's result; on all nodes, unless some are named."""
-        module = Module(workload_run.run, arguments.RMD_WORKLOAD, self.runner.kubeconfig)
+        module = Module(workload_run.run, workload_arguments.RMD_WORKLOAD, self.runner.kubeconfig)
         return module.result(**{"nodes": self.nodes, **params})
 
     def info(self, **params: Any) -> Obj:

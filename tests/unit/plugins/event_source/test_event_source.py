@@ -21,7 +21,7 @@ import yaml
 from ansible_collections.hardware.enablement.plugins.module_utils._events.event_types import (
     MEANINGS,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._interface.arguments import (
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.source_start import (
     CLUSTER_EVENTS,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
