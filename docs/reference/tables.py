@@ -55,8 +55,8 @@ def proofs() -> list[str]:
 
 def proofs_by_node() -> list[str]:
     """Who decides a proof with readiness: nfd."""
-    told = {True: "the node itself", False: "a run, in its table; it keeps back no gate"}
-    rows = [(f"`{kind.name}`", told[kind.by_node]) for kind in KINDS.values()]
+    deciders = {True: "the node itself", False: "a run, in its table; it keeps back no gate"}
+    rows = [(f"`{kind.name}`", deciders[kind.by_node]) for kind in KINDS.values()]
     return _table(("proof", "who decides it"), rows)
 
 
@@ -91,7 +91,7 @@ def events() -> list[str]:
     """When each type of event is told, and what the rulebook runs then."""
     (ruleset,) = yaml.safe_load(RULEBOOK.read_text(encoding="utf-8"))
     (source,) = ruleset["sources"]
-    told = source["hardware.enablement.cluster_events"]["events"]
+    sent = source["hardware.enablement.cluster_events"]["events"]
     rows = []
     for name, meaning in MEANINGS.items():
         (rule,) = [rule for rule in ruleset["rules"] if f'"{name}"' in rule["condition"]]
@@ -99,7 +99,7 @@ def events() -> list[str]:
         playbook = first["run_playbook"]["name"]
         # That of upgrades is a variable with a default.
         ran = playbook.replace("'", ".").split("hardware.enablement.")[1].partition(".")[0]
-        rows.append((f"`{name}`", meaning, f"`{ran}`" + ("" if name in told else ", if asked for")))
+        rows.append((f"`{name}`", meaning, f"`{ran}`" + ("" if name in sent else ", if asked for")))
     return _table(("event", "when", "the rulebook runs"), rows)
 
 

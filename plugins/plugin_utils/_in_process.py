@@ -85,7 +85,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
         variables = self._variables(task_vars)
         refuse_wrong(variables)
         args = plain(self._task.args)
-        self._connect_as_told(args, variables)
+        self._fill_in_connection(args, variables)
         # The worker process is this task's own, so its environment may be the task's.
         os.environ.update(self._environment())
         self._stores = partial(self._open_stores, args, variables, secrets)
@@ -140,13 +140,13 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
         auth_file = str(variables.get(f"{PREFIX}registry_auth_file") or "")
 
         def client() -> Client:
-            told = {name: args.get(name) for name in arguments.CONNECTION}
-            if not any(told[name] for name in WHERE):
+            settings = {name: args.get(name) for name in arguments.CONNECTION}
+            if not any(settings[name] for name in WHERE):
                 # What is about files of the controller has no such options of its own.
-                told |= {
-                    name: variables.get(f"{PREFIX}{name}") or told[name] for name in CONNECTION
+                settings |= {
+                    name: variables.get(f"{PREFIX}{name}") or settings[name] for name in CONNECTION
                 }
-            return connect(told)
+            return connect(settings)
 
         return [
             open_store(place, client, partial(registries_of, given, auth_file, secrets)),
@@ -164,7 +164,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
                     found[name] = plain(self._templar.template(task_vars[name]))
         return found
 
-    def _connect_as_told(self, args: dict[str, Any], variables: Mapping[str, Any]) -> None:
+    def _fill_in_connection(self, args: dict[str, Any], variables: Mapping[str, Any]) -> None:
         """Fill in how to reach the cluster by its host variables, unless the task itself says which
         one it means."""
         if any(args.get(name) for name in WHERE):

@@ -55,9 +55,9 @@ class Kmod(DriverBed):
         self, folder: Path, *arguments: str, faulty: bool = False, how: str = "local", **others: Any
     ) -> Obj:
         where = {"how": how, "python": sys.executable, "out": str(folder / "found.json")}
-        look = {**self.settings(faulty=faulty), "recipe_options": self.options(), **others}
+        params = {**self.settings(faulty=faulty), "recipe_options": self.options(), **others}
         check_output(
-            self.runner.play(PLAYBOOKS / "look_up.yml", *arguments, **where, **look).check()
+            self.runner.play(PLAYBOOKS / "look_up.yml", *arguments, **where, **params).check()
         )
         return dict(json.loads((folder / "found.json").read_text()))
 

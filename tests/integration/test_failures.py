@@ -163,7 +163,7 @@ class Seen:
     events: list[tuple[str, str, int]]
 
 
-def look(cluster: Cluster, runner: Runner, **variables: Any) -> Seen:
+def observe(cluster: Cluster, runner: Runner, **variables: Any) -> Seen:
     """One run. It would be ended in the middle if it waited until a state's own time is over: the
     recipe gives each of these states at least ten minutes, and a play has five."""
     mark = cluster.mark()
@@ -184,7 +184,7 @@ def look(cluster: Cluster, runner: Runner, **variables: Any) -> Seen:
 def mend(cluster: Cluster, runner: Runner) -> tuple[Seen, Seen]:
     """What a run makes of it after the faults are gone, and a further one."""
     clear_faults(cluster.kubeconfig)
-    return look(cluster, runner), look(cluster, runner)
+    return observe(cluster, runner), observe(cluster, runner)
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +192,7 @@ def first(scene: Cluster, runner: Runner) -> Seen:
     """A first run with faults."""
     for case in NEVER_PROVEN:
         case.set(scene)
-    return look(scene, runner, hardware_enablement_failure_grace=GRACE_S)
+    return observe(scene, runner, hardware_enablement_failure_grace=GRACE_S)
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +212,7 @@ def second(scene: Cluster, runner: Runner, mended: tuple[Seen, Seen]) -> Seen:
     sight.delete_pod(scene, IMAGE.node, IMAGE.state)
     sight.delete_pod(scene, PLACE.node, PLACE.state)
     scene.reboot(CUDA.node, KERNEL)
-    return look(scene, runner, hardware_enablement_failure_grace=GRACE_S)
+    return observe(scene, runner, hardware_enablement_failure_grace=GRACE_S)
 
 
 def check_report(seen: Seen, case: Case) -> None:

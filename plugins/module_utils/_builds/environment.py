@@ -64,13 +64,13 @@ class NamespaceSecrets:
 
     def _found(self, name: str) -> Obj | None:
         if name not in self._read:
-            self._read[name] = self._ask(name)
+            self._read[name] = self._fetch(name)
         found = self._read[name]
         if isinstance(found, EnablementError):
             raise found
         return found
 
-    def _ask(self, name: str) -> Obj | EnablementError | None:
+    def _fetch(self, name: str) -> Obj | EnablementError | None:
         try:
             return self._client.get(self._client.kind("v1", "Secret"), name, self._namespace)
         except Forbidden as error:

@@ -23,7 +23,7 @@ def read_recipe(bundle: Mapping[str, str], source: str) -> Recipe:
     if RECIPE_FILE in bundle or not is_foreign(bundle):
         return load(bundle, source)
     # Only now: what reads charts is a tenth of what a run would load.
-    from .chart_recipes import read_chart, read_numbered  # noqa: PLC0415
+    from .chart_recipe import read_chart, read_numbered  # noqa: PLC0415
 
     read = read_chart if CHART_FILE in bundle else read_numbered
     return read(bundle, source)

@@ -100,4 +100,4 @@ def _is_denied(client: Client, entry: AccessReview, name: str) -> bool:
         count_as="review",
         repeatable=True,
     )
-    return not client.ask(call, read_review)
+    return not client.request(call, read_review)

@@ -149,7 +149,7 @@ class RunLock:
 
         Where the API server does not answer, the lock is asked about until it is about to expire.
         """
-        while not self._confirm(look=True):
+        while not self._confirm(reading=True):
             self._sleep(_AGAIN_S)
 
     def keep(self) -> None:
@@ -163,14 +163,14 @@ class RunLock:
             self._tried_at is not None and 0 <= now - self._tried_at < _AGAIN_S
         ):
             return
-        self._confirm(look=False)
+        self._confirm(reading=False)
         self._tried_at = self._ticks()
 
-    def _confirm(self, *, look: bool) -> bool:
-        """Renew the lock if it is time, look at it in any case with look; False where nobody
+    def _confirm(self, *, reading: bool) -> bool:
+        """Renew the lock if it is time, read it in any case with reading; False where nobody
         answered."""
         try:
-            self._renew(look)
+            self._renew(reading)
         except Unreachable as silence:
             if self._is_kept():
                 return False
@@ -178,9 +178,9 @@ class RunLock:
             raise self._unkept(silence) from None
         return True
 
-    def _renew(self, look: bool) -> None:
+    def _renew(self, reading: bool) -> None:
         for _attempt in range(_ATTEMPTS):
-            if not look and not self._is_due(self._ticks()):
+            if not reading and not self._is_due(self._ticks()):
                 return
             found = read(self._hurried, self._name)
             if found is None or found.holder != self._holder:

@@ -24,7 +24,7 @@ from .event_types import WORKLOAD_CHANGED
 from .triggers import EnabledRecipe
 
 # How often a kind is asked for whose CRD is not there yet.
-LOOK_S = 30.0
+INTERVAL_S = 30.0
 
 _READ = ("list", "watch")
 RIGHTS = tuple(
@@ -59,7 +59,7 @@ class ClusterWatch:
         self._hub = WatchHub(client)
         self._hub.subscribe(client.kind("v1", "Node"), leanly=True)
         self._missing = [RECORD, WORKLOAD] if WORKLOAD_CHANGED in events else [RECORD]
-        self._looked_at = -LOOK_S
+        self._looked_at = -INTERVAL_S
         self._nodes: dict[str, NodeFacts] = {}
         self._recipes: dict[str, EnabledRecipe] = {}
         # What was told before it is known which recipes there are.
@@ -81,7 +81,7 @@ class ClusterWatch:
         if not self._hub.synced:
             return []
         now = self._ticks()
-        self._look(now)
+        self._observe(now)
         moment = self._clock()
         return [event.to_object(self._cluster, moment) for event in self._debounce.due(now)]
 
@@ -91,7 +91,7 @@ class ClusterWatch:
 
     def _subscribe(self) -> None:
         """Watch what the API server did not serve before."""
-        if not self._missing or self._ticks() - self._looked_at < LOOK_S:
+        if not self._missing or self._ticks() - self._looked_at < INTERVAL_S:
             return
         self._looked_at = self._ticks()
         for kind in [*self._missing]:
@@ -137,7 +137,7 @@ class ClusterWatch:
         found = triggers.record_triggers(recipe, record) if recipe else frozenset()
         self._debounce.see(f"{RECORD.kind} {name}", found, self._ticks(), is_gone=is_gone)
 
-    def _look(self, now: float) -> None:
+    def _observe(self, now: float) -> None:
         """Find the triggers of all nodes that have changed.
 
         One that is not ready, or that Node Feature Discovery has not looked at since it booted,

@@ -54,7 +54,7 @@ class Debounce:
         self._types = types
         self._held: dict[str, frozenset[Trigger]] = {}
         self._waiting: dict[Trigger, float] = {}
-        self._told: dict[Trigger, float] = {}
+        self._sent: dict[Trigger, float] = {}
         self._gone: set[str] = set()
 
     def see(self, key: str, triggers: Set[Trigger], now: float, *, is_gone: bool = False) -> None:
@@ -65,10 +65,10 @@ class Debounce:
         before = self._held.get(key, frozenset())
         for trigger in before - held:
             self._waiting.pop(trigger, None)
-            self._told.pop(trigger, None)
+            self._sent.pop(trigger, None)
         for trigger in held - before:
             known = first and trigger.type in TIDINGS
-            (self._told if known else self._waiting)[trigger] = now
+            (self._sent if known else self._waiting)[trigger] = now
         self._held[key] = held
         (self._gone.add if is_gone else self._gone.discard)(key)
         self._forget(key)
@@ -87,7 +87,7 @@ class Debounce:
                 found.append(ClusterEvent(type_, recipe, instance, tuple(subjects), age_s))
                 for trigger in triggers:
                     del self._waiting[trigger]
-                    self._told[trigger] = now
+                    self._sent[trigger] = now
         for key in [*self._gone]:
             self._forget(key)
         return sorted(found, key=lambda event: (-event.age_s, event.type, event.instance))
@@ -101,14 +101,14 @@ class Debounce:
     def _wake(self, now: float) -> None:
         if not self._resync_s:
             return
-        for trigger, told in [*self._told.items()]:
-            if trigger.type not in TIDINGS and now - told >= self._resync_s:
-                del self._told[trigger]
+        for trigger, sent_at in [*self._sent.items()]:
+            if trigger.type not in TIDINGS and now - sent_at >= self._resync_s:
+                del self._sent[trigger]
                 self._waiting[trigger] = now - self._quiet_s
 
     def _forget(self, key: str) -> None:
         """Of an object that is gone nothing is kept once it is told."""
         if key in self._gone and not any(trigger in self._waiting for trigger in self._held[key]):
             for trigger in self._held.pop(key):
-                self._told.pop(trigger, None)
+                self._sent.pop(trigger, None)
             self._gone.discard(key)

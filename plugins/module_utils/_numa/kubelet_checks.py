@@ -185,13 +185,13 @@ def _exporter_config(cluster: NumaCluster) -> Iterator[Mismatch]:
         for node in cluster.nodes:
             kubelet = cluster.kubelets.get(node)
             if kubelet and exporter.on(node):
-                for setting, told in (
+                for setting, published in (
                     ("topology_manager_policy", exporter.config.policy),
                     ("topology_manager_scope", exporter.config.scope),
                 ):
-                    if told and told != kubelet[setting]:
+                    if published and published != kubelet[setting]:
                         yield Mismatch(
-                            f"the ConfigMap of {exporter.status} says {told}",
+                            f"the ConfigMap of {exporter.status} says {published}",
                             f"{setting} {kubelet[setting]}, as the kubelet runs",
                             node=node,
                         )

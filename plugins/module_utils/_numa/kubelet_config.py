@@ -16,10 +16,10 @@ from .._runs.context import RunContext
 from .._states.preparation.discover import list_nodes
 from .kubelet_pools import pool_report
 from .kubelet_reading import (
-    ask_kubelets,
     kubelets_at_a_time,
     nodes_by_pool,
     read_declarations,
+    read_kubelets,
     read_pools,
 )
 
@@ -36,7 +36,7 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
     ]
     pools, machine_config_pools = read_pools(client, asked_for, nodes)
     declarations = read_declarations(client, machine_config_pools, nodes)
-    running, problems = ask_kubelets(client, nodes, at_a_time)
+    running, problems = read_kubelets(client, nodes, at_a_time)
     members = nodes_by_pool(pools, nodes)
     return {
         "changed": False,

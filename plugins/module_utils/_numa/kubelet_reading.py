@@ -43,7 +43,7 @@ def kubelets_at_a_time(params: Mapping[str, Any]) -> int:
     return at_a_time
 
 
-def ask_kubelets(
+def read_kubelets(
     client: Client, nodes: Sequence[NodeFacts], at_a_time: int
 ) -> tuple[dict[str, Obj], dict[str, str]]:
     """(node -> settings, node -> why they are not known). Raises ApiError where the right to ask is

@@ -119,7 +119,7 @@ class NumaCheck:
     setting: str
     meaning: str
     remediation: str
-    look: Callable[[NumaCluster], Iterable[Mismatch]]
+    find: Callable[[NumaCluster], Iterable[Mismatch]]
     needs: frozenset[str] = frozenset()
     settles: bool = False
 

@@ -20,7 +20,7 @@ from .._states.preparation.discover import list_nodes
 from .._states.preparation.platform import machine_config_objects
 from .._states.preparation.prepare import Prepared, prepare
 from .._states.record.record_spec import make_spec
-from .kubelet_reading import ask_kubelets, kubelets_at_a_time, nodes_by_pool, read_pools
+from .kubelet_reading import kubelets_at_a_time, nodes_by_pool, read_kubelets, read_pools
 from .operator_resources import settings_of
 from .pool_policy import (
     POLICIES,
@@ -53,7 +53,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     policies: dict[str, dict[str, str]] = {name: {} for name in members}
     problems: dict[str, str] = {}
     if params["read_kubelets"]:
-        running, problems = ask_kubelets(client, nodes, at_a_time)
+        running, problems = read_kubelets(client, nodes, at_a_time)
         given = {"": params.get("options") or {}, **{pool.name: pool.options for pool in pools}}
         for name, found in members.items():
             policies[name] = (

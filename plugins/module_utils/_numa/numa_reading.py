@@ -19,7 +19,7 @@ from .._nodes.pools import NodePool
 from .._nodes.selectors import LabelSet, label_selector, matches
 from .._times import seconds
 from .kubelet_pools import Declaration
-from .kubelet_reading import ask_kubelets, nodes_by_pool, read_declarations, read_pools
+from .kubelet_reading import nodes_by_pool, read_declarations, read_kubelets, read_pools
 from .node_topology import API_VERSION, KIND, NodeTopology
 from .node_topology import DEFINITION as DEFINITION_NAME
 from .numa_cluster import (
@@ -95,7 +95,7 @@ class NumaScope:
     exporter_labels: Mapping[str, str]
     scheduler_namespace: str
     scheduler_labels: Mapping[str, str]
-    asks_kubelets: bool
+    reads_kubelets: bool
     at_a_time: int
 
 
@@ -244,13 +244,13 @@ class NumaReader:
         )
 
     def _kubelets(self, nodes: Sequence[NodeFacts]) -> tuple[Mapping[str, Obj], Mapping[str, str]]:
-        if not self._scope.asks_kubelets:
+        if not self._scope.reads_kubelets:
             self._left_out[KUBELETS] = "they were not asked"
             return {}, {}
         if self._asked is None:
             self._asked = self._optional(
                 KUBELETS,
-                lambda: ask_kubelets(self._client, nodes, self._scope.at_a_time),
+                lambda: read_kubelets(self._client, nodes, self._scope.at_a_time),
                 None,
             )
         return self._asked or ({}, {})

@@ -25,7 +25,7 @@ def findings_of(cluster: NumaCluster, checks: Mapping[str, NumaCheck]) -> list[O
         check.finding(mismatch, pools.get(mismatch.node, ""))
         for check in checks.values()
         if not check.needs & cluster.missing
-        for mismatch in check.look(cluster)
+        for mismatch in check.find(cluster)
     ]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding["severity"]))
 

@@ -47,7 +47,9 @@ def run(
         "table": table_of(summary, cluster.pools, findings),
     }
     if not context.check_mode:
-        _write(params.get("json"), json.dumps(_told(result), indent=2, ensure_ascii=False) + "\n")
+        _write(
+            params.get("json"), json.dumps(_as_json(result), indent=2, ensure_ascii=False) + "\n"
+        )
         _write(params.get("junit"), junit_of(cluster, CHECKS, findings, failing))
     for line in result["table"] if params["show"] else ():
         context.notice(line)
@@ -65,7 +67,7 @@ def _scope(params: Mapping[str, Any]) -> NumaScope:
         exporter_labels=params["exporter_labels"],
         scheduler_namespace=params.get("scheduler_namespace") or params["namespace"],
         scheduler_labels=params["scheduler_labels"],
-        asks_kubelets=bool(params["kubelets"]),
+        reads_kubelets=bool(params["kubelets"]),
         at_a_time=kubelets_at_a_time(params),
     )
 
@@ -88,7 +90,7 @@ def _settled(
         sleep(_PAUSE_S)
 
 
-def _told(result: Obj) -> Obj:
+def _as_json(result: Obj) -> Obj:
     """What a file has of a result."""
     return {name: result[name] for name in ("summary", "nodes", "pools", "findings")}
 

@@ -27,7 +27,7 @@ from .operator_survey import owner_of
 _GENERATION = "pod-template-generation"
 _OF_NOBODY = "0"
 _PATIENCE_S = 120.0
-_LOOK_S = 0.2
+_INTERVAL_S = 0.2
 
 
 def labels_on(desired: Desired) -> dict[str, dict[str, str]]:
@@ -94,7 +94,7 @@ def wait_for(is_so: Callable[[], bool], otherwise: str) -> None:
                 why="a controller or a finalizer holds it up",
                 todo="look what it waits for (kubectl describe), and run again",
             )
-        time.sleep(_LOOK_S)
+        time.sleep(_INTERVAL_S)
 
 
 def _is_gone(client: Client, kind: Kind, name: str, namespace: str, uid: str) -> bool:

@@ -42,7 +42,7 @@ class Feed:
     error: str = ""
     readers: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     node_readers: set[str] = field(default_factory=set)
-    _told: set[str] = field(default_factory=set)
+    _listed: set[str] = field(default_factory=set)
     _on_nodes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def read_by(self, name: str, node: str) -> Feed:
@@ -63,7 +63,7 @@ class Feed:
         nodes = {_node(self._drop(name))}
         if not deleted:
             self._keep(obj)
-            self._told.add(name)
+            self._listed.add(name)
             nodes.add(_node(obj))
         return (
             self.readers.get(name, set()) | self.readers.get("", set()) | nodes & self.node_readers
@@ -79,11 +79,11 @@ class Feed:
 
     def begin(self) -> None:
         """Everything is going to be told once more; what was known stays valid until then."""
-        self._told.clear()
+        self._listed.clear()
 
     def end(self) -> set[str]:
         """Everything was told: what was not is gone. Returns all who look at any of it."""
-        self.put_all([obj for name, obj in self.objects.items() if name in self._told])
+        self.put_all([obj for name, obj in self.objects.items() if name in self._listed])
         return self.everyone()
 
     def fail(self, error: str) -> set[str]:

@@ -92,16 +92,16 @@ def inject(manifest: Obj, context: Context) -> Obj:
 def add_metadata(manifest: Obj, context: Context) -> Obj:
     """The manifest with all that does not depend on which nodes there are: ownership, namespace,
     standard options."""
-    dressed: Obj = copy_of(manifest)
-    _label(dressed["metadata"], context.ownership)
-    _set_namespace(dressed, context)
-    template = pod_template(dressed)
+    complete: Obj = copy_of(manifest)
+    _label(complete["metadata"], context.ownership)
+    _set_namespace(complete, context)
+    template = pod_template(complete)
     if template is not None:
-        if template is not dressed:
+        if template is not complete:
             template["metadata"] = template.get("metadata") or {}
             _label(template["metadata"], context.labels)
-        _apply_options(template["spec"], context, daemonset=_is_daemonset(dressed))
-    return dressed
+        _apply_options(template["spec"], context, daemonset=_is_daemonset(complete))
+    return complete
 
 
 def place(manifest: Obj, context: Context) -> Obj:
@@ -131,18 +131,18 @@ def add_pod_metadata(pod: Obj, context: Context, resource: str | None) -> Obj:
     """
     if (pod["apiVersion"], pod["kind"]) != ("v1", "Pod"):
         raise InvalidInput("a workload proof needs a Pod", why=f"its file holds a {title(pod)}")
-    dressed: Obj = copy_of(pod)
-    spec = (pod_template(dressed) or dressed)["spec"]
+    complete: Obj = copy_of(pod)
+    spec = (pod_template(complete) or complete)["spec"]
     _label(
-        dressed["metadata"],
+        complete["metadata"],
         {**context.labels, MANAGED_BY_LABEL: FIELD_MANAGER, VALIDATION_LABEL: context.state},
     )
-    dressed["metadata"]["namespace"] = context.namespace
+    complete["metadata"]["namespace"] = context.namespace
     spec.setdefault("restartPolicy", "Never")
     _apply_options(spec, context)
     if resource:
-        pod_options.ask_for(spec, resource)
-    return dressed
+        pod_options.add_request(spec, resource)
+    return complete
 
 
 def place_validator(pod: Obj, context: Context, node: str) -> Obj:

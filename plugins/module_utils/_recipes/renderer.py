@@ -129,11 +129,13 @@ class StateRenderer:
         skipped: list[Skipped] = []
         items = list(self._items(skipped)) if enabled else []
         self._learn_scopes(items)
-        dressed = [replace(item, manifest=self._inject(self._dress, item)) for item in items]
-        dressed += self._validators() if self._by_nodes else ()
+        complete = [
+            replace(item, manifest=self._inject(self._with_metadata, item)) for item in items
+        ]
+        complete += self._validators() if self._by_nodes else ()
         placed = [
             RenderedObject(self._inject(inject.place, item), item.group_id, self._path(item.source))
-            for item in dressed
+            for item in complete
         ]
         proofs, proofs_on = self._all_proofs(placed)
         self._check(placed, proofs)
@@ -143,7 +145,7 @@ class StateRenderer:
             proofs,
             tuple(placed),
             tuple(skipped),
-            self._hashes(dressed, proofs, proofs_on),
+            self._hashes(complete, proofs, proofs_on),
             frozenset(group.id for group in self._finest if self._is_on(group)),
             proofs_on,
             {group.id: own.id if (own := self._own_of(group)) else "" for group in self._finest},
@@ -336,7 +338,7 @@ class StateRenderer:
                 error.what, where=self._path(item.source), why=error.why, todo=error.todo
             ) from None
 
-    def _dress(self, manifest: Obj, context: inject.Context) -> Obj:
+    def _with_metadata(self, manifest: Obj, context: inject.Context) -> Obj:
         if not context.group and pod_template(manifest) is not None:
             names = differing_in_pods(self._state, self._facts)
             refuse_names(

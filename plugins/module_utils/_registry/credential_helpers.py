@@ -43,13 +43,13 @@ class CredentialHelpers:
 
     def named(self, host: str) -> Credentials | None:
         """What the helper says that the configuration names for a host; None without one."""
-        return self._ask(self._by_host[host], host) if host in self._by_host else None
+        return self._run(self._by_host[host], host) if host in self._by_host else None
 
     def stored(self, host: str) -> Credentials | None:
         """What the helper for all other hosts says; None without one."""
-        return self._ask(self._store, host) if self._store else None
+        return self._run(self._store, host) if self._store else None
 
-    def _ask(self, name: str, host: str) -> Credentials | None:
+    def _run(self, name: str, host: str) -> Credentials | None:
         with self._lock:
             if (name, host) not in self._known:
                 self._known[name, host] = found = _get(name, host)

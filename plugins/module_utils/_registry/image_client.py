@@ -136,10 +136,10 @@ class Registries:
         question."""
         Target(
             self._transport, self._policy.push_place(target), f"push {target}", self._sleep
-        ).ask()
+        ).request()
 
     def _first(
-        self, reference: Reference, ask: Callable[[Repository], T | None]
+        self, reference: Reference, query: Callable[[Repository], T | None]
     ) -> tuple[Repository, T] | None:
         """What the first place that has the image says; None only if each place says that there is
         none."""
@@ -157,14 +157,14 @@ class Registries:
         for place in places:
             repository = Repository(self._transport, place, f"look up {place}")
             try:
-                found = ask(repository)
+                found = query(repository)
             except RegistryError as error:
                 failures.append(error)
                 continue
             if found is not None:
                 return repository, found
         if failures:
-            raise _told_together(reference, failures)
+            raise _combined(reference, failures)
         return None
 
 
@@ -176,7 +176,7 @@ def _image(reference: Reference, arch: str, platform: Platform) -> Image:
     )
 
 
-def _told_together(reference: Reference, failures: list[RegistryError]) -> RegistryError:
+def _combined(reference: Reference, failures: list[RegistryError]) -> RegistryError:
     """The last failure, which tells of the source where it was asked, with what the mirrors said."""
     *mirrors, last = failures
     if not mirrors and last.what == f"Cannot look up {reference}":

@@ -57,7 +57,7 @@ class Repository:
         )
         if answer.status == 404:
             return None
-        digest = _told(answer)
+        digest = _digest_header(answer)
         if digest:
             return digest
         # The header is only recommended.
@@ -86,7 +86,7 @@ class Repository:
         )
         if answer.status == 404:
             return None
-        wanted = version if is_digest(version) else _told(answer)
+        wanted = version if is_digest(version) else _digest_header(answer)
         content_type = answer.headers.get("Content-Type", "")
         manifest = read_manifest(answer.body, content_type, like=wanted)
         if manifest is None:
@@ -157,7 +157,7 @@ class Repository:
         return kind(f"Cannot {self._access.task}", where=host, why=why, todo=todo, registry=host)
 
 
-def _told(answer: HttpResponse) -> str:
+def _digest_header(answer: HttpResponse) -> str:
     """The digest that the registry tells of its answer; "" if it tells none."""
     digest = answer.headers.get("Docker-Content-Digest", "")
     return digest if is_digest(digest) else ""

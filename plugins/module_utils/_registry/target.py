@@ -48,7 +48,7 @@ class Target:
         self._mounts_from = mounts_from
         self._sleep = sleep
 
-    def ask(self) -> None:
+    def request(self) -> None:
         """Begin an upload and give it up: the registry refuses it where nothing may be pushed."""
         begun = self._send("POST", _UPLOADS, _ACCEPTED)
         location = begun.headers.get("Location", "")

@@ -19,8 +19,8 @@ from .node_backends import open_fleet
 from .nodes.node_fleet import Fleet
 from .nodes.node_lease import all_saved
 from .nodes.node_machine import Dialect
-from .nodes.node_results import describe_look
-from .nodes.node_snapshot import look_at
+from .nodes.node_results import describe_snapshot
+from .nodes.node_snapshot import observe_node
 from .rmd_errors import RmdError
 
 # Seconds until nodes are asked again.
@@ -33,10 +33,10 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
     nodes = select_nodes(client, params)
     saved = all_saved(client)
     patience = time.monotonic() + params["failure_grace"]
-    found, requests = _ask_all(client, params, nodes)
+    found, requests = _query_all(client, params, nodes)
     while (silent := _silent(found)) and time.monotonic() < patience:
         time.sleep(AGAIN_S)
-        again, more = _ask_all(client, params, silent)
+        again, more = _query_all(client, params, silent)
         found |= again
         requests = dict(Counter(requests) + Counter(more))
     for node, entry in found.items():
@@ -48,16 +48,16 @@ def _silent(found: Mapping[str, Obj]) -> list[str]:
     return [node for node, entry in found.items() if not entry["reachable"]]
 
 
-def _ask_all(
+def _query_all(
     client: Client, params: Mapping[str, Any], nodes: Sequence[str] | None
 ) -> tuple[dict[str, Obj], dict[str, int]]:
     with open_fleet(client, params, nodes) as fleet:
         with ThreadPoolExecutor(max(1, params["parallel"]), thread_name_prefix="rmd") as pool:
-            found = list(pool.map(lambda node: _ask(node, fleet), fleet.writers))
+            found = list(pool.map(lambda node: _query_node(node, fleet), fleet.writers))
         return {entry["node"]: entry for entry in found}, fleet.requests
 
 
-def _ask(node: str, fleet: Fleet) -> Obj:
+def _query_node(node: str, fleet: Fleet) -> Obj:
     writer = fleet.writers[node]
     shown: Obj = {
         "node": node,
@@ -69,8 +69,10 @@ def _ask(node: str, fleet: Fleet) -> Obj:
     }
     try:
         # Of a node that divides by itself nobody knows anything but its agent.
-        look = look_at(writer, fleet.agents[node], required=writer.dialect is Dialect.RESCTRL)
-        shown["workloads"] = describe_look(look)
+        snapshot = observe_node(
+            writer, fleet.agents[node], required=writer.dialect is Dialect.RESCTRL
+        )
+        shown["workloads"] = describe_snapshot(snapshot)
         shown["reachable"] = True
         shown["dialect"] = writer.dialect.value if writer.dialect else ""
         machine = writer.machine(mba=True, policies=True)

@@ -54,7 +54,7 @@ def make(
         )
     return {
         "workloads": workloads,
-        "nodes": [_node(view) for view in reconciliation.seen if _is_told(view)],
+        "nodes": [_node(view) for view in reconciliation.seen if _is_shown(view)],
         "pods": list(pods),
         "offered": dict(offered),
         "declared": [str(key_of(obj)) for obj in automatic.create],
@@ -64,21 +64,21 @@ def make(
 def judged(result: Obj) -> Obj:
     """The result; raises EnablementError, which carries it, where a workload is not as it is asked
     for."""
-    told = []
+    problems = []
     for row in result["workloads"]:
         why = row["problem"] or next(
             (f"{node}: {why}" for node, why in row["failures"].items()), ""
         )
         if why:
-            told.append(f"{row['namespace']}/{row['name']} ({why})")
+            problems.append(f"{row['namespace']}/{row['name']} ({why})")
     pods = [
         f"{row['pod']} ({row['why'].rstrip('.')})" for row in result["pods"] if not row["workload"]
     ]
-    if not told and not pods:
+    if not problems and not pods:
         return result
-    kinds = [(told, "workload"), (pods, "pod")]
+    kinds = [(problems, "workload"), (pods, "pod")]
     what = " and ".join(_counted(len(found), kind) for found, kind in kinds if found)
-    every = [*told, *pods]
+    every = [*problems, *pods]
     more = f", and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
     error = EnablementError(
         f"{what} {'is' if len(every) == 1 else 'are'} not as asked for",
@@ -117,10 +117,10 @@ def show(
     return context.show(nodes)
 
 
-def _is_told(view: View) -> bool:
+def _is_shown(view: View) -> bool:
     return (
         view.report is None
-        or view.look is None
+        or view.snapshot is None
         or bool(view.refused)
         or view.report.outcome != UNCHANGED
     )

@@ -147,7 +147,7 @@ def _free(
             runs = node_runs(client, fleet, fleet.writers, settings, context)
             each(runs, lambda run: run.observe(required=False), settings)
             for run in runs:
-                there = run.look.running if run.look else ()
+                there = run.snapshot.running if run.snapshot else ()
                 run.decide(NodeJob(absent=[found.uuid for found in there if found.uuid]))
             execute([run for run in runs if run.job.absent], settings)
     except EnablementError as error:

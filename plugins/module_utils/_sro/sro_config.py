@@ -31,7 +31,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     recipe_dir = str(params.get("recipe_dir") or "")
     request = request_of(parse(text, source), source, recipe_dir)
     context.secrets.update(request.secrets)
-    for each in request.told:
+    for each in request.notes:
         context.notice(f"{request.name}, {each}")
     return {
         "changed": False,
@@ -42,5 +42,5 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         "namespace": request.namespace,
         "options": request.options,
         "depends": list(request.depends),
-        "notes": list(request.told),
+        "notes": list(request.notes),
     }

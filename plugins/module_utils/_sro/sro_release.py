@@ -34,7 +34,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     name = str(params["name"])
     if params["state"] == "ended":
         return _end(client, name, params, context)
-    return _let_go(client, name, context)
+    return _release(client, name, context)
 
 
 def _end(client: Client, name: str, params: Mapping[str, Any], context: RunContext) -> Obj:
@@ -95,7 +95,7 @@ def _resources(client: Client, name: str) -> list[Obj]:
     ]
 
 
-def _let_go(client: Client, name: str, context: RunContext) -> Obj:
+def _release(client: Client, name: str, context: RunContext) -> Obj:
     """Objects first, then nodes, then the custom resource: until that is let go, a run that was
     killed is found by it."""
     record = record_store.read(client, name)

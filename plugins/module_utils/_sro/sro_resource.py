@@ -95,7 +95,7 @@ class SroRequest:
     recipe_dir: str = ""
     options: Obj = field(default_factory=dict)
     depends: tuple[Obj, ...] = ()
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     secrets: frozenset[str] = frozenset()
 
 
@@ -167,7 +167,7 @@ def _chart(name: str, spec: Mapping[str, Any], problems: Problems) -> SroRequest
         recipe_dir=place,
         options=options,
         depends=tuple(depends),
-        told=tuple(_told(spec, chart, repository)),
+        notes=tuple(_notes(spec, chart, repository)),
         secrets=frozenset(filter(None, [str(repository.get("password") or "")])),
     )
 
@@ -190,7 +190,7 @@ def _options(values: Mapping[str, Any] | None) -> Obj:
     return {"set": kept} if kept else {}
 
 
-def _told(
+def _notes(
     spec: Mapping[str, Any], chart: Mapping[str, Any], repository: Mapping[str, Any]
 ) -> list[str]:
     found = []

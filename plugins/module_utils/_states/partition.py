@@ -133,9 +133,9 @@ class _Partition:
         }
         self.context.tell_changes(planned.classes)
         lines = self._lines(planned.patches, planned.untolerated)
-        told = self.context.tell("\n".join(lines)) if lines else {}
+        shown = self.context.tell("\n".join(lines)) if lines else {}
         if self.context.diff:
-            result["diff"] = [*self.context.diff_of(planned.classes), *told.get("diff", [])]
+            result["diff"] = [*self.context.diff_of(planned.classes), *shown.get("diff", [])]
         return result
 
     def _plan(self) -> PlannedPartition:

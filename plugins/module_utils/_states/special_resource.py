@@ -31,9 +31,9 @@ from .preparation.prepare import Prepared, prepare
 from .priority_classes import owned_classes
 from .record import adopted, image_entries, record_spec, record_store
 from .record.crd import API_VERSION, KIND, NAME, RECORD
-from .record.record_status import in_public, make_status, with_last_look, with_proven
+from .record.record_status import in_public, make_status, with_last_check, with_proven
 
-_LAST_LOOK = "lastChecked"
+_LAST_CHECK = "lastChecked"
 _OF_RUNS = (
     ("batch/v1", "Job", BUILD_LABEL),
     ("build.openshift.io/v1", "BuildConfig", BUILD_LABEL),
@@ -95,12 +95,12 @@ def write_report(
     generation = int(live["metadata"].get("generation", 1))
     seen = in_public(report, context.masked)
     found = make_status(seen, known, generation, now, prepared.versions)
-    status = with_last_look(with_proven(found, seen, spec, now), before, now)
+    status = with_last_check(with_proven(found, seen, spec, now), before, now)
     news = {key for key in status.keys() | before.keys() if status.get(key) != before.get(key)}
-    changed = changed or bool(news - {_LAST_LOOK})
+    changed = changed or bool(news - {_LAST_CHECK})
     if context.check_mode:
         pass
-    elif news == {_LAST_LOOK}:
+    elif news == {_LAST_CHECK}:
         record_store.confirm(client, prepared.recipe.name, now)
     elif news:
         guard.before_write()
@@ -122,7 +122,7 @@ def write_report(
 def _differing(before: Obj, status: Obj, others: Set[str]) -> str:
     """The fields of the record that changed: "phase waiting -> ready, message, states"."""
     fields = {key for key in status if status[key] != before.get(key)} if before else set()
-    names = name_some({*fields, *others} - {"phase", _LAST_LOOK})
+    names = name_some({*fields, *others} - {"phase", _LAST_CHECK})
     old, new = before.get("phase", "(none)"), status["phase"]
     return ", ".join(filter(None, [f"phase {old} -> {new}" if old != new else "", names]))
 

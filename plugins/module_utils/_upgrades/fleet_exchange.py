@@ -78,7 +78,7 @@ class FleetExchange:
         self._in_wave: list[NodeExchange] = []
         self._wave = 0
         self._last_end = 0.0
-        self._told_at = context.clock()
+        self._reported_at = context.clock()
         self._is_over = False
         self.plan: UpgradePlan | None = None
         self.outcome = ExchangeOutcome()
@@ -365,9 +365,9 @@ class FleetExchange:
     def _tell_progress(self) -> None:
         """Now and then, how far it is, and which node has been on its way for longest."""
         now = self._clock()
-        if not self._active or now - self._told_at < TELL_EVERY_S:
+        if not self._active or now - self._reported_at < TELL_EVERY_S:
             return
-        self._told_at = now
+        self._reported_at = now
         slowest = min(self._active.values(), key=lambda each: each.began)
         self._context.progress(
             f"{self._title()}: {len(self.outcome.done)} nodes done, {len(self._active)} on their way;"

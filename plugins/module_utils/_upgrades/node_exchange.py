@@ -179,7 +179,7 @@ class NodeExchange:
         self._tried: dict[str, float] = {}
         self._refused: dict[str, str] = {}
         self._ended_pods: set[str] = set()
-        self._told = ""
+        self._reported = ""
         self._reason_since = clock()
         self.node = node.name
         self.target = node.target()
@@ -451,16 +451,16 @@ class NodeExchange:
         reboot = self._reboot_by
         if reboot is None or self._there.boot_id() != self._boot:
             self._boot = ""
-            self._ask_for_reboot(None)
+            self._request_reboot(None)
             self._write(self.phase, "")
             self._go(ExchangeStep.RESTART)
         elif self._clock() - self.step_since > reboot.timeout_s:
             self.fail(f"the node has not booted anew for {reboot.timeout_s:.0f} s")
         elif reboot.annotation and not self._asked:
-            self._ask_for_reboot(reboot.annotation[1])
+            self._request_reboot(reboot.annotation[1])
             self._asked = True
 
-    def _ask_for_reboot(self, value: str | None) -> None:
+    def _request_reboot(self, value: str | None) -> None:
         reboot = self._reboot_by
         if reboot and reboot.annotation:
             self._before_write()
@@ -621,8 +621,8 @@ class NodeExchange:
     def _tell(self) -> None:
         """Note on the node what it has waited for so long."""
         lasting = self._clock() - self._reason_since > TELL_AFTER_S
-        if not self.ending and lasting and self._told != self.reason:
-            self._told = self.reason
+        if not self.ending and lasting and self._reported != self.reason:
+            self._reported = self.reason
             self._write(self.phase, self.reason)
 
     def tell(self, reason: str) -> None:

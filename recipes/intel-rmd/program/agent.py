@@ -50,9 +50,9 @@ class BackEnd:
         found = self.declarations.current()
         if found is None or view["pools"] is None:
             return {}
-        told, wrong = self._writer.converge(found, view, _settings(self._arguments))
+        states, wrong = self._writer.converge(found, view, _settings(self._arguments))
         problems += wrong
-        return told
+        return states
 
     def wait(self, seconds: float) -> None:
         """Until something else is declared, or so long."""
@@ -60,7 +60,7 @@ class BackEnd:
         self.declarations.changed.clear()
 
 
-def look(arguments: argparse.Namespace, back_end: BackEnd | None = None) -> dict[str, object]:
+def observe(arguments: argparse.Namespace, back_end: BackEnd | None = None) -> dict[str, object]:
     """The whole view of the node, without a time. What cannot be read is null or empty, and
     problems says why. back_end: brings the node to what is declared, before it is looked at."""
     problems: list[str] = []
@@ -147,7 +147,7 @@ def main(argv: list[str]) -> int:
     if arguments.write:
         back_end = BackEnd(arguments)
         back_end.declarations.start()
-    for text in lines(lambda: look(arguments, back_end), arguments.repeat):
+    for text in lines(lambda: observe(arguments, back_end), arguments.repeat):
         if text:
             sys.stdout.write(f"{text}\n")
             sys.stdout.flush()

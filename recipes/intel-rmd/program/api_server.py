@@ -34,7 +34,7 @@ class ApiServer:
 
     def get(self, path: str, query: Mapping[str, str]) -> Obj:
         """The JSON of an answer. Raises OSError, http.client.HTTPException, ValueError."""
-        connection, answer = self._ask(path, query, _SILENT_S)
+        connection, answer = self._request(path, query, _SILENT_S)
         try:
             found = json.loads(answer.read())
         finally:
@@ -45,14 +45,14 @@ class ApiServer:
 
     def stream(self, path: str, query: Mapping[str, str]) -> Iterator[Obj]:
         """The events of a watch, until it ends. Raises as get does."""
-        connection, answer = self._ask(path, query, _WATCH_S + _SILENT_S)
+        connection, answer = self._request(path, query, _WATCH_S + _SILENT_S)
         try:
             for text in answer:
                 yield json.loads(text)
         finally:
             connection.close()
 
-    def _ask(
+    def _request(
         self, path: str, query: Mapping[str, str], timeout: float
     ) -> tuple[http.client.HTTPSConnection, http.client.HTTPResponse]:
         token = (self._credentials / "token").read_text(encoding="utf-8").strip()

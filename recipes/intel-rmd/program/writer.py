@@ -119,7 +119,7 @@ class Writer:
                 self._take_away(is_ours)
                 entries, refused = declared.read(found["workloads"])
                 refused.update({entry.uuid: _RMD_IS_HERE for entry in entries})
-                return _told((), refused), []
+                return _reported((), refused), []
             if self._database.exists():
                 self._take_away(lambda name: bool(_OF_RMD.fullmatch(name)) and not is_ours(name))
                 with contextlib.suppress(OSError):
@@ -133,11 +133,13 @@ class Writer:
             failed = self._write(steps(tree, wanted, machine.min_bits))
             if failed is None:
                 refused.update(without)
-                return _told([entry for entry in entries if entry.uuid not in without], refused), []
+                return _reported(
+                    [entry for entry in entries if entry.uuid not in without], refused
+                ), []
             group, why = failed
             culprits = [entry.uuid for entry in entries if entry.group == group]
             if not culprits:
-                return _told((), {**refused, **{entry.uuid: why for entry in entries}}), [why]
+                return _reported((), {**refused, **{entry.uuid: why for entry in entries}}), [why]
             refused.update(dict.fromkeys(culprits, why))
             entries = [entry for entry in entries if entry.uuid not in culprits]
 
@@ -190,7 +192,7 @@ def machine_of(seen: Report, report: Report, settings: Mapping[str, Any]) -> Mac
     )
 
 
-def _told(entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def _reported(entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str, dict[str, str]]:
     return {
         **{entry.uuid: {"group": entry.group} for entry in entries},
         **{uuid: {"why": why} for uuid, why in refused.items()},

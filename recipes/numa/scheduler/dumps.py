@@ -6,7 +6,7 @@ import sys
 import time
 
 EVERYTHING_S = 600.0
-LOOK_S = 2.0
+INTERVAL_S = 2.0
 
 
 def changed(folder, known):
@@ -31,7 +31,7 @@ def main():
         for line in changed(folder, known):
             sys.stdout.write(json.dumps(line) + "\n")
             sys.stdout.flush()
-        time.sleep(LOOK_S)
+        time.sleep(INTERVAL_S)
 
 
 main()

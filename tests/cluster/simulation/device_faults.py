@@ -22,7 +22,7 @@ class DeviceFaults:
     def __init__(self) -> None:
         self._before: dict[tuple[str, str], frozenset[str] | None] = {}
 
-    def look(self, node: Node, pods: Sequence[Pod]) -> None:
+    def observe(self, node: Node, pods: Sequence[Pod]) -> None:
         """Take down what has ended a fault."""
         for operand, fault in node.faults.items():
             key = (node.name, operand)

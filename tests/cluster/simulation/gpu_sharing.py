@@ -45,7 +45,7 @@ class GpuSharing:
                 texts = [text for data in found for text in data.values()]
                 self._configs[pod.uid] = yaml.safe_load(texts[0]) if texts else {}
 
-    def look(self, node: Node, pods: Sequence[Pod]) -> None:
+    def observe(self, node: Node, pods: Sequence[Pod]) -> None:
         """Take down how the GPUs are divided now."""
         if self._boots.get(node.name) != node.boot_id:
             self._boots[node.name] = node.boot_id

@@ -26,7 +26,7 @@ class KernelModules:
         self._loaded: dict[tuple[str, str], str] = {}
         self._boots: dict[str, str] = {}
 
-    def look(self, node: Node, pods: Sequence[Pod]) -> None:
+    def observe(self, node: Node, pods: Sequence[Pod]) -> None:
         """Take down what is loaded now."""
         if self._boots.get(node.name) != node.boot_id:
             self._boots[node.name] = node.boot_id

@@ -29,7 +29,7 @@ from .api import Session
 from .model import Obj, Pod
 
 _TOKEN_S = 24 * 3600
-_LOOK_S = 0.3
+_INTERVAL_S = 0.3
 _RESTART_S = 3.0
 
 
@@ -229,7 +229,7 @@ def _await_health(program: Program) -> None:
             with urllib.request.urlopen(url, timeout=2, context=tls) as answer:
                 program.healthy = answer.status == 200
         except OSError:
-            time.sleep(_LOOK_S)
+            time.sleep(_INTERVAL_S)
 
 
 def _stop(program: Program) -> None:

@@ -132,14 +132,14 @@ class Simulator:
         )
         serving = effects.served(node, pods, store.operands.stacks, lost)
         text = _now()
-        self.sharing.look(node, pods)
+        self.sharing.observe(node, pods)
         advertised = replace(node, devices=self.sharing.devices(node, pods))
         work = Work([], effects.node_patch(advertised, serving, self.port), {}, None)
         work.features = self._features(node, serving, pods)
         work.slices = slices.wanted_slices(node, pods, store.operands, self.slices.of(node.name))
         taken: list[Pod] = []
-        self.modules.look(node, pods)
-        self.device_faults.look(node, pods)
+        self.modules.observe(node, pods)
+        self.device_faults.observe(node, pods)
         for pod in pods:
             if pod.finished and not pod.deleting:
                 continue

@@ -49,7 +49,7 @@ class Machine:
     settings: tuple[str, ...]
 
     @classmethod
-    def look(cls) -> Machine:
+    def observe(cls) -> Machine:
         """This machine, now, without what belongs to other clusters of this tool."""
         folder = cluster_folder(NAME)
         return cls(
@@ -88,7 +88,7 @@ def network_namespaces(ours: str) -> Iterator[str]:
 def before() -> Iterator[Machine]:
     """The machine before the test; nothing of the cluster is left after it."""
     Cluster(NAME).down()
-    yield Machine.look()
+    yield Machine.observe()
     Cluster(NAME).down()
 
 
@@ -96,7 +96,7 @@ def assert_gone(before: Machine) -> None:
     """Nothing of the cluster is left."""
     assert processes.marked(cluster_folder(NAME)) == []
     assert not cluster_folder(NAME).exists()
-    after = Machine.look()
+    after = Machine.observe()
     assert after.mounts == before.mounts
     assert after.links <= before.links
     assert after.network_namespaces <= before.network_namespaces
@@ -115,7 +115,7 @@ def test_down_takes_everything_away(before: Machine) -> None:
             name, pod_spec(SLEEP, nodeName=WORKER, volumes=[volume], container=container, **more)
         )
         bench.wait_ready(name)
-    while_it_runs = Machine.look()
+    while_it_runs = Machine.observe()
     # It is all there now, so that what is said below is about something.
     assert bridge_name(cluster.folder) in while_it_runs.links - before.links
     assert while_it_runs.network_namespaces - before.network_namespaces

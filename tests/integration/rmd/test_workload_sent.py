@@ -125,7 +125,7 @@ def test_check_mode_tells_what_rmd_would_refuse(v03: WorkloadBed) -> None:
     assert not result["changed"]
 
 
-def test_both_faces(v03: WorkloadBed, tmp_path: Path) -> None:
+def test_in_process_and_as_a_module(v03: WorkloadBed, tmp_path: Path) -> None:
     """By the action plugin, inside the controller's process, and by the module."""
     out = tmp_path / "out.json"
     common = {"out": str(out), "nodes": v03.nodes, "ansible_python_interpreter": sys.executable}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -22,6 +23,13 @@ GLOSSARY = REPO / "docs" / "contributing" / "glossary.md"
 FIELD_TERMS = Path(__file__).with_name("field_terms.txt")
 MOST_TERMS = 30
 MOST_MODULES = 25
+# What names used to say instead of in-process action, observe, query, result, request, add metadata,
+# predict.
+PRIVATE = {
+    *("ask", "asks", "deed", "deeds", "dress", "dressed", "face", "faces", "foretell", "foretold"),
+    *("look", "looks", "told", "wish", "wishes"),
+}
+CODE = ("plugins", "docs", "recipes")
 SIMULATION = (REPO / "tests" / "cluster", REPO / "tests" / "unit" / "cluster")
 PLAY = re.compile(r"(?<![a-z])play(s|ed|er|ers|ing)?(?![a-z])", re.IGNORECASE)
 
@@ -50,6 +58,21 @@ def unknown_words(names: dict[str, str]) -> dict[str, str]:
     return {
         word: where for name, where in names.items() for word in words(name) if word not in known
     }
+
+
+def private_names(tree: ast.AST) -> set[str]:
+    """What a file defines under a name with a word of PRIVATE: functions, arguments, variables."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.attr)
+    return {name for name in found if PRIVATE & set(words(name))}
 
 
 def used_names() -> dict[str, str]:
@@ -87,6 +110,19 @@ def test_every_word_is_known() -> None:
 
 def test_a_private_word_is_found() -> None:
     assert unknown_words({"FrobnicatedNode": "here"}) == {"frobnicated": "here"}
+
+
+def test_nothing_is_called_by_a_private_word() -> None:
+    files = [path for folder in CODE for path in sorted((REPO / folder).rglob("*.py"))]
+    found = {
+        str(path): private_names(ast.parse(path.read_text(encoding="utf-8"))) for path in files
+    }
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_a_variable_with_a_private_word_is_found() -> None:
+    code = "def look(ask): self.told = [wish for wish in all_of_them]"
+    assert private_names(ast.parse(code)) == {"look", "ask", "told", "wish"}
 
 
 def test_only_ansible_plays() -> None:

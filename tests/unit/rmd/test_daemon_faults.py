@@ -73,9 +73,9 @@ def _serve(request: pytest.FixtureRequest, tmp_path: Path) -> Show:
 
 def differences(server: RmdServer, there: list[RunningWorkload]) -> list[str]:
     """In what the server's tree differs from what it says."""
-    look = judged(tuple(there), report_of(server))
-    strays = [f"core {core} is a stray" for core in look.strays]
-    return [*(word for said in look.broken.values() for word in said.split("; ")), *strays]
+    snapshot = judged(tuple(there), report_of(server))
+    strays = [f"core {core} is a stray" for core in snapshot.strays]
+    return [*(word for said in snapshot.broken.values() for word in said.split("; ")), *strays]
 
 
 def refused(

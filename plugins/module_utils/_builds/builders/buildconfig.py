@@ -134,8 +134,8 @@ class BuildConfigBuilder(ClusterBuilder):
             return Built(order)
         log = self._log(name, status)
         why = status.get("message") or status.get("reason") or phase
-        told = _PHASES.get(str(status.get("reason")), BuildPhase.START)
-        found = classify(told, log, why)
+        build_phase = _PHASES.get(str(status.get("reason")), BuildPhase.START)
+        found = classify(build_phase, log, why)
         last = f": {log[-1]}" if log else ""
         return Built(
             order, replace(found, text=f"Build {name} ended as {phase} ({why}){last}"), log

@@ -74,7 +74,7 @@ class Client(ObjectReader):
                 read_object(kind, key.name, answer), answer.status == 201, _warnings(answer)
             )
 
-        return self.ask(call, read)
+        return self.request(call, read)
 
     def create(self, obj: Mapping[str, Any], *, dry_run: bool = False) -> Obj:
         """Create an object; raises AlreadyExists.
@@ -96,7 +96,7 @@ class Client(ObjectReader):
             unconditional=True,
         )
         try:
-            return self.ask(call, partial(read_object, kind, key.name))
+            return self.request(call, partial(read_object, kind, key.name))
         except AlreadyExists as error:
             found = self.get(kind, key.name, key.namespace) if error.attempts > 1 else None
             if found is None or not contains(found, as_stored(obj)):
@@ -116,7 +116,7 @@ class Client(ObjectReader):
             body=_encode(body),
             count_as="create",
         )
-        return self.ask(call, read_made)
+        return self.request(call, read_made)
 
     def evict(self, pod: ObjectKey, uid: str, grace_period: int | None = None) -> None:
         """Ask for a pod to leave as its PodDisruptionBudgets allow: raises Unreachable with status
@@ -140,7 +140,7 @@ class Client(ObjectReader):
             # A budget that refuses goes on doing so for longer than a request is repeated.
             patience_s=0.0,
         )
-        self.ask(call, read_made)
+        self.request(call, read_made)
 
     def patch(
         self,
@@ -169,7 +169,7 @@ class Client(ObjectReader):
             repeatable=True,
             unconditional=not _names_one(body),
         )
-        return self.ask(call, partial(read_object, kind, name))
+        return self.request(call, partial(read_object, kind, name))
 
     def delete(
         self,
@@ -206,7 +206,7 @@ class Client(ObjectReader):
             unconditional=not uid,
         )
         try:
-            self.ask(call, read_removal)
+            self.request(call, read_removal)
         except NotFound as error:
             # Where it was asked for before, that is what removed it.
             return error.attempts > 1
@@ -240,7 +240,7 @@ class Client(ObjectReader):
             repeatable=True,
             unconditional=True,
         )
-        self.ask(call, read_removal)
+        self.request(call, read_removal)
 
     def parallel(self, calls: Sequence[Callable[[], T]], workers: int = 4) -> list[T | ApiError]:
         """The calls' results in order; an ApiError is a result, anything else is raised.

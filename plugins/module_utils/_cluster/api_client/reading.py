@@ -108,7 +108,7 @@ class ObjectReader:
         path = kind.path(namespace, name)
         try:
             call = ApiRequest("GET", path, "get", describe(kind, namespace, name), repeatable=True)
-            return self.ask(call, partial(read_object, kind, name))
+            return self.request(call, partial(read_object, kind, name))
         except NotFound:
             return None
 
@@ -232,7 +232,7 @@ class ObjectReader:
 
     def version(self) -> Obj:
         """The API server's version, as GET /version tells it."""
-        return self.ask(
+        return self.request(
             ApiRequest("GET", "/version", "get", "the version", repeatable=True), read_version
         )
 
@@ -242,7 +242,7 @@ class ObjectReader:
             call = ApiRequest(
                 "GET", path, "read the kinds of", api_version, count_as="discover", repeatable=True
             )
-            return self.ask(call, partial(read_kinds, api_version))
+            return self.request(call, partial(read_kinds, api_version))
         except NotFound:
             return {}
 
@@ -275,14 +275,14 @@ class ObjectReader:
                 accept=METADATA_ALONE if metadata_only else JSON,
                 repeatable=True,
             )
-            found, more, resource_version = self.ask(call, read)
+            found, more, resource_version = self.request(call, read)
             items += map(keep, found) if keep else found
             if not more:
                 return Listing(items, resource_version)
             seen.add(more)
             query = {**query, "continue": more}
 
-    def ask(self, call: ApiRequest, read: Callable[[ApiResponse], T]) -> T:
+    def request(self, call: ApiRequest, read: Callable[[ApiResponse], T]) -> T:
         """Send a call; read makes of its answer what is returned (decoding.py)."""
         return self.transport.send(call, read)
 
@@ -313,7 +313,7 @@ class ObjectReader:
             patience_s=0.0,
             read_s=read_s,
         )
-        return self.ask(call, read)
+        return self.request(call, read)
 
 
 def describe(kind: Kind, namespace: str | None, name: str | None = None) -> str:

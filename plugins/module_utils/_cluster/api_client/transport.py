@@ -118,7 +118,7 @@ class ApiTransport:
         )
         while True:
             try:
-                return self._ask(call, read)
+                return self._exchange(call, read)
             except ApiError as error:
                 error.attempts = repetition.attempts
                 pause = repetition.next(error.fate, error.asked_s, self._ticks())
@@ -144,7 +144,7 @@ class ApiTransport:
             raise self.unreadable(call, answer, "a watch is due")
         raise self._refusal(call, answer)
 
-    def _ask(self, call: ApiRequest, read: Callable[[ApiResponse], T]) -> T:
+    def _exchange(self, call: ApiRequest, read: Callable[[ApiResponse], T]) -> T:
         try:
             response = self._open(call, preload=True, read_s=min(call.read_s, self._read_s))
         except http.HTTPError as error:

@@ -223,8 +223,8 @@ class WatchHub:
                 self._fail(subscription, EnablementError(what, why=why, todo="report it"))
                 return
             if time.monotonic() - started < LASTING_S:
-                told = version and subscription.resource_version not in ("", version)
-                failures = 1 if told else failures + 1
+                advanced = version and subscription.resource_version not in ("", version)
+                failures = 1 if advanced else failures + 1
                 self._closed.wait(max(min(asked_s, LONGEST_WAIT_S), pause_before(failures + 2)))
             else:
                 failures = 0
@@ -274,8 +274,8 @@ class WatchHub:
         for event in stream:
             subscription.resource_version = event.object["metadata"]["resourceVersion"]
             if event.type != "BOOKMARK":
-                told = lean(event.object) if subscription.leanly else event.object
-                self._tell(subscription, event.type, told)
+                obj = lean(event.object) if subscription.leanly else event.object
+                self._tell(subscription, event.type, obj)
 
     def _tell(self, subscription: _Subscription, type_: str, obj: Obj) -> None:
         obj["metadata"].pop("managedFields", None)

@@ -89,7 +89,7 @@ def set_resources(pod_spec: Obj, wanted: Mapping[str, Any]) -> None:
     container["resources"] = resources
 
 
-def ask_for(pod_spec: Obj, resource: str) -> None:
+def add_request(pod_spec: Obj, resource: str) -> None:
     """Let the first container ask for one of an extended resource, unless a container asks for it
     already."""
     found = list(containers(pod_spec, init=True))

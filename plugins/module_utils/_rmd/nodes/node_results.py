@@ -129,7 +129,7 @@ class NodeReport:
             "actions": [
                 {key: value for key, value in vars(write).items() if value} for write in self.writes
             ],
-            "workloads": describe_look(seen),
+            "workloads": describe_snapshot(seen),
         }
         if self.error is not None:
             shown |= {"kind": self.error.kind, "message": str(self.error)}
@@ -138,12 +138,12 @@ class NodeReport:
         return shown
 
 
-def describe_look(look: NodeSnapshot) -> list[Obj]:
+def describe_snapshot(snapshot: NodeSnapshot) -> list[Obj]:
     """The workloads of a node, and whether they are in force by the kernel's word."""
     shown = []
-    for running in look.running:
-        why = look.differs(running.id)
-        enforced = {} if look.report is None else {"enforced": not why}
+    for running in snapshot.running:
+        why = snapshot.differs(running.id)
+        enforced = {} if snapshot.report is None else {"enforced": not why}
         shown.append({**describe_running(running), **enforced, **({"differs": why} if why else {})})
     return shown
 

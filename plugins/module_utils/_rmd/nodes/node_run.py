@@ -46,7 +46,7 @@ from .node_results import (
     WorkloadWrite,
     WriteSettings,
 )
-from .node_snapshot import NodeSnapshot, look_after, look_at
+from .node_snapshot import NodeSnapshot, observe_node, observe_until
 from .node_writer import NodeWriter
 from .recovery import Recovery
 from .rules import leftover_warning, rounding
@@ -84,7 +84,7 @@ class NodeRun:
         self._recovery = Recovery(writer, lease, saved)
 
     @property
-    def look(self) -> Optional[NodeSnapshot]:
+    def snapshot(self) -> Optional[NodeSnapshot]:
         """The last one; None where the node cannot be looked at."""
         return self.report.after
 
@@ -109,12 +109,12 @@ class NodeRun:
 
     def observe(self, *, required: bool = True) -> None:
         """One look. required: as look_at takes it."""
-        self._guarded(lambda: self._see(look_at(self._writer, self._agent, required=required)))
+        self._guarded(lambda: self._see(observe_node(self._writer, self._agent, required=required)))
 
     def decide(self, job: NodeJob) -> None:
         """What follows from the look for what is asked for. Pure."""
         self.job = job
-        self.report.actions = self._plan(job, self.look) if self.look is not None else ()
+        self.report.actions = self._plan(job, self.snapshot) if self.snapshot is not None else ()
         self._announce()
 
     def judge(self) -> None:
@@ -163,8 +163,8 @@ class NodeRun:
     def prove_kept(self) -> None:
         """Where nothing has to be sent: what is declared as it is asked for, and not in force, is a
         failure all the same."""
-        look = self.look or NodeSnapshot(())
-        self._guarded(lambda: self._tell_pending(self._pending(self.report.actions, look)))
+        snapshot = self.snapshot or NodeSnapshot(())
+        self._guarded(lambda: self._tell_pending(self._pending(self.report.actions, snapshot)))
 
     def withhold(self) -> None:
         """Another node has failed before anything was written."""
@@ -177,23 +177,23 @@ class NodeRun:
         if self.lease.is_held:
             self._guarded(self._finish)
 
-    def _see(self, look: NodeSnapshot) -> None:
+    def _see(self, snapshot: NodeSnapshot) -> None:
         if self.report.before is None or self.lease.is_held:
             # Until the node is held, another run may still change it.
-            self.report.before = look
-        self.report.after = look
+            self.report.before = snapshot
+        self.report.after = snapshot
         self.report.dialect = self._writer.dialect
 
     @staticmethod
-    def _plan(job: NodeJob, look: NodeSnapshot) -> tuple[Action, ...]:
+    def _plan(job: NodeJob, snapshot: NodeSnapshot) -> tuple[Action, ...]:
         """The one plan: before a write, and for what is left after it."""
         return plan(
             job.present,
             job.absent,
-            look.running,
+            snapshot.running,
             adopted=job.adopted,
-            broken=look.to_replace(is_fresh=job.is_fresh),
-            strays=look.strays,
+            broken=snapshot.to_replace(is_fresh=job.is_fresh),
+            strays=snapshot.strays,
         )
 
     def _announce(self) -> None:
@@ -212,9 +212,9 @@ class NodeRun:
         else:
             self.lease.acquire(self._settings.lock_wait_s)
             self.report.warnings += self._recovery.put_back(self.job)
-            self._see(look_at(self._writer, self._agent, required=bool(self.job.present)))
+            self._see(observe_node(self._writer, self._agent, required=bool(self.job.present)))
             self.decide(self.job)
-            self._look_again()
+            self._observe_again()
         machine = self._judge()
         if self._all_or_nothing and self.refused:
             raise self._refused(list(self.refused.values()))
@@ -224,27 +224,29 @@ class NodeRun:
         if self._settings.check_mode and self.has_work:
             self.report.changed = True
             self.report.outcome = FAILED if self.failed else WOULD_CHANGE
-        report = (self.look.report if self.look else None) or {}
+        report = (self.snapshot.report if self.snapshot else None) or {}
         found = [leftover_warning(old, machine.dialect) for old in removed_by(self.report.actions)]
         found += [rounding(workload, report) for workload in self.job.present]
         self.report.warnings += [text for text in found if text]
 
     def _judge(self) -> Machine:
-        look = self.look or NodeSnapshot(())
+        snapshot = self.snapshot or NodeSnapshot(())
         machine = machine_for(self.report.actions, self._writer, may_write=self.lease.is_held)
         self.report.dialect = machine.dialect
         sendable, self.refused = check(
-            self.report.actions, look.running, machine, look.report or {}
+            self.report.actions, snapshot.running, machine, snapshot.report or {}
         )
         self.report.actions = tuple(sendable)
         return machine
 
-    def _look_again(self) -> None:
+    def _observe_again(self) -> None:
         """What the kernel does otherwise may be somebody's write of just now, which the agent has
         not seen yet."""
-        look = self.look
-        if look is not None and (look.broken or look.strays):
-            self._see(self._look_after(lambda look: not (look.broken or look.strays)))
+        snapshot = self.snapshot
+        if snapshot is not None and (snapshot.broken or snapshot.strays):
+            self._see(
+                self._observe_until(lambda snapshot: not (snapshot.broken or snapshot.strays))
+            )
             self.decide(self.job)
 
     def _apply(self, stop: threading.Event) -> None:
@@ -282,37 +284,37 @@ class NodeRun:
         """Look, by RMD's word and the kernel's, whether all is as it should be. What the kernel
         does not do is posted again, and nothing else."""
         for attempt in range(1, ATTEMPTS + 1):
-            look = self._look_after(
-                lambda look: not (self._left(done, look) or self._pending(done, look))
+            snapshot = self._observe_until(
+                lambda snapshot: not (self._left(done, snapshot) or self._pending(done, snapshot))
             )
-            self.report.after = look
-            left = self._left(done, look)
+            self.report.after = snapshot
+            left = self._left(done, snapshot)
             again = [
                 action
                 for action in left
                 if isinstance(action, Release)
-                or (isinstance(action, Replace) and action.old.id in look.broken)
+                or (isinstance(action, Replace) and action.old.id in snapshot.broken)
             ]
             if others := [action for action in left if action not in again]:
                 names = ", ".join(sorted({uuid_of(action) for action in others}))
                 why = f"RMD has answered that all went well, but {names} is not as it was asked for"
                 raise self._error("Cannot confirm what was done", "no_effect", why)
             if not again or stop.is_set():
-                self._tell_pending(self._pending(done, look))
+                self._tell_pending(self._pending(done, snapshot))
                 return
             if attempt == ATTEMPTS:
                 posted = f"it was posted {ATTEMPTS} times"
                 broken = [action for action in again if isinstance(action, Replace)]
                 self._tell(
-                    {uuid_of(each): f"{look.broken[each.old.id]}; {posted}" for each in broken}
+                    {uuid_of(each): f"{snapshot.broken[each.old.id]}; {posted}" for each in broken}
                 )
                 return
             for step in steps(again):
                 self.lease.check()
                 self._journal.do(step)
 
-    def _look_after(self, is_good: Callable[[NodeSnapshot], bool]) -> NodeSnapshot:
-        return look_after(
+    def _observe_until(self, is_good: Callable[[NodeSnapshot], bool]) -> NodeSnapshot:
+        return observe_until(
             self._writer,
             self._agent,
             time.monotonic(),
@@ -320,17 +322,17 @@ class NodeRun:
             required=bool(self.job.present),
         )
 
-    def _left(self, done: Sequence[Action], look: NodeSnapshot) -> list[Action]:
+    def _left(self, done: Sequence[Action], snapshot: NodeSnapshot) -> list[Action]:
         """What is still to be done after these actions."""
         present = tuple(wanted_by(done))
         absent = {old.uuid for old in removed_by(done)} - {workload.uuid for workload in present}
-        return changes(self._plan(NodeJob(present, absent, self.job.adopted), look))
+        return changes(self._plan(NodeJob(present, absent, self.job.adopted), snapshot))
 
     @staticmethod
-    def _pending(done: Sequence[Action], look: NodeSnapshot) -> dict[str, str]:
+    def _pending(done: Sequence[Action], snapshot: NodeSnapshot) -> dict[str, str]:
         """What the node's agent has not made true of these actions, by uuid."""
         present = {workload.uuid for workload in wanted_by(done)}
-        return look.pending(present, {old.uuid for old in removed_by(done)} - present)
+        return snapshot.pending(present, {old.uuid for old in removed_by(done)} - present)
 
     def _tell_pending(self, pending: Mapping[str, str]) -> None:
         self._tell(pending, "mend what it says: the agent tries again by itself")

@@ -60,7 +60,7 @@ class NodeSnapshot:
         return found
 
 
-def look_at(writer: NodeWriter, agent: Agent, *, required: bool = True) -> NodeSnapshot:
+def observe_node(writer: NodeWriter, agent: Agent, *, required: bool = True) -> NodeSnapshot:
     """One GET, and one report. Raises RmdError where either is not to be had.
 
     required: False where RMD's word will do if the agent says nothing, as for taking workloads
@@ -79,10 +79,10 @@ def judged(running: tuple[RunningWorkload, ...], report: Report) -> NodeSnapshot
 
 def _declared(running: tuple[RunningWorkload, ...], report: Report) -> NodeSnapshot:
     """What is declared; the agent names the groups, and says why an entry is not in force."""
-    told: Mapping[str, Mapping[str, str]] = report["declared"]
+    declared: Mapping[str, Mapping[str, str]] = report["declared"]
     placed, waiting = [], {}
     for found in running:
-        mine = told.get(found.uuid)
+        mine = declared.get(found.uuid)
         if mine is not None and "group" in mine:
             placed.append(replace(found, cos_name=mine["group"], status="Successful"))
         else:
@@ -94,7 +94,7 @@ def _declared(running: tuple[RunningWorkload, ...], report: Report) -> NodeSnaps
     return NodeSnapshot(tuple(placed), report, disturbed=differs, is_declared=True)
 
 
-def look_after(
+def observe_until(
     writer: NodeWriter,
     agent: Agent,
     written: float,

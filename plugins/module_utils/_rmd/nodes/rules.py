@@ -173,24 +173,24 @@ def _of_rmd_alone(wanted: Workload) -> Found:
 
 
 def _of_mba(wanted: Workload, mba: Mba) -> Found:
-    asks = f"workload {wanted.uuid} asks for mba"
+    prefix = f"workload {wanted.uuid} asks for mba"
     if mba.percentage is not None and mba.mbps is not None:
-        yield "mba_mode", f"{asks} in both units"
+        yield "mba_mode", f"{prefix} in both units"
     for value, most in ((mba.percentage, 100), (mba.mbps, LARGEST_MBPS)):
         if value is not None and not 1 <= value <= most:
-            yield "mba_range", f"{asks} {value}, which is not from 1 to {most}"
+            yield "mba_range", f"{prefix} {value}, which is not from 1 to {most}"
 
 
 def _of_mba_with_rmd(wanted: Workload, mba: Mba, dialect: Optional[Dialect]) -> Found:
-    asks = f"workload {wanted.uuid} asks for mba"
+    prefix = f"workload {wanted.uuid} asks for mba"
     if dialect is Dialect.V02:
-        yield "mba_unsupported", f"{asks}, which RMD v0.2 does not know"
+        yield "mba_unsupported", f"{prefix}, which RMD v0.2 does not know"
     pool = wanted.cache.pool if wanted.cache else None
     has_all = mba.percentage == 100 or mba.mbps == LARGEST_MBPS
     if pool is None:
-        yield "mba_unsupported", f"{asks} without cache"
+        yield "mba_unsupported", f"{prefix} without cache"
     elif pool == SHARED or (pool == BESTEFFORT and not has_all):
-        yield "mba_unsupported", f"{asks} with {pool} cache"
+        yield "mba_unsupported", f"{prefix} with {pool} cache"
 
 
 def _of_others(workload: Workload, others: Iterable[Workload]) -> Found:

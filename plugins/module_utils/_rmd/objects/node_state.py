@@ -42,8 +42,8 @@ def _row(running: RunningWorkload) -> dict[str, str]:
         **{name.capitalize(): text for name, text in wanted.texts().items()},
     }
     for name, given in wanted.parts().items():
-        told = PARTS[name].parameters()
-        row |= {told[each]["title"]: _text(value) for each, value in given.items()}
+        known = PARTS[name].parameters()
+        row |= {known[each]["title"]: _text(value) for each, value in given.items()}
     return {key: value for key, value in row.items() if value}
 
 
@@ -63,7 +63,7 @@ def groups(report: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 
 def status(
     previous: Mapping[str, Any],
-    look: Optional[NodeSnapshot],
+    snapshot: Optional[NodeSnapshot],
     why: str,
     now: float,
     *,
@@ -71,21 +71,25 @@ def status(
 ) -> Obj:
     """The status to have; equal to previous where nothing is to be written.
 
-    look: None where the node could not be looked at, and why then says why. now: seconds since the
+    snapshot: None where the node could not be looked at, and why then says why. now: seconds since the
     epoch. boot: which boot of the node this is.
     """
-    reachable = look is not None
+    reachable = snapshot is not None
     reason, before = "Answered" if reachable else "NoAnswer", previous.get("conditions") or []
     found: Obj = {
-        "workloads": dict(previous.get("workloads") or {}) if look is None else rows(look.running),
-        "groups": dict(previous.get("groups") or {}) if look is None else groups(look.report or {}),
+        "workloads": dict(previous.get("workloads") or {})
+        if snapshot is None
+        else rows(snapshot.running),
+        "groups": dict(previous.get("groups") or {})
+        if snapshot is None
+        else groups(snapshot.report or {}),
         "reachable": reachable,
         "conditions": [
             condition(before, "Reachable", reachable, reason, "" if reachable else why, now=now),
-            condition(before, "Enforced", *_enforced(look), now=now),
+            condition(before, "Enforced", *_enforced(snapshot), now=now),
         ],
     }
-    seen_in = boot if look is not None else previous.get("bootID")
+    seen_in = boot if snapshot is not None else previous.get("bootID")
     if seen_in:
         found["bootID"] = seen_in
     seen = seconds(previous.get("lastSeen"))
@@ -96,17 +100,20 @@ def status(
     return found
 
 
-def _enforced(look: Optional[NodeSnapshot]) -> tuple[Optional[bool], str, str]:
+def _enforced(snapshot: Optional[NodeSnapshot]) -> tuple[Optional[bool], str, str]:
     """(holds, reason, message): whether the kernel does all that RMD says."""
-    if look is None:
+    if snapshot is None:
         return None, "NotSeen", ""
-    names = {found.id: found.uuid or f"id {found.id}" for found in look.running}
-    told = [
-        f"{names[key]}: {why}" for key, why in sorted({**look.disturbed, **look.broken}.items())
+    names = {found.id: found.uuid or f"id {found.id}" for found in snapshot.running}
+    problems = [
+        f"{names[key]}: {why}"
+        for key, why in sorted({**snapshot.disturbed, **snapshot.broken}.items())
     ]
-    if look.strays:
-        told.append(f"core {to_ranges(look.strays)} is in a group of workloads, and no workload's")
-    return not told, "NotEnforced" if told else "AsRmdSays", "; ".join(told)
+    if snapshot.strays:
+        problems.append(
+            f"core {to_ranges(snapshot.strays)} is in a group of workloads, and no workload's"
+        )
+    return not problems, "NotEnforced" if problems else "AsRmdSays", "; ".join(problems)
 
 
 def skeleton(node: str, uid: str) -> Obj:

@@ -66,8 +66,8 @@ def _state(entry: Declared, is_wanted: bool, view: Optional[View], node: str) ->
         return (
             OnNode(WorkloadOutcome.NO_NODE, None, f"there is no node {node}") if is_wanted else None
         )
-    look = view.look
-    if look is None:
+    snapshot = view.snapshot
+    if snapshot is None:
         return OnNode(WorkloadOutcome.UNREACHABLE, None, view.why)
     mine = _mine(entry, view)
     if entry.problem and not entry.is_deleted:
@@ -78,7 +78,7 @@ def _state(entry: Declared, is_wanted: bool, view: Optional[View], node: str) ->
         why = view.problem_of(mine.uuid) or _refusal(view, mine.uuid) or "it is still there"
         return OnNode(_outcome(view), mine, f"it could not be removed: {why}")
     if mine is not None and _is_as_wanted(entry, view, mine):
-        differs = look.differs(mine.id)
+        differs = snapshot.differs(mine.id)
         if differs:
             return OnNode(WorkloadOutcome.NOT_ENFORCED, mine, differs)
         return OnNode(
@@ -100,7 +100,7 @@ def _mine(entry: Declared, view: View) -> Optional[RunningWorkload]:
     return next(
         (
             found
-            for found in (view.look.running if view.look else ())
+            for found in (view.snapshot.running if view.snapshot else ())
             if found.uuid and objects.get(found.uuid) == entry.name
         ),
         None,

@@ -30,7 +30,7 @@ from .workload_state import OnNode, make_status
 
 
 class Reconciliation:
-    """One run. First look(), then make_true(), then tell(); changed says whether anything was, or
+    """One run. First observe(), then converge(), then tell(); changed says whether anything was, or
     would be, written."""
 
     def __init__(
@@ -94,14 +94,14 @@ class Reconciliation:
 
     def _place(self, view: View, run: NodeRun) -> None:
         """Find what should run on a node that was seen, and what that takes."""
-        look = view.look
-        if look is not None:
-            cores = capacity.cores_of(look.report or {})
+        snapshot = view.snapshot
+        if snapshot is not None:
+            cores = capacity.cores_of(snapshot.report or {})
             view.wanted = wanted_on(
                 view.node,
                 self.declared,
                 self.targets,
-                look.running,
+                snapshot.running,
                 cores,
                 view.owned,
                 is_fresh=view.has_booted,
@@ -229,11 +229,11 @@ class Reconciliation:
             if view.state is None:
                 continue
             before = view.state.get("status") or {}
-            after = node_state.status(before, view.look, view.why, now, boot=view.boot)
+            after = node_state.status(before, view.snapshot, view.why, now, boot=view.boot)
             if after != before:
                 statuses.append((view.state, after))
-                told = {**after, "lastSeen": before.get("lastSeen")}
-                self.changed |= told != {**before, "lastSeen": before.get("lastSeen")}
+                noted = {**after, "lastSeen": before.get("lastSeen")}
+                self.changed |= noted != {**before, "lastSeen": before.get("lastSeen")}
         batch.write_statuses(self._client, NODE_STATE, statuses)
         # Else it would be in force again when RMD goes, objects of it or not.
         vain = [view.state for view in self.seen if view.state and view.is_declared_in_vain]
@@ -273,9 +273,9 @@ def _boot(node: Mapping[str, Any]) -> str:
 
 def _offered(view: View, of_pods: set[Name], *, dry: bool) -> int | None:
     """The ways that a node offers, or in check mode would; None where that is not known."""
-    look = view.look
-    if look is None or look.report is None or view.wanted is None:
+    snapshot = view.snapshot
+    if snapshot is None or snapshot.report is None or view.wanted is None:
         return None
     uuids = {uuid for uuid, name in view.wanted.objects.items() if name in of_pods}
-    running = (view.expected if dry else look.running) or ()
-    return capacity.offered(look.report, running, uuids)
+    running = (view.expected if dry else snapshot.running) or ()
+    return capacity.offered(snapshot.report, running, uuids)

@@ -43,7 +43,7 @@ class View:
     refused: Mapping[str, Refusal] = field(default_factory=dict)
 
     @property
-    def look(self) -> Optional[NodeSnapshot]:
+    def snapshot(self) -> Optional[NodeSnapshot]:
         """The last one; None where it cannot be looked at."""
         return self.report.after if self.report is not None else None
 
@@ -57,7 +57,7 @@ class View:
         """Whether RMD has taken the node over, and what its agent was to enforce is declared
         still."""
         there = ((self.state or {}).get("spec") or {}).get("workloads")
-        return bool(there) and self.look is not None and not self.is_without_rmd
+        return bool(there) and self.snapshot is not None and not self.is_without_rmd
 
     @property
     def why(self) -> str:
@@ -94,11 +94,11 @@ class View:
     @property
     def ours(self) -> frozenset[str]:
         """The uuids that run there for objects now; those of before where nobody can tell."""
-        if self.look is None or self.wanted is None:
+        if self.snapshot is None or self.wanted is None:
             return self.owned
         wanted = {workload.uuid for workload in self.wanted.present}
         known = self.owned | wanted | set(self.wanted.objects)
-        return frozenset({found.uuid for found in self.look.running} & known)
+        return frozenset({found.uuid for found in self.snapshot.running} & known)
 
     @property
     def added(self) -> frozenset[str]:
@@ -110,11 +110,11 @@ class View:
     @property
     def expected(self) -> Optional[tuple[RunningWorkload, ...]]:
         """What will run when the actions are done, as far as that can be told before."""
-        if self.look is None:
+        if self.snapshot is None:
             return None
         removed = {old.id for old in removed_by(self.actions)}
         added = [action.workload for action in self.actions if isinstance(action, (Post, Replace))]
-        kept = [found for found in self.look.running if found.id not in removed]
+        kept = [found for found in self.snapshot.running if found.id not in removed]
         return (*kept, *(RunningWorkload("", "", "", "", workload, {}) for workload in added))
 
     def problem_of(self, uuid: str) -> str:

@@ -192,6 +192,6 @@ def _enforced(states: Mapping[str, OnNode]) -> Verdict:
 
 
 def _tell(bad: Mapping[str, OnNode]) -> str:
-    told = [f"{node}: {state.why}" for node, state in bad.items()]
-    more = f"; and {len(told) - _SHOWN} more nodes" if len(told) > _SHOWN else ""
-    return "; ".join(told[:_SHOWN]) + more
+    causes = [f"{node}: {state.why}" for node, state in bad.items()]
+    more = f"; and {len(causes) - _SHOWN} more nodes" if len(causes) > _SHOWN else ""
+    return "; ".join(causes[:_SHOWN]) + more

@@ -52,7 +52,7 @@ class Claim:
     problem: str = ""
 
 
-def asks(pod: Mapping[str, Any], without_rmd: Collection[str]) -> bool:
+def claims_share(pod: Mapping[str, Any], without_rmd: Collection[str]) -> bool:
     """Whether a pod runs, and one of its containers asks for a share. without_rmd: the nodes whose
     cache and bandwidth no RMD divides."""
     alive = (pod.get("status") or {}).get("phase") == "Running" and "deletionTimestamp" not in pod[

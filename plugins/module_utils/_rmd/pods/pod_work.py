@@ -28,7 +28,7 @@ from ..objects.view import View
 from ..objects.workload_spec import Declared, Name, read
 from ..objects.workload_state import OnNode, WorkloadOutcome
 from .automatic import Automatic, decide
-from .pod_requests import Form, asks, claims
+from .pod_requests import Form, claims, claims_share
 
 POD = Kind("", "v1", "Pod", "pods", namespaced=True)
 # On a pod with the failure policy "annotate"; its value is the reason.
@@ -73,14 +73,14 @@ class PodWork:
         # The API server cannot select by what pods ask for.
         running = self._client.list(POD, fields="status.phase=Running").items
         without_rmd = [node for node, view in views.items() if view.is_without_rmd]
-        self._pods = [pod for pod in running if asks(pod, without_rmd)]
+        self._pods = [pod for pod in running if claims_share(pod, without_rmd)]
 
         def report(node: str) -> Report:
             view = views.get(node)
-            if view is None or view.look is None or view.look.report is None:
+            if view is None or view.snapshot is None or view.snapshot.report is None:
                 why = view.why if view is not None else "it is not known"
                 raise EnablementError("The node cannot be looked at", where=f"node {node}", why=why)
-            return view.look.report
+            return view.snapshot.report
 
         found = [
             claim for pod in self._pods for claim in claims(pod, report, self._form, without_rmd)

@@ -35,8 +35,8 @@ def by_node(objects: Iterable[Mapping[str, Any]]) -> dict[str, Obj]:
         node = (obj["metadata"].get("labels") or {}).get(NODE_NAME_LABEL)
         features = (obj.get("spec") or {}).get("features") or {}
         if node:
-            told = found.setdefault(node, {"attributes": {}, "flags": {}, "instances": {}})
-            _add(told, features)
+            merged = found.setdefault(node, {"attributes": {}, "flags": {}, "instances": {}})
+            _add(merged, features)
     return found
 
 
@@ -44,12 +44,12 @@ def _place(obj: Mapping[str, Any]) -> tuple[str, str]:
     return str(obj["metadata"].get("namespace")), obj["metadata"]["name"]
 
 
-def _add(told: Obj, features: Mapping[str, Any]) -> None:
+def _add(merged: Obj, features: Mapping[str, Any]) -> None:
     for name, feature in (features.get("attributes") or {}).items():
-        told["attributes"].setdefault(name, {}).update(feature.get("elements") or {})
+        merged["attributes"].setdefault(name, {}).update(feature.get("elements") or {})
     for name, feature in (features.get("flags") or {}).items():
-        known = told["flags"].get(name, ())
-        told["flags"][name] = sorted({*known, *(feature.get("elements") or ())})
+        known = merged["flags"].get(name, ())
+        merged["flags"][name] = sorted({*known, *(feature.get("elements") or ())})
     for name, feature in (features.get("instances") or {}).items():
         instances = (entry.get("attributes") or {} for entry in feature.get("elements") or ())
-        told["instances"].setdefault(name, []).extend(map(dict, instances))
+        merged["instances"].setdefault(name, []).extend(map(dict, instances))

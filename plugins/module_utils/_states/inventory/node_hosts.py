@@ -54,7 +54,7 @@ def find_hosts(
     is told what is left out.
     """
     nodes = _nodes(client, label_selector, recipes, warn)
-    told = by_node(
+    features_by_node = by_node(
         _listed(client, NODE_FEATURE, shape_of_features(features), warn) if features else ()
     )
     records = {
@@ -63,7 +63,7 @@ def find_hosts(
     }
     return {
         node["metadata"]["name"]: host_variables(
-            node, told.get(node["metadata"]["name"], {}), records
+            node, features_by_node.get(node["metadata"]["name"], {}), records
         )
         for node in nodes
     }

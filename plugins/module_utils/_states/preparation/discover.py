@@ -28,7 +28,7 @@ from .prepare import Prepared, prepare, tell_differences
 
 Selector = Sequence[Mapping[str, Optional[str]]]
 
-_LOOKS = 10
+_ATTEMPTS = 10
 
 
 # What finding nodes needs.
@@ -54,7 +54,7 @@ def list_settled_nodes(
     """list_nodes, again until two looks so many seconds apart find the same nodes, and some; ten
     looks at most."""
     nodes = list_nodes(client, selector)
-    for _look in range(_LOOKS - 1):
+    for _attempt in range(_ATTEMPTS - 1):
         before = [node["metadata"]["name"] for node in nodes]
         sleep(seconds)
         nodes = list_nodes(client, selector)

@@ -128,7 +128,7 @@ def in_public(report: Any, masked: Callable[[str], str]) -> Any:
     return [in_public(item, masked) for item in report] if isinstance(report, list) else report
 
 
-def with_last_look(status: Mapping[str, Any], before: Mapping[str, Any], now: str) -> Obj:
+def with_last_check(status: Mapping[str, Any], before: Mapping[str, Any], now: str) -> Obj:
     """The status with lastChecked as now, where something else in it is new or the time noted
     before is long ago.
 

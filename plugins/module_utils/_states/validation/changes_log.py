@@ -40,28 +40,28 @@ class ChangesLog:
         self._show = show
         self._title = title
         self._started = started
-        self._told_at: float | None = None
-        self._told: dict[CauseKey, _LogItem] = {}
+        self._shown_at: float | None = None
+        self._shown: dict[CauseKey, _LogItem] = {}
         self._known: set[CauseKey] = set()
 
     def take(self, tally: Tally, now: float) -> None:
         """Tell one line of what changed, if it is time to."""
-        if self._told_at is None:
+        if self._shown_at is None:
             self._begin(tally, now)
             return
-        waited = now - self._told_at
+        waited = now - self._shown_at
         news = tally.causes.keys() - self._known
         if waited >= (EVERY_S if news else max(EVERY_S, (now - self._started) * SHARE)):
             self._tell(tally, now)
 
     def close(self, tally: Tally, now: float) -> None:
         """Tell everything that was not told yet; nothing where there was no line before."""
-        while self._told_at is not None and self._tell(tally, now):
+        while self._shown_at is not None and self._tell(tally, now):
             pass
 
     def _begin(self, tally: Tally, now: float) -> None:
         ready, total = tally.proven
-        self._told = {key: item for key, item in _items(tally).items() if key not in tally.causes}
+        self._shown = {key: item for key, item in _items(tally).items() if key not in tally.causes}
         self._line(f"{ready} of {total} proofs hold", now)
 
     def _tell(self, tally: Tally, now: float) -> bool:
@@ -74,10 +74,10 @@ class ChangesLog:
             line = longer
             # What was told goes to the end, so that no state is told again before all others had
             # their turn.
-            self._told.pop(key, None)
+            self._shown.pop(key, None)
             if item is not None:
-                self._told[key] = item
-        self._known.update(key for key in tally.causes if key in self._told)
+                self._shown[key] = item
+        self._known.update(key for key in tally.causes if key in self._shown)
         if line:
             self._line(line, now)
         return bool(line)
@@ -87,21 +87,21 @@ class ChangesLog:
     ) -> list[tuple[CauseKey, _LogItem | None, str]]:
         """What differs from what was told, the longest untold first; None stands for a cause that
         is over."""
-        turn = {key: index for index, key in enumerate(self._told, start=1)}
+        turn = {key: index for index, key in enumerate(self._shown, start=1)}
         found: list[tuple[CauseKey, _LogItem | None, str]] = [
             (key, item, item.text)
             for key, item in sorted(items.items(), key=lambda entry: turn.get(entry[0], 0))
-            if key not in self._told or self._told[key].value != item.value
+            if key not in self._shown or self._shown[key].value != item.value
         ]
         found += [
             (key, None, f"over: {item.text}")
-            for key, item in self._told.items()
+            for key, item in self._shown.items()
             if key not in items
         ]
         return found
 
     def _line(self, text: str, now: float) -> None:
-        self._told_at = now
+        self._shown_at = now
         self._show(f"{self._title} {max(now - self._started, 0):.0f} s: {text}")
 
 

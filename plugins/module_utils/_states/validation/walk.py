@@ -283,13 +283,13 @@ class Walker:
         of."""
         names = [name for name, its_group in self.snapshot.groups.items() if its_group == group]
         able = [
-            name for name in names if self._unmet(plan, name) is None and self._can_be_told(name)
+            name for name in names if self._unmet(plan, name) is None and self._is_decidable(name)
         ]
         able.sort(key=lambda name: (not self._ready(plan.name, name), name))
         final = frozenset(name for name in able if self._is_given_up(plan.name, name))
         return Siblings(tuple(able), any(self._ready(plan.name, name) for name in able), final)
 
-    def _can_be_told(self, node: str) -> bool:
+    def _is_decidable(self, node: str) -> bool:
         return self.snapshot.nodes[node].ready and node not in self.unmarked
 
     def _is_given_up(self, state: str, node: str) -> bool:

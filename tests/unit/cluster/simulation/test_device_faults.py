@@ -27,7 +27,7 @@ def faulty(mended_by: str) -> Node:
 
 def is_faulty(faults: DeviceFaults, on: Node, *pods: Pod) -> bool:
     """What is seen of it now."""
-    faults.look(on, pods)
+    faults.observe(on, pods)
     return faults.behaviour_for(on, PLUGIN_POD).name == "crash"
 
 

@@ -35,7 +35,7 @@ def offered(on: Node, config: str, *pods: Pod) -> dict[str, int]:
     sharing = GpuSharing()
     plugin = replace(ready_pod(PLUGIN, name="plugin"), config_maps=("config",))
     sharing.read([plugin], lambda _namespace, _name: {"config.yaml": config})
-    sharing.look(on, pods)
+    sharing.observe(on, pods)
     return sharing.devices(on, [plugin, *pods])
 
 
@@ -60,11 +60,11 @@ def test_shares_are_counted() -> None:
 def test_gpus_in_use_are_not_divided_anew() -> None:
     sharing, new = GpuSharing(), pod(MANAGER, name="new", command=command({"3g.40gb": 2}))
     user = replace(ready_pod(CUDA, name="user"), runtime_class="nvidia")
-    sharing.look(TWO, [divided()])
+    sharing.observe(TWO, [divided()])
     assert sharing.refusal(TWO, new, [new, user]) == IN_USE
     assert sharing.refusal(TWO, new, [new]) == ""
     same = pod(MANAGER, name="same", command=command(SMALL))
     assert sharing.refusal(TWO, same, [same, user]) == ""
     # A reboot undoes it.
-    sharing.look(replace(TWO, boot_id="another"), [])
+    sharing.observe(replace(TWO, boot_id="another"), [])
     assert sharing.refusal(TWO, same, [same, user]) == IN_USE

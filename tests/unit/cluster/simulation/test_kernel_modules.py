@@ -46,8 +46,8 @@ OTHERS = [
 def loaded(*pods: Pod) -> KernelModules:
     """A node whose driver has been loaded, and has gone since."""
     modules = KernelModules(TABLE)
-    modules.look(node(), [ready_pod(DRIVER, name="old"), *pods])
-    modules.look(node(), list(pods))
+    modules.observe(node(), [ready_pod(DRIVER, name="old"), *pods])
+    modules.observe(node(), list(pods))
     return modules
 
 
@@ -76,7 +76,7 @@ def test_what_nobody_holds_was_unloaded_by_the_pod_that_went() -> None:
 def test_a_reboot_unloads_everything() -> None:
     modules, new = loaded(HOLDERS[0]), pod(OTHER, name="new")
     rebooted = replace(node(), boot_id="b2")
-    modules.look(rebooted, [HOLDERS[0], new])
+    modules.observe(rebooted, [HOLDERS[0], new])
     assert modules.refusal(rebooted, new, [HOLDERS[0], new]) == ""
 
 

@@ -55,12 +55,12 @@ def arguments(root: Path) -> list[str]:
     ]
 
 
-def look(words: list[str]) -> dict[str, Any]:
-    return agent.look(agent._parser().parse_args(words))
+def observe(words: list[str]) -> dict[str, Any]:
+    return agent.observe(agent._parser().parse_args(words))
 
 
 def test_a_node_of_two_sockets(tmp_path: Path) -> None:
-    found = look(arguments(tmp_path))
+    found = observe(arguments(tmp_path))
     assert found.pop("resctrl")["groups"]["COS2"]["cpus_list"] == "1,97"
     assert found == {
         "node": "n1",
@@ -89,7 +89,7 @@ def test_a_single_container_on_the_shared_cpus_has_none_of_its_own() -> None:
 def test_without_the_cpu_manager_cgroups_tell_whose_cpus_are_nobody_elses(tmp_path: Path) -> None:
     words = arguments(tmp_path)
     position = words.index("--kubelet")
-    found = look(words[:position] + words[position + 2 :])
+    found = observe(words[:position] + words[position + 2 :])
     assert found["cpu_manager"] is None
     assert found["problems"] == []
     assert found["cgroups"] == {POD: {CONTAINER: "1,49,97,145"}}
@@ -97,7 +97,7 @@ def test_without_the_cpu_manager_cgroups_tell_whose_cpus_are_nobody_elses(tmp_pa
 
 def test_nothing_can_be_read(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
-    found = look(
+    found = observe(
         ["--node", "n1"]
         + [
             word
@@ -122,7 +122,7 @@ def test_the_simulated_agent_says_what_this_one_says(tmp_path: Path) -> None:
         ask(server, "POST", "/workloads", nested("1,5", 2, percentage=50))
         words = arguments(tmp_path)
         words[words.index("--resctrl") + 1] = str(tmp_path / "tree")
-        found, simulated = look(words), report_of(server)
+        found, simulated = observe(words), report_of(server)
     assert simulated["resctrl"] == found["resctrl"]
     assert simulated.keys() == {*found, "schema", "time"}
     assert simulated["pools"].keys() == found["pools"].keys()
@@ -131,7 +131,7 @@ def test_the_simulated_agent_says_what_this_one_says(tmp_path: Path) -> None:
 def test_a_broken_resctrl_is_a_problem_and_no_crash(tmp_path: Path) -> None:
     words = arguments(tmp_path)
     (tmp_path / "resctrl" / "COS2" / "schemata").write_text("L3:0=zz\n")
-    found = look(words)
+    found = observe(words)
     assert found["resctrl"] is None
     assert found["problems"] == [
         "resctrl cannot be read: invalid literal for int() with base 16: 'zz'"

@@ -13,8 +13,8 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.pods.pod_requests import (
     Claim,
-    asks,
     claims,
+    claims_share,
     workload_of,
 )
 from tests.unit.rmd.objects.things import container, pod, report
@@ -119,12 +119,12 @@ def test_no_report() -> None:
 
 
 def test_who_asks() -> None:
-    assert asks(pod(container()), ())
-    assert not asks(pod(container(ways="")), ())
-    assert not asks(pod(container(), phase="Succeeded"), ())
+    assert claims_share(pod(container()), ())
+    assert not claims_share(pod(container(ways="")), ())
+    assert not claims_share(pod(container(), phase="Succeeded"), ())
     gone = pod(container())
     gone["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    assert not asks(gone, ())
+    assert not claims_share(gone, ())
 
 
 def test_memory_bandwidth_alone_is_asked_for_where_no_rmd_is() -> None:
@@ -133,7 +133,7 @@ def test_memory_bandwidth_alone_is_asked_for_where_no_rmd_is() -> None:
     found = pod(main, annotations=annotations)
     found["spec"]["initContainers"] = [init]
     alone = pod(init, annotations=annotations)
-    assert [asks(alone, nodes) for nodes in ((), ["worker-node-1"])] == [False, True]
+    assert [claims_share(alone, nodes) for nodes in ((), ["worker-node-1"])] == [False, True]
     entries = {"init": "1-3", "main": "4-6"}
     assert [claim.container for claim in claimed(found, "v0.1", **entries)] == ["main"]
     first, second = claimed(found, "v0.1", ["worker-node-1"], **entries)

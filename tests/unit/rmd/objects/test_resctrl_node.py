@@ -53,7 +53,7 @@ def report(told: dict[str, Any], cpus: str = "1-2", **more: Any) -> dict[str, An
     }
 
 
-def look(told: dict[str, Any], **more: Any) -> NodeSnapshot:
+def observe(told: dict[str, Any], **more: Any) -> NodeSnapshot:
     return judged((running_of(WEB.uuid, ENTRY),), report(told, **more))
 
 
@@ -75,7 +75,7 @@ def test_nonsense_of_somebody_else_is_read_as_far_as_it_goes() -> None:
 
 
 def test_what_the_agent_has_made_true_is_in_force() -> None:
-    seen = look({WEB.uuid: {"group": GROUP}})
+    seen = observe({WEB.uuid: {"group": GROUP}})
     assert (seen.running[0].cos_name, seen.running[0].status) == (GROUP, "Successful")
     assert seen.differs(WEB.uuid) == ""
     assert seen.pending({WEB.uuid}, ()) == {}
@@ -93,7 +93,7 @@ def test_what_the_agent_has_made_true_is_in_force() -> None:
 def test_what_is_not_in_force_is_the_agents_to_mend(
     told: dict[str, Any], more: dict[str, Any], why: str
 ) -> None:
-    seen = look(told, **more)
+    seen = observe(told, **more)
     assert seen.differs(WEB.uuid) == why
     assert seen.pending({WEB.uuid}, ()) == {WEB.uuid: why}
     # Also after a boot: a run has nothing to send.

@@ -63,7 +63,7 @@ class NodeAgent:
         self._nodes.start()
         self._pods.start()
         while not self._is_ended:
-            self._look()
+            self._observe()
             self._rest()
         if has_left(self._api, self._configuration, self._node):
             self._pause()
@@ -91,7 +91,7 @@ class NodeAgent:
         except queue.Empty:
             return
 
-    def _look(self) -> None:
+    def _observe(self) -> None:
         nodes, pods = list(self._nodes.objects.values()), list(self._pods.objects.values())
         if not (nodes and self._nodes.is_read and self._pods.is_read):
             # Nothing is renewed that nobody has seen: the labels are to expire.

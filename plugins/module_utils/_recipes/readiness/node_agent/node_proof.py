@@ -32,16 +32,18 @@ def labels_for(
     exchange = _annotation(configuration, node, "upgrade")
     if exchange.get("phase") not in ("upgrading", "remedy"):
         exchange = {}
-    look = _NodeProof(configuration, node, pods, memory, frozenset(exchange.get("withdrawn") or ()))
+    current = _NodeProof(
+        configuration, node, pods, memory, frozenset(exchange.get("withdrawn") or ())
+    )
     if is_first:
-        look.take_over(configuration)
+        current.take_over(configuration)
     labels, first = {}, ""
     for state in configuration.states:
-        value = look.value_of(state, now)
+        value = current.value_of(state, now)
         if state.gate and value:
             labels[configuration.label(state.name)] = value
         if value != READY and not first:
-            phase = exchange.get("phase") or value or ("waiting" if look.is_known else "unknown")
+            phase = exchange.get("phase") or value or ("waiting" if current.is_known else "unknown")
             first = f"{state.name}.{phase}"
     runtime = str(node["status"]["nodeInfo"]["containerRuntimeVersion"])
     name, _separator, version = runtime.partition("://")

@@ -14,7 +14,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
     Forbidden,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._events.cluster_watch import (
-    LOOK_S,
+    INTERVAL_S,
     ClusterWatch,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._events.event_types import (
@@ -165,7 +165,7 @@ def test_before_anything_is_enabled_the_kind_is_asked_for_now_and_then(
     watching = Watching(api, events=("node_joined",))
     assert watching.silence()
     looks = [asked for asked in api.asked if asked.path == GROUP]
-    assert len(looks) == 60 // LOOK_S
+    assert len(looks) == 60 // INTERVAL_S
     cluster.refuse = lambda _asked: None
     assert watching.until(1) == [("node_joined", ["new"])]
     watching.watch.close()

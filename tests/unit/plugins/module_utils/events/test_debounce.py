@@ -98,7 +98,7 @@ def test_of_what_is_gone_the_last_is_told_and_nothing_kept() -> None:
     debounce.see("n1", {a("node_left", "n1")}, 1, is_gone=True)
     assert told(debounce, 11) == [("node_left", "toy", ("n1",))]
     assert told(debounce, 999) == []
-    assert (debounce._held, debounce._told) == ({}, {})
+    assert (debounce._held, debounce._sent) == ({}, {})
 
 
 def test_a_node_that_is_back_at_once_has_not_left() -> None:

@@ -99,7 +99,7 @@ class Machine:
         """What a run writes to the node."""
         self.annotations[f"{PREFIX}.{name}"] = json.dumps(content)
 
-    def look(self, *pods: Obj, later: float = 1.0) -> dict[str, str]:
+    def observe(self, *pods: Obj, later: float = 1.0) -> dict[str, str]:
         """The gates and the summary ("") with these pods."""
         self.now += later
         found = labels_for(self.configuration, self.node, pods, self.memory, self.now)
@@ -110,26 +110,26 @@ class Machine:
     def proven(cls) -> Machine:
         """A node on which everything has been proven, and whose validation pod has left."""
         machine = cls()
-        assert machine.look(DRIVER, PROOF, PLUGIN)[""] == "ready"
-        assert machine.look(DRIVER, PLUGIN)[""] == "ready"
+        assert machine.observe(DRIVER, PROOF, PLUGIN)[""] == "ready"
+        assert machine.observe(DRIVER, PLUGIN)[""] == "ready"
         return machine
 
 
 def test_states_follow_each_other() -> None:
     machine = Machine()
 
-    assert machine.look() == {"": "driver.waiting"}
-    assert machine.look(DRIVER) == {"": "driver.waiting"}
-    assert machine.look(DRIVER, pod("validate-driver", ready=False)) == {"": "driver.waiting"}
-    assert machine.look(DRIVER, PROOF) == {"": "plugin.waiting", "driver": "ready"}
+    assert machine.observe() == {"": "driver.waiting"}
+    assert machine.observe(DRIVER) == {"": "driver.waiting"}
+    assert machine.observe(DRIVER, pod("validate-driver", ready=False)) == {"": "driver.waiting"}
+    assert machine.observe(DRIVER, PROOF) == {"": "plugin.waiting", "driver": "ready"}
     ready = {"": "ready", "driver": "ready", "plugin": "ready"}
-    assert machine.look(DRIVER, PROOF, PLUGIN) == ready
+    assert machine.observe(DRIVER, PROOF, PLUGIN) == ready
     # The validation pod leaves.
-    assert machine.look(DRIVER, PLUGIN) == ready
+    assert machine.observe(DRIVER, PLUGIN) == ready
 
 
 def test_a_pod_that_is_ready_while_what_it_stands_on_is_not_proves_nothing() -> None:
-    assert Machine().look(PLUGIN) == {"": "driver.waiting"}
+    assert Machine().observe(PLUGIN) == {"": "driver.waiting"}
 
 
 def test_facts_for_pods_and_runs() -> None:
@@ -144,28 +144,28 @@ def test_a_state_that_fails_has_a_grace() -> None:
     machine = Machine.proven()
 
     failing = pod("plugin", ready=False)
-    assert machine.look(DRIVER, failing)["plugin"] == "ready"
-    assert machine.look(DRIVER, failing, later=GRACE_S - 1)["plugin"] == "ready"
-    degraded = machine.look(DRIVER, failing)
+    assert machine.observe(DRIVER, failing)["plugin"] == "ready"
+    assert machine.observe(DRIVER, failing, later=GRACE_S - 1)["plugin"] == "ready"
+    degraded = machine.observe(DRIVER, failing)
     assert (degraded["plugin"], degraded[""]) == ("degraded", "plugin.degraded")
-    assert machine.look(DRIVER, PLUGIN)["plugin"] == "ready"
+    assert machine.observe(DRIVER, PLUGIN)["plugin"] == "ready"
     # Another failure has a grace of its own.
-    assert machine.look(DRIVER, failing)["plugin"] == "ready"
+    assert machine.observe(DRIVER, failing)["plugin"] == "ready"
 
 
 def test_a_pod_that_is_about_to_end_does_not_serve() -> None:
     machine = Machine.proven()
     ending = pod("plugin", deletionTimestamp="2026-01-01T11:00:00Z")
 
-    machine.look(DRIVER, ending)
-    assert machine.look(DRIVER, ending, later=GRACE_S)["plugin"] == "degraded"
+    machine.observe(DRIVER, ending)
+    assert machine.observe(DRIVER, ending, later=GRACE_S)["plugin"] == "degraded"
 
 
 def test_what_stands_on_a_failure_is_stale() -> None:
     machine = Machine.proven()
 
-    machine.look(PLUGIN)
-    assert machine.look(PLUGIN, later=GRACE_S) == {
+    machine.observe(PLUGIN)
+    assert machine.observe(PLUGIN, later=GRACE_S) == {
         "": "driver.degraded",
         "driver": "degraded",
         "plugin": "stale",
@@ -177,17 +177,21 @@ def test_another_version_under_it_is_another_thing_to_prove() -> None:
     above = state("driver", "hook", validated=True)
     machine = Machine((below, above))
     hook = pod("hook", labels={"controller-revision-hash": "1"})
-    assert machine.look(hook, DRIVER, PROOF)["driver"] == "ready"
-    assert machine.look(hook, DRIVER)["driver"] == "ready"
+    assert machine.observe(hook, DRIVER, PROOF)["driver"] == "ready"
+    assert machine.observe(hook, DRIVER)["driver"] == "ready"
     # A pod that is merely replaced is the same thing.
     again = pod("hook", uid="again", labels={"controller-revision-hash": "1"})
-    assert machine.look(again, DRIVER)["driver"] == "ready"
+    assert machine.observe(again, DRIVER)["driver"] == "ready"
 
     other = pod("hook", uid="other", labels={"controller-revision-hash": "2"})
-    assert machine.look(other, DRIVER) == {"": "driver.stale", "hook": "ready", "driver": "stale"}
+    assert machine.observe(other, DRIVER) == {
+        "": "driver.stale",
+        "hook": "ready",
+        "driver": "stale",
+    }
     # A pod that has proven it once does not do so again.
-    assert machine.look(other, DRIVER, PROOF)["driver"] == "stale"
-    assert machine.look(other, DRIVER, pod("validate-driver", uid="p2"))["driver"] == "ready"
+    assert machine.observe(other, DRIVER, PROOF)["driver"] == "stale"
+    assert machine.observe(other, DRIVER, pod("validate-driver", uid="p2"))["driver"] == "ready"
 
 
 def test_another_validation_is_another_proof() -> None:
@@ -196,17 +200,17 @@ def test_another_validation_is_another_proof() -> None:
     driver = state("driver", daemonsets=[STATES[0].daemonsets[0], fresh])
     machine.states = (driver, STATES[1])
 
-    assert machine.look(DRIVER, PLUGIN)["driver"] == "stale"
+    assert machine.observe(DRIVER, PLUGIN)["driver"] == "stale"
 
 
 def test_a_reboot_makes_all_proofs_void() -> None:
     machine = Machine.proven()
-    machine.look(DRIVER, PROOF, PLUGIN)
+    machine.observe(DRIVER, PROOF, PLUGIN)
     machine.boot = SECOND_BOOT
 
     # Pods that were ready before the reboot are no word about it.
-    assert machine.look(DRIVER, PROOF, PLUGIN) == {"": "driver.waiting"}
-    assert machine.look(DRIVER, pod("validate-driver", uid="p2"), PLUGIN)[""] == "ready"
+    assert machine.observe(DRIVER, PROOF, PLUGIN) == {"": "driver.waiting"}
+    assert machine.observe(DRIVER, pod("validate-driver", uid="p2"), PLUGIN)[""] == "ready"
 
 
 def test_daemonsets_for_other_nodes_do_not_count() -> None:
@@ -214,20 +218,20 @@ def test_daemonsets_for_other_nodes_do_not_count() -> None:
     other = StateDaemonSet("driver-new", terms, validator=False, hash="t")
     machine = Machine((state("driver", daemonsets=[STATES[1].daemonsets[0], other]),))
 
-    assert machine.look(PLUGIN)[""] == "ready"
+    assert machine.observe(PLUGIN)[""] == "ready"
     machine.labels["model"] = "new"
-    machine.look(PLUGIN)
-    assert machine.look(PLUGIN, later=GRACE_S)[""] == "driver.degraded"
+    machine.observe(PLUGIN)
+    assert machine.observe(PLUGIN, later=GRACE_S)[""] == "driver.degraded"
 
 
 def test_on_a_node_for_which_nothing_was_rendered_nothing_is_proven() -> None:
     machine = Machine.proven()
     machine.labels = {"other": "kernel"}
 
-    assert machine.look(DRIVER, PLUGIN, later=0.0)["driver"] == "ready"
-    assert machine.look(DRIVER, PLUGIN, later=GRACE_S)["driver"] == "degraded"
+    assert machine.observe(DRIVER, PLUGIN, later=0.0)["driver"] == "ready"
+    assert machine.observe(DRIVER, PLUGIN, later=GRACE_S)["driver"] == "degraded"
     machine.boot = SECOND_BOOT
-    assert machine.look(DRIVER, PROOF, PLUGIN) == {"": "driver.unknown"}
+    assert machine.observe(DRIVER, PROOF, PLUGIN) == {"": "driver.unknown"}
 
 
 def test_a_state_is_ready_when_the_kubelet_offers_its_devices() -> None:
@@ -235,12 +239,12 @@ def test_a_state_is_ready_when_the_kubelet_offers_its_devices() -> None:
     settings = {"resource": "toy.io/gpu", "at_least": 2, "equals": None}
     machine.conditions = {"plugin": [NodeCondition("allocatable", settings)]}
 
-    assert machine.look(PLUGIN) == {"": "plugin.waiting"}
+    assert machine.observe(PLUGIN) == {"": "plugin.waiting"}
     machine.allocatable = {"toy.io/gpu": "2", "cpu": "8"}
-    assert machine.look(PLUGIN) == {"": "ready", "plugin": "ready"}
+    assert machine.observe(PLUGIN) == {"": "ready", "plugin": "ready"}
     machine.allocatable = {"toy.io/gpu": "1"}
-    assert machine.look(PLUGIN)[""] == "ready"
-    assert machine.look(PLUGIN, later=GRACE_S)[""] == "plugin.degraded"
+    assert machine.observe(PLUGIN)[""] == "ready"
+    assert machine.observe(PLUGIN, later=GRACE_S)[""] == "plugin.degraded"
 
 
 @pytest.mark.parametrize(
@@ -295,18 +299,18 @@ def test_labels_of_others(settings: Obj, expected: bool) -> None:
 def test_states_without_a_gate_have_no_label() -> None:
     machine = Machine((state("driver", gate=False),))
 
-    assert machine.look(DRIVER) == {"": "ready"}
+    assert machine.observe(DRIVER) == {"": "ready"}
 
 
 def test_labels_are_withdrawn_for_an_exchange() -> None:
     machine = Machine.proven()
     machine.note("upgrade", {"phase": "upgrading", "withdrawn": ["driver", "plugin"]})
 
-    assert machine.look(DRIVER, PLUGIN) == {"": "driver.upgrading"}
+    assert machine.observe(DRIVER, PLUGIN) == {"": "driver.upgrading"}
     machine.note("upgrade", {"phase": "upgrading"})
     # What was proven before the exchange is to be proven again.
-    assert machine.look(DRIVER, PLUGIN) == {"": "driver.upgrading"}
-    assert machine.look(DRIVER, pod("validate-driver", uid="p2"), PLUGIN)[""] == "ready"
+    assert machine.observe(DRIVER, PLUGIN) == {"": "driver.upgrading"}
+    assert machine.observe(DRIVER, pod("validate-driver", uid="p2"), PLUGIN)[""] == "ready"
 
 
 @pytest.mark.parametrize(
@@ -316,7 +320,7 @@ def test_an_annotation_that_says_no_exchange_withdraws_nothing(text: str) -> Non
     machine = Machine.proven()
     machine.annotations[f"{PREFIX}.upgrade"] = text
 
-    assert machine.look(DRIVER, PLUGIN)["driver"] == "ready"
+    assert machine.observe(DRIVER, PLUGIN)["driver"] == "ready"
 
 
 class TestTakeOver:
@@ -332,7 +336,7 @@ class TestTakeOver:
         return machine
 
     def test_what_the_run_has_proven_stays_ready(self) -> None:
-        assert self.machine().look(DRIVER, PLUGIN) == {
+        assert self.machine().observe(DRIVER, PLUGIN) == {
             "": "ready",
             "driver": "ready",
             "plugin": "ready",
@@ -341,8 +345,8 @@ class TestTakeOver:
     def test_before_a_reboot_it_is_stale_so_that_validation_comes(self) -> None:
         machine = self.machine(boot=SECOND_BOOT)
 
-        assert machine.look(DRIVER, PLUGIN)["driver"] == "stale"
-        assert machine.look(DRIVER, PROOF, PLUGIN)["driver"] == "ready"
+        assert machine.observe(DRIVER, PLUGIN)["driver"] == "stale"
+        assert machine.observe(DRIVER, PROOF, PLUGIN)["driver"] == "ready"
 
     def test_on_pods_that_are_there_no_more_it_is_stale(self) -> None:
         below, above = state("hook"), state("driver", "hook", validated=True)
@@ -350,27 +354,27 @@ class TestTakeOver:
         machine.states = (below, above)
         younger = pod("hook", creationTimestamp="2026-01-01T12:00:01Z")
 
-        assert machine.look(younger, DRIVER)["driver"] == "stale"
+        assert machine.observe(younger, DRIVER)["driver"] == "stale"
 
     @pytest.mark.parametrize("proofs", ["{", "[]", '{"driver": "ready"}', '{"driver": {}}'])
     def test_without_a_proof_it_is_stale(self, proofs: str) -> None:
         machine = self.machine()
         machine.annotations[f"{PREFIX}.proofs"] = proofs
 
-        assert machine.look(DRIVER, PLUGIN)["driver"] == "stale"
+        assert machine.observe(DRIVER, PLUGIN)["driver"] == "stale"
 
     def test_a_label_that_says_stale_is_no_proof(self) -> None:
         machine = self.machine()
         machine.labels[f"{PREFIX}.driver"] = "stale"
 
-        assert machine.look(DRIVER, PLUGIN)["driver"] == "stale"
+        assert machine.observe(DRIVER, PLUGIN)["driver"] == "stale"
 
     def test_only_the_first_look_takes_over(self) -> None:
         machine = self.machine()
-        machine.look(DRIVER, PLUGIN)
+        machine.observe(DRIVER, PLUGIN)
         machine.boot = SECOND_BOOT
 
-        assert machine.look(DRIVER, PLUGIN) == {"": "driver.waiting"}
+        assert machine.observe(DRIVER, PLUGIN) == {"": "driver.waiting"}
 
 
 @pytest.mark.parametrize(

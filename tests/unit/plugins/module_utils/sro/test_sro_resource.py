@@ -67,8 +67,8 @@ def test_a_whole_one() -> None:
     }
     assert found.depends == ({"name": "base", "options": {"set": {"colour": "green"}}},)
     assert found.secrets == {"hunter22"}
-    assert "hunter22" not in str((found.told, found.options, found.depends))
-    assert [each.split(":")[0] for each in found.told] == [
+    assert "hunter22" not in str((found.notes, found.options, found.depends))
+    assert [each.split(":")[0] for each in found.notes] == [
         "chart.version",
         "debug",
         "repository",
@@ -110,7 +110,7 @@ def test_where_charts_are_found(url: str, place: str) -> None:
     found = asked(text)
 
     assert found.recipe_dir == place
-    assert len(found.told) == (1 if place == "/charts" else 0)
+    assert len(found.notes) == (1 if place == "/charts" else 0)
 
 
 @pytest.mark.parametrize(
@@ -175,4 +175,4 @@ def test_what_a_module_watches_is_told() -> None:
         "  chart: {name: kmod, repository: {url: 'file:///charts'}}\n"
         "  watch: [{path: $.status.version, apiVersion: v1, kind: X}]\n"
     )
-    assert "docs/admin/events.md" in asked(text).told[0]
+    assert "docs/admin/events.md" in asked(text).notes[0]

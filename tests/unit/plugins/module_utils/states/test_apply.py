@@ -67,7 +67,7 @@ def at(cluster: ScriptedCluster, write: str, happens: Any) -> None:
     method, _space, rest = write.partition(" ")
     waiting = [happens]
 
-    def look(asked: Asked) -> Answer | None:
+    def observe(asked: Asked) -> Answer | None:
         is_it = (
             asked.method == method
             and f"/{rest}?" in f"{asked.path}?"
@@ -75,7 +75,7 @@ def at(cluster: ScriptedCluster, write: str, happens: Any) -> None:
         )
         return waiting.pop()() if waiting and is_it else None
 
-    cluster.refuse = look
+    cluster.refuse = observe
 
 
 def take_the_lock(cluster: ScriptedCluster) -> None:

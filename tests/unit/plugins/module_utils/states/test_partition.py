@@ -73,14 +73,14 @@ def meddle(cluster: ScriptedCluster, times: int) -> None:
     """Somebody taints n1 in the moment before its patch comes, so many times."""
     left = [times]
 
-    def look(asked: Any) -> None:
+    def observe(asked: Any) -> None:
         if asked.method == "PATCH" and asked.path.startswith("/api/v1/nodes/n1") and left[0]:
             left[0] -= 1
             node = cluster.objects["nodes"]["n1"]
             node.setdefault("spec", {})["taints"] = [OTHER]
             cluster.put("nodes", node)
 
-    cluster.refuse = look  # type: ignore[assignment]
+    cluster.refuse = observe  # type: ignore[assignment]
 
 
 def _record_of(asked: Any) -> Obj | None:

@@ -23,7 +23,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.record
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_status import (
     make_status,
-    with_last_look,
+    with_last_check,
     with_proven,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
@@ -103,7 +103,7 @@ def test_nothing_that_a_run_writes_is_dropped() -> None:
     moment = "2026-01-01T00:00:00Z"
     row = {"node": "n1", "phase": "upgrading", "since": moment, "message": "why"}
     report["upgrades"] = [row]
-    status = with_last_look(make_status(report, {}, 1, moment, found), {}, moment)
+    status = with_last_check(make_status(report, {}, 1, moment, found), {}, moment)
     assert status["upgrades"] == [row]
     asked = {"options": {"a": 1}, "pools": [{"name": "p", "options": {"b": 2}}]}
     whole = {"ready": True, "restarts_pending": [], "upgrades": []}

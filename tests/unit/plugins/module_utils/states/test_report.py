@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_status import (
     make_status,
-    with_last_look,
+    with_last_check,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation import table
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
@@ -182,14 +182,14 @@ def test_status_keeps_since_but_not_the_transition_of_a_condition_that_changed()
 
 
 def test_the_last_look_is_noted_with_what_is_new_and_else_once_an_hour() -> None:
-    first = with_last_look(
+    first = with_last_check(
         make_status(report(CRASH, BLOCKED), {}, 1, timestamp(NOW)), {}, timestamp(NOW)
     )
     assert first["lastChecked"] == timestamp(NOW)
 
     def again(after: float, *changed: Result) -> dict[str, Any]:
         moment = timestamp(NOW + after)
-        return with_last_look(
+        return with_last_check(
             make_status(report(*(changed or (CRASH, BLOCKED))), first, 1, moment), first, moment
         )
 
