@@ -33,6 +33,7 @@ from .readiness.node_readiness import (
 )
 from .requirements import Enabled, chosen_labels, gating_states, node_label_sets
 from .switches import enabled_states, is_enabled
+from .templates import nested_texts
 from .templates.manifests import ObjectId, identity, manifests_in, pod_template, title
 from .templates.overlay import place_of
 from .templates.render_facts import (
@@ -462,7 +463,8 @@ class StateRenderer:
         """A proof with its texts filled in; where they use facts of a node or what differs between
         pools, that is left for later."""
         where = f"recipe.yml, {path}"
-        names, options = self._names_in(proof.spec, where), self._options_in(proof.spec, where)
+        names = nested_texts.names_in(self._templates, proof.spec, where)
+        options = nested_texts.options_in(self._templates, proof.spec, where)
         if not names & _VARYING and not differing(self._facts, options):
             return Proof(proof.kind, self._spec(proof, where, self._shared))
 
@@ -476,7 +478,7 @@ class StateRenderer:
     def _spec(self, proof: Proof, where: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of a proof with its texts filled in; a template of a number gives a number."""
         keys = KINDS[proof.kind].shape.keys
-        filled = self._filled_in(proof.spec, where, variables)
+        filled = nested_texts.rendered(self._templates, proof.spec, where, variables)
         rendered = {
             name
             for name, value in proof.spec.items()
@@ -493,36 +495,6 @@ class StateRenderer:
         """What is about one node sees all that is known of it, and its pool's options."""
         own = self._own_of(finest) or finest
         return self._variables(finest, finest, names) | group_names(own) | {"node": node}
-
-    def _names_in(self, value: Any, path: str) -> frozenset[str]:
-        """The variables that texts ask for."""
-        return frozenset().union(
-            *(self._templates.names_in_text(text, path) for text in _templates_in(value))
-        )
-
-    def _options_in(self, value: Any, path: str) -> frozenset[str] | None:
-        """The options that texts ask for; None where only rendering tells."""
-        found = [self._templates.options_in_text(text, path) for text in _templates_in(value)]
-        return (
-            None if None in found else frozenset().union(*(options for options in found if options))
-        )
-
-    def _filled_in(self, value: Any, path: str, variables: Mapping[str, Any]) -> Any:
-        if isinstance(value, str):
-            return (
-                self._templates.render_text(value, path, variables) if is_template(value) else value
-            )
-        if isinstance(value, Mapping):
-            return {
-                key: self._filled_in(item, f"{path}.{key}", variables)
-                for key, item in value.items()
-            }
-        if isinstance(value, list):
-            return [
-                self._filled_in(item, f"{path}[{index}]", variables)
-                for index, item in enumerate(value)
-            ]
-        return value
 
     def _bare_pod(self, proof: Proof, finest: Group, node: str) -> Obj:
         pod = KINDS[proof.kind].pod_of(proof, finest.id, node)
@@ -605,19 +577,3 @@ class StateRenderer:
 
     def _path(self, path: str) -> str:
         return place_of(self._recipe.files, self._recipe.source, path)
-
-
-def _templates_in(value: Any) -> Iterator[str]:
-    """The texts in a value that are templates."""
-    if isinstance(value, str):
-        if is_template(value):
-            yield value
-    else:
-        for item in (
-            value.values()
-            if isinstance(value, Mapping)
-            else value
-            if isinstance(value, list)
-            else ()
-        ):
-            yield from _templates_in(item)
