@@ -26,9 +26,9 @@ from .._states.preparation.prepare import prepare
 from .._states.record import record_store
 from .._states.validate import prove
 from .exchange_choice import ExchangeChoice
+from .exchange_steps import ExchangeSettings
 from .fleet_exchange import ExchangeOutcome, FleetExchange
 from .maintenance_window import MaintenanceWindow
-from .node_exchange import ExchangeSettings
 from .upgrade_survey import UpgradeSurvey
 
 _NAMED = 3

@@ -24,8 +24,9 @@ from .._states.validation.table import duration
 from .._states.validation.walk import Walker
 from .._verdicts.verdict import Outcome, Verdict
 from .exchange_choice import Begin, ExchangeChoice
+from .exchange_steps import ExchangeEnding, ExchangeSettings, ExchangeStep
 from .maintenance_window import MaintenanceWindow
-from .node_exchange import ExchangeEnding, ExchangeSettings, ExchangeStep, NodeExchange
+from .node_exchange import NodeExchange
 from .pace import Pace
 from .upgrade_plan import UpgradePlan
 from .upgrade_survey import UpgradeSurvey

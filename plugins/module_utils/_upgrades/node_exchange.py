@@ -10,23 +10,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from enum import Enum
-from typing import Protocol
+from dataclasses import replace
 
 from .._cluster.api_client.api_errors import (
     AlreadyExists,
     ApiError,
     Conflict,
-    NotFound,
     Unreachable,
 )
 from .._cluster.api_client.client import Client
-from .._cluster.api_client.watch import WatchHub
-from .._cluster.api_objects.labels import VALIDATION_LABEL, summary_label
-from .._cluster.api_objects.objects import ObjectKey
+from .._cluster.api_objects.labels import VALIDATION_LABEL
 from .._json import Obj
-from .._nodes.taints import EXCHANGE, Taint
 from .._nodes.upgrade_marks import (
     DONE,
     QUARANTINED,
@@ -36,40 +30,20 @@ from .._nodes.upgrade_marks import (
     read_upgrade,
 )
 from .._recipes.loading.recipe import REBOOT_NODE, RESTART_DRIVER
-from .._states.on_nodes.claiming_pods import ClaimingPods
 from .._states.on_nodes.node_upgrades import write_upgrade
 from .._times import timestamp
 from .._verdicts.pod_status import last_line
-from .device_users import KEPT, DeviceUse, DeviceUser, DrainRules, device_users
 from .driver_pods import DriverPod
-from .remedies import Remedy, RemedyRules, recent
+from .exchange_steps import ExchangedNode, ExchangeEnding, ExchangeSettings, ExchangeStep, Reboot
+from .node_drain import NodeDrain
+from .remedies import Remedy, recent
 
 AGAIN_S = 2.0
-# As kubectl drain asks again where a budget refuses.
-EVICT_AGAIN_S = 5.0
 # In the place of a remedy's name.
 NOT_BEGUN = "none"
 POD_AGAIN_S = 1.0
 # What lasts so long is written to the node, for whoever looks from elsewhere.
 TELL_AFTER_S = 10.0
-
-
-class ExchangeStep(Enum):
-    """CORDON: nothing is done yet. FREE: users of the devices leave. STOP: our own pods that stand
-    on the driver do. RUN_POD: the pod of a remedy runs. REBOOT: the node boots anew. RESTART: the
-    driver's pod goes. PROVE: the new one is proven, with all that stands on it. FINISH, FAIL: the
-    node is given back, or goes into quarantine. ENDED: it is there."""
-
-    CORDON = "is cordoned"
-    FREE = "is freed"
-    STOP = "waits for the pods that stand on the driver to leave"
-    RUN_POD = "waits for the remedy's pod to end"
-    REBOOT = "waits for the node to boot anew"
-    RESTART = "waits for the driver's pod to end"
-    PROVE = "is proven"
-    FINISH = "is given back"
-    FAIL = "goes into quarantine"
-    ENDED = "is done"
 
 
 _WITHDRAWN = (
@@ -80,75 +54,6 @@ _WITHDRAWN = (
 )
 _HELD = (ExchangeStep.CORDON, ExchangeStep.FREE, *_WITHDRAWN)
 _WATCHED = (ExchangeStep.PROVE, ExchangeStep.ENDED)
-
-
-class ExchangeEnding(Enum):
-    """How an exchange ended. POSTPONED: the node could not be freed and is as it was. GONE: there
-    is no such node any more."""
-
-    DONE = "done"
-    POSTPONED = "postponed"
-    QUARANTINED = "quarantined"
-    GONE = "gone"
-
-
-@dataclass(frozen=True)
-class Reboot:
-    """How a node boots anew, for drivers that cannot be unloaded. annotation: (name, value) by which
-    something in the cluster is asked for it; None where whoever called does it. timeout_s: how long
-    that may take."""
-
-    annotation: tuple[str, str] | None
-    timeout_s: float
-
-
-@dataclass(frozen=True)
-class ExchangeSettings:
-    """free_s: how long users of the devices are waited for; stop_s: how long our own pods are, and
-    the driver's. reboot: how, where nodes are rebooted. remedies: what may be tried."""
-
-    recipe: str
-    use: DeviceUse
-    rules: DrainRules
-    free_s: float
-    stop_s: float
-    reboot: Reboot | None = None
-    remedies: RemedyRules = field(default_factory=RemedyRules)
-
-
-class ExchangedNode(Protocol):
-    """What is there of a node on its way, read anew with each step."""
-
-    @property
-    def name(self) -> str:
-        """The node's."""
-
-    def target(self) -> str:
-        """The version that its drivers are to have."""
-
-    def boot_id(self) -> str:
-        """Of its boot."""
-
-    def standing(self) -> Sequence[Obj]:
-        """Our own pods that stand on the drivers."""
-
-    def own_states(self) -> tuple[str, ...]:
-        """The states of its drivers and on these, where the node itself says what is proven."""
-
-    def published(self) -> Sequence[str]:
-        """The states of its drivers and on these of which the node has a label."""
-
-    def outdated(self) -> Sequence[DriverPod]:
-        """The drivers' pods that make way for others."""
-
-    def drivers(self) -> Sequence[DriverPod]:
-        """All pods of its drivers."""
-
-    def validator(self, name: str) -> Obj | None:
-        """The pod of this name that a run has started, None where none is seen."""
-
-    def remedy_pod(self, step: str) -> Obj:
-        """The pod of a remedy, to be made; raises InvalidInput."""
 
 
 class NodeExchange:
@@ -172,12 +77,7 @@ class NodeExchange:
         self._boot = ""
         self._before_write = before_write
         self._clock = clock
-        self._claiming = ClaimingPods(client, settings.use.dra_drivers)
-        self._hub: WatchHub | None = None
-        self._pods: dict[str, Obj] = {}
-        self._watched: dict[str, Obj] = {}
-        self._tried: dict[str, float] = {}
-        self._refused: dict[str, str] = {}
+        self._drain = NodeDrain(client, node.name, settings, before_write)
         self._ended_pods: set[str] = set()
         self._reported = ""
         self._reason_since = clock()
@@ -291,7 +191,7 @@ class NodeExchange:
             self._prove()
 
     def _free(self) -> None:
-        users = self._users()
+        users = self._drain.users()
         now = self._clock()
         blocked = [user for user in users if user.obstacle and not user.leaving]
         if blocked:
@@ -299,70 +199,15 @@ class NodeExchange:
             self._postpone(f"pod {first}, which {first.why}: {first.obstacle}")
             return
         if not users:
-            self._close()
+            self._drain.close()
             self._go(ExchangeStep.STOP)
             return
         if now - self.step_since > self._settings.free_s:
-            self._postpone(f"{self._kept_by(users)}, after {self._settings.free_s:.0f} s")
+            self._postpone(f"{self._drain.kept_by(users)}, after {self._settings.free_s:.0f} s")
             return
-        for user in users:
-            if not user.leaving and self._tried.get(user.uid, 0.0) + EVICT_AGAIN_S <= now:
-                self._evict(user, now)
-        self._say(self._kept_by(users))
+        self._drain.evict(users, now)
+        self._say(self._drain.kept_by(users))
         self.again_at = now + 0.2
-
-    def _kept_by(self, users: Sequence[DeviceUser]) -> str:
-        """Which pod is waited for, and what keeps it."""
-        user = next((each for each in users if each.uid in self._refused), users[0])
-        more = f" (and {len(users) - 1} more)" if len(users) > 1 else ""
-        kept = self._refused.get(user.uid) or ("is ending" if user.leaving else "was evicted")
-        return f"pod {user}{more}, which {user.why}, {kept}"
-
-    def _users(self) -> list[DeviceUser]:
-        """Who uses the devices now: one list, then a watch as long as somebody does."""
-        if self._hub is None:
-            kind, bound = self._client.kind("v1", "Pod"), f"spec.nodeName={self.node}"
-            found = self._client.list(kind, fields=bound, kept=KEPT).items
-            self._pods = {pod["metadata"]["uid"]: pod for pod in found}
-            users = self._of(found)
-            if users and not any(user.obstacle for user in users):
-                self._hub = WatchHub(self._client)
-                self._hub.subscribe(kind, fields=bound)
-            return users
-        for event in self._hub.next(0.0):
-            pod = event.object
-            if event.type == "DELETED":
-                self._watched.pop(pod["metadata"]["uid"], None)
-            else:
-                self._watched[pod["metadata"]["uid"]] = pod
-        if self._hub.synced:
-            self._pods = self._watched
-        return self._of(list(self._pods.values()))
-
-    def _of(self, pods: Sequence[Obj]) -> list[DeviceUser]:
-        settings = self._settings
-        taint = Taint(summary_label(settings.recipe), EXCHANGE, "NoSchedule")
-        claiming = self._claiming.among(pods)
-        return device_users(pods, settings.use, settings.recipe, settings.rules, taint, claiming)
-
-    def _evict(self, user: DeviceUser, now: float) -> None:
-        self._tried[user.uid] = now
-        key = ObjectKey("v1", "Pod", user.namespace, user.name)
-        self._before_write()
-        try:
-            self._client.evict(key, user.uid, self._settings.rules.grace_period)
-        except (NotFound, Conflict):
-            # It is gone; another one of its name is somebody else.
-            self._pods.pop(user.uid, None)
-        except Unreachable as error:
-            if error.status != 429:
-                raise
-            budget = "; ".join(error.causes) or error.why
-            self._refused[user.uid] = f"may not be evicted: {budget}"
-        except ApiError as error:
-            self._refused[user.uid] = f"cannot be evicted: {error.why}"
-        else:
-            self._refused.pop(user.uid, None)
 
     def _stop(self) -> None:
         if not self._withdraw():
@@ -549,14 +394,14 @@ class NodeExchange:
 
     def drop(self) -> None:
         """The node has left."""
-        self._close()
+        self._drain.close()
         self.ending, self.step = ExchangeEnding.GONE, ExchangeStep.ENDED
 
     def _end(self, ending: ExchangeEnding, phase: str, reason: str = "", took: int = 0) -> None:
         self.reason = reason
         if self._write(phase, reason, took):
             self.took = self._clock() - self.began
-            self._close()
+            self._drain.close()
             self.ending, self.step = ending, ExchangeStep.ENDED
 
     def _write(self, phase: str, reason: str, took: int = 0) -> bool:
@@ -630,11 +475,6 @@ class NodeExchange:
         self._say(reason)
         with suppress(Unreachable, Conflict):
             self._tell()
-
-    def _close(self) -> None:
-        if self._hub:
-            self._hub.close()
-            self._hub = None
 
 
 def _is_validator(pod: Obj) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._errors import InvalidInput
 from .._states.preparation.prepare import Prepared
-from .node_exchange import ExchangeSettings
+from .exchange_steps import ExchangeSettings
 from .remedies import RemedyRules, possible
 from .upgrade_settings import exchange_settings
 from .waves import Amount, parse_amount

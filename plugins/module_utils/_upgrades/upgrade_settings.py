@@ -12,8 +12,8 @@ from typing import Any
 from .._errors import InvalidInput
 from .._states.preparation.prepare import Prepared
 from .device_users import DeviceUse, DrainRules
+from .exchange_steps import ExchangeSettings, Reboot
 from .maintenance_window import MaintenanceWindow, parse_window
-from .node_exchange import ExchangeSettings, Reboot
 from .waves import Amount, parse_amount
 
 

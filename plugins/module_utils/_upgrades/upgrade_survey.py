@@ -22,7 +22,7 @@ from .._states.desired import Desired
 from .._states.on_nodes.claiming_pods import ClaimingPods
 from .device_users import KEPT, DeviceUser, device_users
 from .driver_pods import DriverPod, DriverPods
-from .node_exchange import ExchangeSettings
+from .exchange_steps import ExchangeSettings
 from .upgrade_plan import Budget, PlannedNode, held_by
 from .waves import spread
 

@@ -22,9 +22,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.devi
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.driver_pods import (
     DriverPod,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.node_exchange import (
+from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.exchange_steps import (
     ExchangeSettings,
     ExchangeStep,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.node_exchange import (
     NodeExchange,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.remedies import (

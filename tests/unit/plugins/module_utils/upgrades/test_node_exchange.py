@@ -13,7 +13,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.driver_pods import (
     DriverPod,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.node_exchange import (
+from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.exchange_steps import (
     ExchangeEnding,
     ExchangeStep,
 )

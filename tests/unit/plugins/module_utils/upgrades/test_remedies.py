@@ -13,7 +13,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._nodes.upgrade
     proven_patch,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._times import timestamp
-from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.node_exchange import (
+from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.exchange_steps import (
     ExchangeEnding,
     ExchangeStep,
     Reboot,

@@ -1,0 +1,103 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an exchange of one node goes through, how it is done, and what it reads of its node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+from .._json import Obj
+from .device_users import DeviceUse, DrainRules
+from .driver_pods import DriverPod
+from .remedies import RemedyRules
+
+
+class ExchangeStep(Enum):
+    """CORDON: nothing is done yet. FREE: users of the devices leave. STOP: our own pods that stand
+    on the driver do. RUN_POD: the pod of a remedy runs. REBOOT: the node boots anew. RESTART: the
+    driver's pod goes. PROVE: the new one is proven, with all that stands on it. FINISH, FAIL: the
+    node is given back, or goes into quarantine. ENDED: it is there."""
+
+    CORDON = "is cordoned"
+    FREE = "is freed"
+    STOP = "waits for the pods that stand on the driver to leave"
+    RUN_POD = "waits for the remedy's pod to end"
+    REBOOT = "waits for the node to boot anew"
+    RESTART = "waits for the driver's pod to end"
+    PROVE = "is proven"
+    FINISH = "is given back"
+    FAIL = "goes into quarantine"
+    ENDED = "is done"
+
+
+class ExchangeEnding(Enum):
+    """How an exchange ended. POSTPONED: the node could not be freed and is as it was. GONE: there
+    is no such node any more."""
+
+    DONE = "done"
+    POSTPONED = "postponed"
+    QUARANTINED = "quarantined"
+    GONE = "gone"
+
+
+@dataclass(frozen=True)
+class Reboot:
+    """How a node boots anew, for drivers that cannot be unloaded. annotation: (name, value) by which
+    something in the cluster is asked for it; None where whoever called does it. timeout_s: how long
+    that may take."""
+
+    annotation: tuple[str, str] | None
+    timeout_s: float
+
+
+@dataclass(frozen=True)
+class ExchangeSettings:
+    """free_s: how long users of the devices are waited for; stop_s: how long our own pods are, and
+    the driver's. reboot: how, where nodes are rebooted. remedies: what may be tried."""
+
+    recipe: str
+    use: DeviceUse
+    rules: DrainRules
+    free_s: float
+    stop_s: float
+    reboot: Reboot | None = None
+    remedies: RemedyRules = field(default_factory=RemedyRules)
+
+
+class ExchangedNode(Protocol):
+    """What is there of a node on its way, read anew with each step."""
+
+    @property
+    def name(self) -> str:
+        """The node's."""
+
+    def target(self) -> str:
+        """The version that its drivers are to have."""
+
+    def boot_id(self) -> str:
+        """Of its boot."""
+
+    def standing(self) -> Sequence[Obj]:
+        """Our own pods that stand on the drivers."""
+
+    def own_states(self) -> tuple[str, ...]:
+        """The states of its drivers and on these, where the node itself says what is proven."""
+
+    def published(self) -> Sequence[str]:
+        """The states of its drivers and on these of which the node has a label."""
+
+    def outdated(self) -> Sequence[DriverPod]:
+        """The drivers' pods that make way for others."""
+
+    def drivers(self) -> Sequence[DriverPod]:
+        """All pods of its drivers."""
+
+    def validator(self, name: str) -> Obj | None:
+        """The pod of this name that a run has started, None where none is seen."""
+
+    def remedy_pod(self, step: str) -> Obj:
+        """The pod of a remedy, to be made; raises InvalidInput."""
