@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._cluster.api_objects.labels import AGENT_CONFIGURATION, KERNEL, fact_label, gate_label
 from .._errors import InvalidInput
@@ -23,6 +23,8 @@ from .._schema.shapes import is_template
 from . import inject
 from .differences import differing, differing_in_pods, first_difference, not_alike, refuse_names
 from .loading.recipe import Recipe, State
+from .readiness.agent_objects import agent_configuration, agent_objects
+from .readiness.node_agent.configuration import AgentConfiguration
 from .readiness.node_readiness import (
     NODE_AGENT,
     NODE_NAME,
@@ -55,9 +57,6 @@ from .variables import (
     image_variables,
     refuse_finer_images,
 )
-
-if TYPE_CHECKING:
-    from .readiness.node_agent.configuration import AgentConfiguration
 
 # Stands for the node's name in what is hashed: a proof does not depend on what its node is called.
 _ANY_NODE = "node"
@@ -349,9 +348,6 @@ class StateRenderer:
 
     @cached_property
     def _agent_configuration(self) -> AgentConfiguration:
-        # Only now, as below: most recipes are proven by runs.
-        from .readiness.agent_objects import agent_configuration  # noqa: PLC0415
-
         others = {
             name: StateRenderer(
                 self._recipe, state, self._facts, self._templates, self._enabled
@@ -368,8 +364,6 @@ class StateRenderer:
         return agent_configuration(self._recipe, self._facts, others, gating)
 
     def _agent_objects(self) -> list[Obj]:
-        from .readiness.agent_objects import agent_objects  # noqa: PLC0415
-
         image = str(self._facts.options["node_agent_image"])
         platform = str(self._facts.cluster.get("platform", ""))
         return agent_objects(self._agent_configuration, image, platform)
