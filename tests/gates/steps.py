@@ -170,11 +170,6 @@ LINT = (
 SHORT = (
     Step("sanity", "ansible-test sanity, whole set, nothing ignored", _sanity),
     Step(
-        "docs-site",
-        "guides and reference as a site, in .build/docs-site/html",
-        publishing.docs_site,
-    ),
-    Step(
         "molecule",
         "scenario default on a local cluster: create, converge, idempotence, verify, destroy",
         _molecule,
@@ -200,6 +195,12 @@ SHORT = (
         "licences, action groups, files that do not belong in plugins",
         _antsibull_nox,
     ),
+)
+# A minute of sphinx and a browser: what it finds, docs-lint and the unit tests of docs find as a rule.
+SITE = Step(
+    "docs-site",
+    "guides and reference as a site, in .build/docs-site/html",
+    publishing.docs_site,
 )
 INTEGRATION = Step("integration", "the collection against the local cluster", _integration, slots=2)
 UNITS = Step("units", "unit tests", _units, slots=2)
@@ -263,5 +264,5 @@ EXTRA = (
     Step("scale", "1000 simulated nodes", _scale),
 )
 
-GROUPS = {"lint": LINT, "test": (INTEGRATION, *SHORT, UNITS), "ci": (*LEVELS, *SHORT, *LINT, UNITS)}
+GROUPS = {"lint": LINT, "test": (INTEGRATION, *SHORT, UNITS), "ci": (*LEVELS, SITE, *SHORT, *LINT, UNITS)}
 STEPS = {step.name: step for step in (*GROUPS["ci"], *EXTRA)}
