@@ -73,16 +73,24 @@ def per_state(bed: Bed, manifests: Manifests) -> Contender:
 
 def kubectl(bed: Bed, manifests: Manifests) -> Contender:
     """kubectl, everything in one call."""
-    command = [bed.kubectl, f"--cache-dir={bed.folder / 'kubectl'}", "apply", "--server-side"]
-    return Contender("kubectl apply --server-side", [*command, "-f", str(manifests.together)])
+    return Contender("kubectl apply --server-side", _apply(bed, manifests.together))
 
 
 def until_pods_run(bed: Bed, recipe: str, manifests: Manifests) -> Contender:
     """kubectl, everything in one call, then until every DaemonSet has all its pods."""
+    return _rolled_out(bed, recipe, "kubectl until pods run", [manifests.together])
+
+
+def state_after_state(bed: Bed, recipe: str, manifests: Manifests) -> Contender:
+    """The same for each state, before the next one is applied."""
+    return _rolled_out(bed, recipe, "kubectl state after state", manifests.by_state)
+
+
+def _rolled_out(bed: Bed, recipe: str, name: str, files: Sequence[Path]) -> Contender:
     selector = f"{RECIPE_LABEL}={recipe}"
-    apply = shlex.join(kubectl(bed, manifests).command)
     wait = shlex.join([bed.kubectl, "rollout", "status", "daemonset", "-n", recipe, "-l", selector])
-    return Contender("kubectl until pods run", ["sh", "-c", f"{apply} && {wait}"])
+    steps = [f"{shlex.join(_apply(bed, file))} && {wait}" for file in files]
+    return Contender(name, ["sh", "-c", " && ".join(steps)])
 
 
 def cache(bed: Bed, nodes: Sequence[str]) -> Contender:
@@ -111,6 +119,11 @@ def nothing(bed: Bed) -> Contender:
     """A playbook without tasks: what any run of Ansible costs."""
     playbook = write_playbook(bed.folder / "nothing.yml", [])
     return Contender("ansible-playbook without tasks", bed.runner.command(playbook))
+
+
+def _apply(bed: Bed, file: Path) -> list[str]:
+    cache = f"--cache-dir={bed.folder / 'kubectl'}"
+    return [bed.kubectl, cache, "apply", "--server-side", "-f", str(file)]
 
 
 def _apply_command(bed: Bed, recipe_folder: Path, states: Sequence[str]) -> list[str]:
