@@ -264,5 +264,9 @@ EXTRA = (
     Step("scale", "1000 simulated nodes", _scale),
 )
 
-GROUPS = {"lint": LINT, "test": (INTEGRATION, *SHORT, UNITS), "ci": (*LEVELS, SITE, *SHORT, *LINT, UNITS)}
+GROUPS = {
+    "lint": LINT,
+    "test": (INTEGRATION, *SHORT, UNITS),
+    "ci": (*LEVELS, SITE, *SHORT, *LINT, UNITS),
+}
 STEPS = {step.name: step for step in (*GROUPS["ci"], *EXTRA)}
