@@ -16,7 +16,7 @@ _PAUSE_S = 0.2
 
 def wait_until(condition: Callable[[], Any], what: str, *, seconds: float = 60) -> Any:
     """What the condition returns as soon as that is true; the test fails after so many seconds."""
-    for _look in _looks(seconds):
+    for _turn in _turns(seconds):
         if found := condition():
             return found
     pytest.fail(f"not within {seconds:.0f} s: {what}")
@@ -24,14 +24,14 @@ def wait_until(condition: Callable[[], Any], what: str, *, seconds: float = 60) 
 
 def wait_until_none(left: Callable[[], Collection[Any]], what: str, *, seconds: float = 60) -> None:
     """Wait until nothing is left; the test fails with what is, after so many seconds."""
-    for _look in _looks(seconds):
+    for _turn in _turns(seconds):
         if not (found := left()):
             return
     pytest.fail(f"not gone within {seconds:.0f} s: {what}: {found}")
 
 
-def _looks(seconds: float) -> Iterator[None]:
-    """One turn for each look: the first at once, the others until the time is over."""
+def _turns(seconds: float) -> Iterator[None]:
+    """Turns to look: the first at once, the others until the time is over."""
     deadline = time.monotonic() + seconds
     yield
     while time.monotonic() <= deadline:
