@@ -112,11 +112,6 @@ class Pstate(RmdSettings):
 PARTS: Mapping[str, type[RmdSettings]] = {"cache": Cache, "mba": Mba, "pstate": Pstate}
 
 
-def _text(about: str) -> Any:
-    """A field of a workload that is no part: text, "" for nothing. about: what it is."""
-    return field(default="", metadata={"about": about})
-
-
 def in_groups(parts: Mapping[str, T]) -> dict[str, dict[str, T]]:
     """Parts by their names as RMD v0.3, and the operator's since v0.2, nest them."""
     found: dict[str, dict[str, T]] = {}
@@ -128,11 +123,15 @@ def in_groups(parts: Mapping[str, T]) -> dict[str, dict[str, T]]:
 @dataclass(frozen=True)
 class Workload:
     """What is wanted, by uuid. cores are sorted and each is there once, in whatever order they are
-    given. pod: the uid of the pod that it is for, "" for none."""
+    given. Fields that say what they are about are TEXTS, "" for nothing. pod: the uid of the pod
+    that it is for, "" for none."""
 
     uuid: str
     cores: tuple[int, ...]
-    policy: str = _text("A policy of RMD; wins over rdt, cache, plugins and pstate.")
+    policy: str = field(
+        default="",
+        metadata={"about": "A policy of RMD; wins over rdt, cache, plugins and pstate."},
+    )
     cache: Optional[Cache] = None
     mba: Optional[Mba] = None
     pstate: Optional[Pstate] = None
