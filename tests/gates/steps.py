@@ -84,17 +84,21 @@ def _ansible_units(place: Place) -> Iterator[Command]:
     )
 
 
-def _sanity(place: Place) -> Iterator[Command]:
+def _sanity(place: Place, *options: str) -> Iterator[Command]:
     collection_copy.refresh(place)
     if ignored := sorted((place.copy / "tests" / "sanity").glob("ignore-*")):
         raise StepError(
             f"{ignored[0].name} exists: this collection keeps no list of ignored sanity errors"
         )
     yield Command(
-        ["ansible-test", "sanity", "--local", "--python", PYTHON],
+        ["ansible-test", "sanity", "--local", "--python", PYTHON, *options],
         cwd=place.copy,
         env={"HOME": str(ansible_test.home(place))},
     )
+
+
+def _sanity_shipped(place: Place) -> Iterator[Command]:
+    yield from _sanity(place, "--exclude", "tests/")
 
 
 # Slow levels of the integration tests, each a marker and a target of its own: e2e-kubelet,
@@ -168,7 +172,6 @@ LINT = (
 )
 # In all groups the longest come first: what is short fills up.
 SHORT = (
-    Step("sanity", "ansible-test sanity, whole set, nothing ignored", _sanity),
     Step(
         "molecule",
         "scenario default on a local cluster: create, converge, idempotence, verify, destroy",
@@ -196,11 +199,18 @@ SHORT = (
         _antsibull_nox,
     ),
 )
-# A minute of sphinx and a browser: what it finds, docs-lint and the unit tests of docs find as a rule.
-SITE = Step(
-    "docs-site",
-    "guides and reference as a site, in .build/docs-site/html",
-    publishing.docs_site,
+# What `make test` is spared, since something faster in it finds as a rule what they find: sanity of the
+# tests (ruff and mypy), the site (docs-lint and the unit tests of docs).
+THOROUGH = (
+    Step("sanity", "ansible-test sanity, whole set, nothing ignored", _sanity),
+    Step(
+        "docs-site",
+        "guides and reference as a site, in .build/docs-site/html",
+        publishing.docs_site,
+    ),
+)
+SANITY_SHIPPED = Step(
+    "sanity-shipped", "ansible-test sanity of all but tests, nothing ignored", _sanity_shipped
 )
 INTEGRATION = Step("integration", "the collection against the local cluster", _integration, slots=2)
 UNITS = Step("units", "unit tests", _units, slots=2)
@@ -266,7 +276,7 @@ EXTRA = (
 
 GROUPS = {
     "lint": LINT,
-    "test": (INTEGRATION, *SHORT, UNITS),
-    "ci": (*LEVELS, SITE, *SHORT, *LINT, UNITS),
+    "test": (INTEGRATION, SANITY_SHIPPED, *SHORT, UNITS),
+    "ci": (*LEVELS, *THOROUGH, *SHORT, *LINT, UNITS),
 }
-STEPS = {step.name: step for step in (*GROUPS["ci"], *EXTRA)}
+STEPS = {step.name: step for step in (*GROUPS["ci"], SANITY_SHIPPED, *EXTRA)}
