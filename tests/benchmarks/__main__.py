@@ -71,6 +71,7 @@ def _about() -> Sequence[str]:
         f"Versions: {', '.join(surroundings.versions())}.",
         "The control plane consists of real programs on the same machine; nodes and their pods are simulated.",
         "Load: averages of the last minute, five minutes and a quarter of an hour.",
+        "Tables of different days may be of machines half as fast again: compare inside a table, or of one day.",
     ]
 
 
