@@ -269,8 +269,8 @@ class JobBuilder(ClusterBuilder):
         try:
             text = self.client.logs(self.settings.namespace, name, container=container, tail=lines)
         except ApiError:
-            text = _last_words(pod)
-        return [line for line in (line.strip() for line in text.splitlines()) if line][-lines:]
+            text = ""
+        return last_lines(text, pod, lines)
 
 
 def _is_building(pod: Obj) -> bool:
@@ -289,10 +289,13 @@ def _end(pod: Obj) -> tuple[int, bool]:
     return int(state.get("exitCode", 0)), state.get("reason") == "OOMKilled"
 
 
-def _last_words(pod: Obj) -> str:
-    """What the kubelet kept of the log of a container that ended."""
+def last_lines(log: str, pod: Obj, most: int) -> list[str]:
+    """The last lines of a log, at most so many, without empty ones; where the log is gone, of what
+    the kubelet kept of it in the pod."""
     ended = ((status.get("state") or {}).get("terminated") or {} for status in statuses(pod))
-    return next((str(state["message"]) for state in ended if state.get("message")), "")
+    kept = (str(state["message"]) for state in ended if state.get("message"))
+    text = log if log.strip() else next(kept, "")
+    return [line for line in (line.strip() for line in text.splitlines()) if line][-most:]
 
 
 BUILDER = Registration(
