@@ -15,7 +15,7 @@ from ..._json import Obj
 from ..failures import INTERRUPTED, TIMED_OUT, BuildFailure, BuildPhase, classify, failure
 from ..orders import BuildOrder, Built
 from . import buildconfig_objects as objects
-from .cluster import LOG_LINES, ClusterBuilder, RunningBuild
+from .cluster import LOG_LINES, ClusterBuilder, RunningBuild, last_lines
 from .means import Means
 from .registration import Registration
 
@@ -181,8 +181,8 @@ class BuildConfigBuilder(ClusterBuilder):
         try:
             text = self.client.build_log(self._build, name, self.settings.namespace, tail=lines)
         except ApiError:
-            text = str(status.get("logSnippet") or "")
-        return [line for line in (line.strip() for line in text.splitlines()) if line][-lines:]
+            text = ""
+        return last_lines(text, str(status.get("logSnippet") or ""), lines)
 
 
 def _label(build: Obj) -> str:

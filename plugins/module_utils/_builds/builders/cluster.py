@@ -200,3 +200,10 @@ def _refused(order: BuildOrder, error: ApiError) -> Built:
     if isinstance(error, (Unauthorized, Unreachable)):
         raise error  # it would refuse all others, too
     return Built(order, failure(BuildPhase.START, "Refused", str(error).rstrip(".")))
+
+
+def last_lines(log: str, kept: str, most: int) -> list[str]:
+    """The last lines of a log, at most so many, without empty ones; where it is gone, of what the
+    cluster kept of it."""
+    text = log if log.strip() else kept
+    return [line for line in (line.strip() for line in text.splitlines()) if line][-most:]

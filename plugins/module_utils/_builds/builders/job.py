@@ -24,7 +24,7 @@ from ..._verdicts.verdict import Outcome
 from ..failures import INTERRUPTED, TIMED_OUT, BuildPhase, classify, failure, reason_of
 from ..orders import BuildOrder, Built
 from . import buildah_objects
-from .cluster import LOG_LINES, ClusterBuilder, RunningBuild
+from .cluster import LOG_LINES, ClusterBuilder, RunningBuild, last_lines
 from .job_objects import CONTAINER, PHASES
 from .means import Means
 from .registration import Registration
@@ -270,7 +270,7 @@ class JobBuilder(ClusterBuilder):
             text = self.client.logs(self.settings.namespace, name, container=container, tail=lines)
         except ApiError:
             text = ""
-        return last_lines(text, pod, lines)
+        return last_lines(text, _last_words(pod), lines)
 
 
 def _is_building(pod: Obj) -> bool:
@@ -289,13 +289,10 @@ def _end(pod: Obj) -> tuple[int, bool]:
     return int(state.get("exitCode", 0)), state.get("reason") == "OOMKilled"
 
 
-def last_lines(log: str, pod: Obj, most: int) -> list[str]:
-    """The last lines of a log, at most so many, without empty ones; where the log is gone, of what
-    the kubelet kept of it in the pod."""
+def _last_words(pod: Obj) -> str:
+    """What the kubelet kept of the log of a container that ended."""
     ended = ((status.get("state") or {}).get("terminated") or {} for status in statuses(pod))
-    kept = (str(state["message"]) for state in ended if state.get("message"))
-    text = log if log.strip() else next(kept, "")
-    return [line for line in (line.strip() for line in text.splitlines()) if line][-most:]
+    return next((str(state["message"]) for state in ended if state.get("message")), "")
 
 
 BUILDER = Registration(
