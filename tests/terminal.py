@@ -13,7 +13,7 @@ import re
 import struct
 import subprocess
 import termios
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 _PART = re.compile(r"\x1b\[(?P<number>\d*)(?P<verb>[A-Za-z])|(?P<text>[^\x1b])", re.DOTALL)
@@ -68,9 +68,15 @@ class Picture:
 
 
 def run_on_terminal(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str], columns: int, lines: int
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    columns: int,
+    lines: int,
+    watch: Callable[[bytes], object] = lambda _written: None,
 ) -> tuple[int, str]:
-    """Exit code and everything that was written to a terminal of this size."""
+    """Exit code and everything that was written to a terminal of this size. watch is called with all
+    that was written so far, each time something is."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     process = subprocess.Popen(
@@ -88,6 +94,7 @@ def run_on_terminal(
         # Linux says EIO once nobody has the other end any more.
         while chunk := os.read(ours, 65536):
             written += chunk
+            watch(written)
     except OSError:
         pass
     finally:

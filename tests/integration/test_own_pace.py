@@ -18,6 +18,8 @@ from tests.terminal import Picture, run_on_terminal
 pytestmark = pytest.mark.faults
 
 DRIVER_S, EXPORTER_S = 25, 12
+# What each drawing begins with: clear to the end of the screen.
+CLEAR = b"\x1b[J"
 SLOW, QUICK, SLOW_EXPORTER = "gpu-new-1", "gpu-old-1", "gpu-old-2"
 STATES = {
     "driver",
@@ -91,7 +93,8 @@ def test_a_log_gets_short_lines_that_name_the_slow_node_and_each_thing_once(play
 def test_a_terminal_gets_one_block_that_is_drawn_over_itself(
     cluster: Cluster, runner: Runner
 ) -> None:
-    set_fault(cluster.kubeconfig, SLOW, "exporter", "slow", seconds=12)
+    # Slow until the block was seen four times, however long the run takes to get there.
+    set_fault(cluster.kubeconfig, SLOW, "exporter", "slow", seconds=600)
     label = "hardware-enablement.io/state=monitoring"
     cluster.kubectl(
         "delete",
@@ -104,14 +107,23 @@ def test_a_terminal_gets_one_block_that_is_drawn_over_itself(
         f"spec.nodeName={SLOW}",
         "--now",
     )
-    command = runner.command("enable_gpu")
+
+    def end_fault(written: bytes) -> None:
+        if written.count(CLEAR) >= 4:
+            clear_faults(cluster.kubeconfig)
+
     code, output = run_on_terminal(
-        command, REPO, {**runner.environment(), "TERM": "xterm", "CI": ""}, columns=70, lines=40
+        runner.command("enable_gpu"),
+        REPO,
+        {**runner.environment(), "TERM": "xterm", "CI": ""},
+        columns=70,
+        lines=40,
+        watch=end_fault,
     )
     clear_faults(cluster.kubeconfig)
     picture = Picture(columns=70).feed(output)
     assert code == 0, output
-    assert picture.drawn >= 4
+    assert picture.drawn > 4
     assert picture.highest >= len(STATES) + 1
     # Of all drawings one is left: each state has one line with a bar, and these are followed by the
     # table.

@@ -17,6 +17,7 @@ from tests.cluster.commands import CONTROL_PLANE_NODE, NFD_NAMESPACE
 from tests.integration.conftest import grant
 from tests.integration.kubelet.host_network import on_host_network
 from tests.integration.plays import Runner
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.kubelet
 
@@ -35,6 +36,8 @@ states:
     validate:
       - node_labels: {{present: [{FEATURES}kernel-version.full]}}
 """
+# Of this machine's PCI devices; rules of ours label the node by each.
+VENDORS = {path.read_text().strip()[2:] for path in Path("/sys/bus/pci/devices").glob("*/vendor")}
 NAMESPACE = "{apiVersion: v1, kind: Namespace, metadata: {name: x86}}"
 
 
@@ -82,7 +85,9 @@ def options(cluster: Cluster) -> Obj:
     port = str(cluster.record.ports.apiserver)
     address = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": port}
     env = dict.fromkeys(("master", "worker", "collector"), address)
-    return {"image": "localhost/nfd:1", "interval_seconds": 1, "env": env}
+    vendors = dict.fromkeys(sorted(VENDORS), "any")
+    image = {"image": "localhost/nfd:1", "interval_seconds": 1}
+    return {**image, "pci_vendors": vendors, "env": env}
 
 
 def test_enable_deploys_it_first_where_nothing_labels_nodes(
@@ -101,13 +106,18 @@ def test_enable_deploys_it_first_where_nothing_labels_nodes(
     assert labels(cluster)[f"{FEATURES}kernel-version.full"] == kernel
     runner.play("enable", **x86, **also).unchanged()
 
-    # An option of its own keeps the others; what it has told of the node stays when it goes.
+    # An option of its own keeps the others.
     runner.play("nfd", nfd_options={**also["nfd_options"], "interval_seconds": 2}).check()
     runner.play("nfd").unchanged()
     config = cluster.kubectl("get", "configmap", "-n", NFD_NAMESPACE, "nfd-worker", "-o", "yaml")
     assert "sleepInterval: 2s" in config
+
+    # What it has told of the node stays when it goes, also what rules say.
+    told = {f"{FEATURES}pci-{vendor}.present" for vendor in VENDORS}
+    wait_until(lambda: told <= set(labels(cluster)), f"the node has {sorted(told)}")
+    before = labels(cluster)
     runner.play("disable", hardware_enablement_recipe="nfd").check()
     left = cluster.kubectl("get", "namespaces,clusterroles,nodefeaturerules", "-o", "name")
     assert "node-feature-discovery" not in left
     assert "nfd" not in left
-    assert labels(cluster)[f"{FEATURES}kernel-version.full"] == kernel
+    assert labels(cluster) == before

@@ -155,6 +155,7 @@ def _state(name: str, raw: Mapping[str, Any], files: Mapping[str, str]) -> State
         build=_build(raw["build"]) if "build" in raw else None,
         no_image=raw.get("no_image", ""),
         placement=raw.get("placement", State.placement),
+        removed_first=raw.get("removed_first", State.removed_first),
         timeout=raw.get("timeout", State.timeout),
         validate=tuple(_proof(proof) for proof in raw.get("validate", ())),
         disabled_validate=tuple(_proof(proof) for proof in raw.get("disabled_validate", ())),

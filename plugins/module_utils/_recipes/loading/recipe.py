@@ -123,7 +123,8 @@ class State:
     built). fallback: its objects build a driver's image in the cluster, for those kernels only
     whose image is not in its registry. no_image is a template of what a person can do for a kernel
     that has none. placement says where the pods of Deployments and the like run: on the nodes with
-    the "hardware", or "anywhere". gates: whether pods of what requires it wait for a node's label.
+    the "hardware", or "anywhere". removed_first: whether what it owns is removed, and gone, before
+    the rest. gates: whether pods of what requires it wait for a node's label.
     timeout is in seconds per node. validate are the proofs of the deployed state, disabled_validate those that
     hold when it is disabled.
     """
@@ -143,6 +144,7 @@ class State:
     fallback: bool = False
     no_image: str = ""
     placement: str = "hardware"
+    removed_first: bool = False
     gates: bool = True
     timeout: int = 600
     validate: tuple[Proof, ...] = ()

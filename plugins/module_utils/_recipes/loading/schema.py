@@ -206,6 +206,7 @@ _STATE = Record(
         "no_image": Key(Text()),
         "assets": Key(Items(_ASSET)),
         "placement": Key(OneOf(("hardware", "anywhere"))),
+        "removed_first": Key(Flag()),
         "timeout": Key(SECONDS),
         "validate": Key(Items(PROOF)),
         "disabled_validate": Key(Items(PROOF)),

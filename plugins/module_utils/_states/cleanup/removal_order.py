@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In which order the objects of states go: what stands on a driver before the driver. Pure."""
+"""In which order the objects of states go: what would undo the others' work first, what stands on a
+driver before the driver. Pure."""
 
 from __future__ import annotations
 
@@ -17,12 +18,14 @@ from ..._recipes.requirements import all_required
 def removal_stages(
     keys: Sequence[ObjectKey], live: Mapping[ObjectKey, Obj], recipe: Recipe
 ) -> list[list[ObjectKey]]:
-    """The keys in one list or two; those of the second go when those of the first have gone.
+    """The keys in up to three lists; those of one go when those of the list before have gone.
 
-    A driver whose module is in use unloads nothing when its pod is told to end: modules, mounts and
-    device nodes would stay on the node until it reboots. So the drivers' states (those with a
-    DaemonSet that is updated on delete only), and what these require, are the second.
+    First what the recipe says so of (removed_first). A driver whose module is in use unloads nothing
+    when its pod is told to end: modules, mounts and device nodes would stay on the node until it
+    reboots. So the drivers' states (those with a DaemonSet that is updated on delete only), and what
+    these require, are the last.
     """
+    first = {name for name, state in recipe.states.items() if state.removed_first}
     drivers = {
         state_of(live[key])
         for key in keys
@@ -31,8 +34,8 @@ def removal_stages(
     last = drivers.union(
         *(all_required(recipe, name) for name in drivers.intersection(recipe.states))
     )
-    stages = [
-        [key for key in keys if state_of(live[key]) not in last],
-        [key for key in keys if state_of(live[key]) in last],
-    ]
+    stages: tuple[list[ObjectKey], ...] = ([], [], [])
+    for key in keys:
+        state = state_of(live[key])
+        stages[0 if state in first else 2 if state in last else 1].append(key)
     return [stage for stage in stages if stage]

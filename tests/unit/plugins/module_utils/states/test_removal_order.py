@@ -54,3 +54,18 @@ def test_a_driver_goes_when_what_stands_on_it_has_gone() -> None:
 def test_without_a_driver_all_goes_at_once() -> None:
     objects = {key(state): live(state) for state in DEMO.states}
     assert removal_stages(list(objects), objects, DEMO) == [list(objects)]
+
+
+def test_what_would_undo_the_others_work_goes_first() -> None:
+    states = (
+        State("api", "state"),
+        State("master", "state", requires=("api",), removed_first=True),
+        State("worker", "state", requires=("master",)),
+    )
+    demo = Recipe("demo", "demo", states={state.name: state for state in states})
+    objects = {key(state): live(state) for state in ("api", "master", "worker")}
+    objects[key("worker")] = live("worker", "OnDelete")
+    assert removal_stages(list(objects), objects, demo) == [
+        [key("master")],
+        [key("api"), key("worker")],
+    ]
