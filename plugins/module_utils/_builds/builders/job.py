@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ..._cluster.api_client.api_errors import AlreadyExists, ApiError
 from ..._cluster.api_client.rights import Right
@@ -270,7 +270,7 @@ class JobBuilder(ClusterBuilder):
             text = self.client.logs(self.settings.namespace, name, container=container, tail=lines)
         except ApiError:
             text = ""
-        return last_lines(text, _last_words(pod), lines)
+        return last_lines(text, kept_log(pod), lines)
 
 
 def _is_building(pod: Obj) -> bool:
@@ -284,15 +284,19 @@ def _is_building(pod: Obj) -> bool:
 def _end(pod: Obj) -> tuple[int, bool]:
     """What the container that failed has ended with, 0 where none did; whether its node killed it
     for its memory."""
-    ended = ((status.get("state") or {}).get("terminated") or {} for status in statuses(pod))
-    state = next((state for state in ended if state.get("exitCode")), {})
+    state = next((state for state in _ends(pod) if state.get("exitCode")), {})
     return int(state.get("exitCode", 0)), state.get("reason") == "OOMKilled"
 
 
-def _last_words(pod: Obj) -> str:
+def kept_log(pod: Obj) -> str:
     """What the kubelet kept of the log of a container that ended."""
-    ended = ((status.get("state") or {}).get("terminated") or {} for status in statuses(pod))
-    return next((str(state["message"]) for state in ended if state.get("message")), "")
+    return next((str(state["message"]) for state in _ends(pod) if state.get("message")), "")
+
+
+def _ends(pod: Obj) -> Iterator[Obj]:
+    """How its containers ended; {} for one that has not."""
+    for status in statuses(pod):
+        yield (status.get("state") or {}).get("terminated") or {}
 
 
 BUILDER = Registration(
