@@ -12,7 +12,8 @@ from typing import Any
 
 from tests.cluster import Cluster
 from tests.integration.driver_bed import SECRET, DriverBed, Obj, check_output
-from tests.integration.plays import PLAYBOOKS, Runner, make_namespace
+from tests.integration.namespaces import make_namespace
+from tests.integration.plays import PLAYBOOKS, Runner
 from tests.integration.registry_bed import Bed
 
 NAMESPACE = "simple-kmod"

@@ -11,24 +11,18 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rights import (
-    rights_core,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (
-    read_api_types,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
-    read_bundle,
-)
 from tests.cluster import Cluster
 from tests.gates.place import Place
+from tests.integration.play_server import PlayServer
 
 REPO = Path(__file__).resolve().parents[2]
 PLAYBOOKS = Path(__file__).parent / "playbooks"
@@ -42,15 +36,6 @@ SIMULATED: dict[str, Any] = yaml.safe_load(
 )
 _RECAP = re.compile(r"^\S+\s*: ok=\d+\s+changed=(?P<changed>\d+).*failed=\d+", re.MULTILINE)
 _TASK = re.compile(r"^(?=TASK \[)", re.MULTILINE)
-
-
-def make_namespace(cluster: Cluster, name: str, recipe: str = "simple-kmod") -> None:
-    """Make a namespace before a run does, as the playbook rights writes it for a recipe, so that it
-    is used as it is (docs/admin/rights.md)."""
-    params = {"scope": "namespace", "namespace": name, "options": {}, "subjects": []}
-    bundles = {recipe: read_bundle(REPO / "recipes" / recipe)}
-    made = rights_core.run({**params, "any_options": False}, bundles, read_api_types())
-    cluster.kubectl("create", "-f", "-", stdin=json.dumps(made["manifests"][0]))
 
 
 @dataclass(frozen=True)
@@ -86,6 +71,41 @@ class Played:
         return self.output
 
 
+def _surroundings() -> dict[str, str]:
+    """The environment of all runs: none of the caller's cluster settings, nor of Ansible's."""
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("K8S_AUTH_", "ANSIBLE_"))
+    }
+    kept.pop("KUBECONFIG", None)
+    return {
+        **kept,
+        "PATH": f"{BIN}:{kept.get('PATH', '')}",
+        "ANSIBLE_CONFIG": str(REPO / "ansible.cfg"),
+        "ANSIBLE_COLLECTIONS_PATH": str(Place().tested),
+        "ANSIBLE_CONNECTION_PLUGINS": str(PLAYBOOKS / "connection_plugins"),
+    }
+
+
+def known_dependency(file: str) -> None:
+    """Fail where the gates do not know that the test that runs depends on a file of ours: they
+    would not run it again when that changes."""
+    if not (known := os.environ.get("HE_DEPENDENCIES")) or not (REPO / file).is_file():
+        return
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[0]
+    of_test = json.loads(Path(known).read_text()).get(test, [file])
+    assert file in of_test, (
+        f"{test} uses {file} unknown to tests/gates: it has to name it in a text"
+    )
+
+
+@cache
+def _play_server() -> PlayServer:
+    """The server of all runners in this process, which all have these surroundings."""
+    return PlayServer(_surroundings(), REPO)
+
+
 class Runner:
     """Runs playbooks against a cluster as one user."""
 
@@ -105,23 +125,12 @@ class Runner:
 
     def environment(self) -> dict[str, str]:
         """The environment of a run: nothing of the caller's cluster settings."""
-        kept = {
-            key: value
-            for key, value in os.environ.items()
-            if not key.startswith(("K8S_AUTH_", "ANSIBLE_"))
-        }
-        kept.pop("KUBECONFIG", None)
-        return {
-            **kept,
-            "PATH": f"{BIN}:{kept.get('PATH', '')}",
-            "ANSIBLE_CONFIG": str(REPO / "ansible.cfg"),
-            "ANSIBLE_COLLECTIONS_PATH": str(Place().tested),
-            "ANSIBLE_CONNECTION_PLUGINS": str(PLAYBOOKS / "connection_plugins"),
-            **self.settings,
-        }
+        return {**_surroundings(), **self.settings}
 
     def command(self, playbook: str | Path, *arguments: str, **variables: Any) -> list[str]:
         """The command line."""
+        known_dependency(f"playbooks/{playbook}.yml")
+        known_dependency(f"recipes/{variables.get('hardware_enablement_recipe')}/recipe.yml")
         if self._simulated and (
             playbook == "enable_gpu" or variables.get("hardware_enablement_recipe") == "nvidia-gpu"
         ):
@@ -141,9 +150,23 @@ class Runner:
     def play(
         self, playbook: str | Path, *arguments: str, timeout: float = 300, **variables: Any
     ) -> Played:
-        """Run to the end."""
+        """Run to the end, in a process that is forked from one that has imported what a play needs:
+        see play_server.py. With settings of Ansible's own it is the real program."""
+        command = self.command(playbook, *arguments, **variables)
+        if any(name.startswith("ANSIBLE_") for name in self.settings):
+            return self._run_program(command, timeout)
+        ended = _play_server().play(command, self.environment(), REPO, timeout)
+        return Played(ended.code, ended.stdout + ended.stderr)
+
+    def run_program(
+        self, playbook: str | Path, *arguments: str, timeout: float = 300, **variables: Any
+    ) -> Played:
+        """The same by the real program, for tests about the process itself."""
+        return self._run_program(self.command(playbook, *arguments, **variables), timeout)
+
+    def _run_program(self, command: Sequence[str], timeout: float) -> Played:
         done = subprocess.run(
-            self.command(playbook, *arguments, **variables),
+            command,
             cwd=REPO,
             env=self.environment(),
             capture_output=True,

@@ -17,7 +17,8 @@ from tests.cluster.simulation.faults import clear_faults
 from tests.integration import sight
 from tests.integration.driver_bed import KERNEL_LABEL, SECRETS, DriverBed, check_output
 from tests.integration.kmod_bed import NEW, OLD
-from tests.integration.plays import Runner, make_namespace
+from tests.integration.namespaces import make_namespace
+from tests.integration.plays import Runner
 from tests.integration.registry_bed import Bed
 from tests.integration.waiting import wait_until
 

@@ -21,7 +21,8 @@ from tests.cluster.paths import registry_folder
 from tests.cluster.pki import Authority
 from tests.cluster.registry import Images, Registry
 from tests.integration.conftest import grant
-from tests.integration.plays import REPO, Played, Runner, make_namespace
+from tests.integration.namespaces import make_namespace
+from tests.integration.plays import REPO, Played, Runner
 
 NAMESPACE = "simple-kmod"
 USER = "builder-run"
