@@ -20,7 +20,8 @@ _FOREIGN_PREFIXES = ("ANSIBLE_", "K8S_AUTH_", "MOLECULE_", "GIT_")
 
 @dataclass(frozen=True)
 class Place:
-    """Folders of one step. The virtual environment is the one whose Python runs the gates."""
+    """Folders of one step. The virtual environment is the one whose Python runs the gates. parts:
+    those of the step that are to run; none where it has none."""
 
     venv: Path = field(default_factory=lambda: Path(sys.prefix))
     build: Path = REPO / ".build"
@@ -30,6 +31,7 @@ class Place:
         ).expanduser()
     )
     step: str = "none"
+    parts: tuple[str, ...] = ()
 
     @property
     def scratch(self) -> Path:
@@ -80,6 +82,11 @@ class Place:
         return self.scratch / "ansible_collections" / "hardware" / "enablement"
 
     @property
+    def dependencies(self) -> Path:
+        """For each part of the step, the files that its result depends on, as JSON."""
+        return self.scratch / "dependencies.json"
+
+    @property
     def logs(self) -> Path:
         """Output of the steps, one file each."""
         return self.build / "logs"
@@ -105,4 +112,6 @@ class Place:
         env["ANSIBLE_HOME"] = str(self.scratch / "ansible-home")
         env["ANSIBLE_CONFIG"] = str(REPO / "ansible.cfg")
         env["PYTHONUNBUFFERED"] = "1"
+        if self.parts:
+            env["HE_DEPENDENCIES"] = str(self.dependencies)
         return env

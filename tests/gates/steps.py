@@ -6,11 +6,15 @@ commands."""
 
 from __future__ import annotations
 
+import datetime
 import os
+import re
 import sys
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from tests.gates import ansible_test, collection_copy, machine, measuring, publishing
+from tests.gates.dependencies import Repository
 from tests.gates.place import REPO, Place
 from tests.gates.release import release
 from tests.gates.runner import Command, Step, StepError
@@ -59,7 +63,15 @@ def _antsibull_nox(place: Place) -> Iterator[Command]:
 
 def _units(place: Place) -> Iterator[Command]:
     report = place.build / "reports" / "units.xml"
-    yield Command(["pytest", "-q", "-n", "2", "tests/unit", f"--junit-xml={report}"], junit=report)
+    others = [f"--ignore={folder}" for folder in BED_TESTS]
+    pytest = ["pytest", "-q", "-n", "2", "tests/unit", *others, f"--junit-xml={report}"]
+    yield Command(pytest, junit=report)
+
+
+def _bed_units(place: Place) -> Iterator[Command]:
+    report = place.build / "reports" / "bed-units.xml"
+    files = place.parts or BED_TESTS
+    yield Command(["pytest", "-q", *files, f"--junit-xml={report}"], junit=report)
 
 
 def _coverage(place: Place) -> Iterator[Command]:
@@ -123,6 +135,43 @@ def _level(marker: str, *options: str, processes: int = 2) -> Callable[[Place], 
     return commands
 
 
+# Tests of what tests stand on: they say nothing of the collection.
+BED_TESTS = ("tests/unit/cluster", "tests/unit/rmd_server")
+
+
+def _bed_parts(repository: Repository) -> dict[str, set[str]]:
+    return {
+        name: repository.closure([name])
+        for name in repository.files
+        if name.startswith(BED_TESTS) and PurePosixPath(name).name.startswith("test_")
+    }
+
+
+def _folders(*folders: str) -> Callable[[Repository], dict[str, set[str]]]:
+    """One part, which depends on these files and folders and what every result does."""
+
+    def parts(repository: Repository) -> dict[str, set[str]]:
+        chosen = {name for name in repository.files if name.startswith(folders)}
+        return {"all": chosen | repository.always()}
+
+    return parts
+
+
+def _files_of(marker: str) -> Callable[[Repository], dict[str, set[str]]]:
+    """The files with a level's tests, each with all that it depends on."""
+    marked = re.compile(rf"^pytestmark = pytest\.mark\.{marker}$", re.MULTILINE)
+
+    def parts(repository: Repository) -> dict[str, set[str]]:
+        return {
+            name: repository.closure([name])
+            for name in repository.files
+            if name.startswith("tests/integration/")
+            and marked.search((repository.folder / name).read_text())
+        }
+
+    return parts
+
+
 def _scale(place: Place) -> Iterator[Command]:
     yield _pytest(place, "scale", "-m", "scale")
 
@@ -130,7 +179,8 @@ def _scale(place: Place) -> Iterator[Command]:
 def _pytest(place: Place, name: str, *chosen: str) -> Command:
     report = place.build / "reports" / f"{name}.xml"
     options = ["-o", f"pythonpath={place.tested} .", f"--shuffle={ORDER}"]
-    pytest = ["pytest", "-q", *options, *chosen, "tests/integration", f"--junit-xml={report}"]
+    files = place.parts or ["tests/integration"]
+    pytest = ["pytest", "-q", *options, *chosen, *files, f"--junit-xml={report}"]
     argv, env = measuring.measured(place, name, pytest)
     return Command(argv, env=env, junit=report)
 
@@ -170,6 +220,12 @@ LINT = (
     Step("yamllint", "YAML style", _yamllint),
     Step("changelog", "changelog fragments", _changelog),
 )
+# What is packed, and what of it holds documentation.
+TARBALL = (
+    *("LICENSES/", "README.md", "changelogs/", "docs/", "extensions/", "meta/", "playbooks/"),
+    *("plugins/", "recipes/", "roles/"),
+)
+DOCUMENTED = ("meta/", "plugins/modules/", "plugins/doc_fragments/", "plugins/inventory/", "roles/")
 # In all groups the longest come first: what is short fills up.
 SHORT = (
     Step(
@@ -182,11 +238,13 @@ SHORT = (
         "galaxy-importer",
         "the tarball as Galaxy imports it: ansible-doc, ansible-lint",
         publishing.galaxy_importer,
+        parts=_folders(*TARBALL),
     ),
     Step(
         "execution-environment",
         "context of an image, and what the collection says that one needs",
         publishing.execution_environment,
+        parts=_folders("meta/", "docs/admin/execution-environment.yml"),
     ),
     Step(
         "ansible-units",
@@ -202,11 +260,17 @@ SHORT = (
 # What `make test` is spared, since something faster in it finds as a rule what they find: sanity of the
 # tests (ruff and mypy), the site (docs-lint and the unit tests of docs).
 THOROUGH = (
-    Step("sanity", "ansible-test sanity, whole set, nothing ignored", _sanity),
+    Step(
+        "sanity",
+        "ansible-test sanity, whole set, nothing ignored",
+        _sanity,
+        parts=_folders("tests/", *TARBALL),
+    ),
     Step(
         "docs-site",
         "guides and reference as a site, in .build/docs-site/html",
         publishing.docs_site,
+        parts=_folders("docs/", "README.md", "changelogs/", *DOCUMENTED),
     ),
 )
 SANITY_SHIPPED = Step(
@@ -214,6 +278,12 @@ SANITY_SHIPPED = Step(
 )
 INTEGRATION = Step("integration", "the collection against the local cluster", _integration, slots=2)
 UNITS = Step("units", "unit tests", _units, slots=2)
+BED_UNITS = Step(
+    "bed-units",
+    "unit tests of the local cluster and of our RMD server",
+    _bed_units,
+    parts=_bed_parts,
+)
 LEVELS = (
     # Its clusters take most of the inotify instances, so that beside them there is room for one
     # other.
@@ -221,6 +291,7 @@ LEVELS = (
         "e2e-kubelet",
         "real nodes: kubelet and containerd",
         _level("kubelet"),
+        parts=_files_of("kubelet"),
         slots=3,
         lacking=machine.without_root,
     ),
@@ -228,12 +299,14 @@ LEVELS = (
         "e2e-recipes",
         "recipes of other shapes and formats: graphs, groups of nodes, charts, other vendors",
         _level("recipes"),
+        parts=_files_of("recipes"),
         slots=2,
     ),
     Step(
         "e2e-faults",
         "what goes wrong: crashes, lies, silence, killed runs, two at once",
         _level("faults"),
+        parts=_files_of("faults"),
         slots=2,
     ),
     INTEGRATION,
@@ -243,6 +316,7 @@ LEVELS = (
         "e2e-rmd",
         "RMD deployed, workloads, objects, pods; daemons are ours",
         _level("rmd", "--no-loadscope-reorder"),
+        parts=_files_of("rmd"),
         slots=2,
     ),
     # One process each: so they fit beside the real nodes, one after the other.
@@ -250,11 +324,13 @@ LEVELS = (
         "e2e-builds",
         "driver images: registries, Jobs, BuildConfigs",
         _level("builds", processes=1),
+        parts=_files_of("builds"),
     ),
     Step(
         "e2e-numa",
         "pods placed by NUMA node: exporters, the real scheduler, what is wrong with either",
         _level("numa", processes=1),
+        parts=_files_of("numa"),
     ),
 )
 EXTRA = (
@@ -276,7 +352,13 @@ EXTRA = (
 
 GROUPS = {
     "lint": LINT,
-    "test": (INTEGRATION, SANITY_SHIPPED, *SHORT, UNITS),
-    "ci": (*LEVELS, *THOROUGH, *SHORT, *LINT, UNITS),
+    "test": (INTEGRATION, SANITY_SHIPPED, *SHORT, UNITS, BED_UNITS),
+    "ci": (*LEVELS, *THOROUGH, *SHORT, *LINT, UNITS, BED_UNITS),
 }
 STEPS = {step.name: step for step in (*GROUPS["ci"], SANITY_SHIPPED, *EXTRA)}
+
+
+def in_turn(day: datetime.date) -> Step:
+    """The level that runs whole on this day, so that each does now and then, changed or not."""
+    levels = [step for step in LEVELS if step.parts]
+    return levels[day.toordinal() % len(levels)]

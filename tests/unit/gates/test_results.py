@@ -1,0 +1,171 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A part that has passed runs again as soon as a byte of what it depends on has changed."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.gates.dependencies import RESULTS, Repository
+from tests.gates.place import Place
+from tests.gates.results import Results
+from tests.gates.runner import Command, Step, run
+from tests.gates.steps import LEVELS, in_turn
+
+FILES = {
+    "tests/integration/test_toy.py": 'runner.play("enable_toy")\n',
+    "playbooks/enable_toy.yml": "- hosts: all\n  roles: [hardware.enablement.toy]\n",
+    "roles/toy/tasks/main.yml": "- hardware.enablement.toy_apply:\n    recipe: toy\n",
+    "plugins/modules/toy_apply.py": "",
+    "recipes/toy/recipe.yml": "name: toy\n",
+    "recipes/toy/driver/daemonset.yaml.j2": "kind: DaemonSet\n",
+    "requirements.txt": "jinja2\n",
+    "roles/other/tasks/main.yml": "[]\n",
+    "README.md": "A toy.\n",
+}
+TOY = "tests/integration/test_toy.py"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "repository"
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    git = ["git", "-c", "user.name=nobody", "-c", "user.email=nobody@localhost"]
+    (folder / RESULTS).parent.mkdir(parents=True)
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "A toy"]):
+        subprocess.run([*git, *arguments], cwd=folder, check=True)
+    return folder
+
+
+def results(folder: Path) -> Results:
+    return Results(Repository(folder, Path(sys.prefix) / "collections"))
+
+
+def toys(repository: Repository) -> dict[str, set[str]]:
+    return {TOY: repository.closure([TOY])}
+
+
+def played(folder: Path, tmp_path: Path, *, reuse: bool = True, code: str = "") -> list[str]:
+    """The parts that ran in a run with one step, which remembers and reuses what has passed."""
+    ran: list[str] = []
+
+    def commands(place: Place) -> Iterator[Command]:
+        ran.extend(place.parts)
+        yield Command([sys.executable, "-c", code])
+
+    place = Place(build=tmp_path / "build", cache=tmp_path / "cache")
+    step = Step("toys", "toys", commands, parts=toys)
+    run([step], place, slots=1, results=results(folder), reuse=lambda _step: reuse)
+    return ran
+
+
+@pytest.mark.parametrize("file", [*FILES])
+def test_a_byte_of_any_dependency_brings_it_back(folder: Path, tmp_path: Path, file: str) -> None:
+    assert played(folder, tmp_path) == [TOY]
+    assert played(folder, tmp_path) == []
+    (folder / file).write_text(f"{FILES[file]} ")
+    unrelated = file in ("roles/other/tasks/main.yml", "README.md")
+    assert played(folder, tmp_path) == ([] if unrelated else [TOY])
+
+
+def test_a_file_that_is_new_brings_it_back_where_it_belongs(folder: Path, tmp_path: Path) -> None:
+    played(folder, tmp_path)
+    (folder / "recipes/toy/driver/service.yaml.j2").write_text("kind: Service\n")
+    assert played(folder, tmp_path) == [TOY]
+
+
+def test_what_failed_is_not_written_down(folder: Path, tmp_path: Path) -> None:
+    assert played(folder, tmp_path, code="raise SystemExit(1)") == [TOY]
+    assert played(folder, tmp_path) == [TOY]
+
+
+def test_whoever_reuses_nothing_runs_everything(folder: Path, tmp_path: Path) -> None:
+    played(folder, tmp_path)
+    assert played(folder, tmp_path, reuse=False) == [TOY]
+
+
+def test_what_changes_during_a_run_is_not_written_down(folder: Path, tmp_path: Path) -> None:
+    changes = f"import pathlib; pathlib.Path({str(folder / TOY)!r}).write_text('changed')"
+    assert played(folder, tmp_path, code=f"import time; time.sleep(0.1); {changes}") == [TOY]
+    assert played(folder, tmp_path) == [TOY]
+
+
+def test_the_file_names_the_run_and_forgets_what_is_gone(folder: Path) -> None:
+    now = results(folder)
+    parts = {TOY: now.part(now.repository.closure([TOY]))}
+    now.record("toys", {**parts, "gone": now.part(["README.md"])}, [TOY, "gone"])
+    now.record("others", {"all": now.part(["README.md"])}, ["all"])
+    now.record("toys", parts, [])
+    written = json.loads((folder / RESULTS).read_text())
+    assert list(written["toys"]) == [TOY]
+    assert list(written) == ["others", "toys"]
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    today = datetime.datetime.now(tz=datetime.timezone.utc).date()
+    assert written["toys"][TOY]["run"] == f"{today} {commit}"
+
+
+def test_files_of_tests_pass_one_by_one(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = "tests/integration/test_other.py"
+    (folder / other).write_text("")
+    report = tmp_path / "report.xml"
+    case = '<testcase classname="tests.integration.test_{}" name="t">{}</testcase>'
+    cases = case.format("toy", "") + case.format("other", '<failure message="no"/>')
+    text = f'<testsuite tests="2" failures="1" errors="0" skipped="0">{cases}</testsuite>'
+    code = (
+        f"import pathlib; pathlib.Path({str(report)!r}).write_text({text!r}); raise SystemExit(1)"
+    )
+    ran: list[str] = []
+
+    def commands(place: Place) -> Iterator[Command]:
+        ran.extend(place.parts)
+        yield Command([sys.executable, "-c", code], junit=report)
+
+    def parts(repository: Repository) -> dict[str, set[str]]:
+        return {name: repository.closure([name]) for name in (TOY, other)}
+
+    step = Step("toys", "toys", commands, parts=parts)
+    place = Place(build=tmp_path / "build", cache=tmp_path / "cache")
+    for _again in range(2):
+        run([step], place, slots=1, results=results(folder), reuse=lambda _step: True)
+    assert ran == [other, TOY, other]
+    assert "1 of 2 unchanged since they passed: " in capsys.readouterr().out
+
+
+def test_a_level_in_turn_for_each_day() -> None:
+    days = [datetime.date(2026, 1, 1) + datetime.timedelta(days=number) for number in range(12)]
+    turns = [in_turn(day) for day in days]
+    assert set(map(id, turns)) == {id(step) for step in LEVELS if step.parts}
+    assert all(turns.count(step) == 2 for step in turns)
+
+
+def test_a_step_without_parts_runs_always(tmp_path: Path, folder: Path) -> None:
+    ran: list[int] = []
+
+    def commands(_place: Place) -> Iterator[Command]:
+        ran.append(1)
+        yield from ()
+
+    step = replace(Step("units", "units", commands), parts=None)
+    place = Place(build=tmp_path / "build", cache=tmp_path / "cache")
+    for _again in range(2):
+        assert run([step], place, slots=1, results=results(folder), reuse=lambda _step: True)
+    assert len(ran) == 2
