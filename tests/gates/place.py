@@ -82,6 +82,11 @@ class Place:
         return self.scratch / "ansible_collections" / "hardware" / "enablement"
 
     @property
+    def cluster_cpu(self) -> Path:
+        """What the step's clusters have cost: a row of JSON for each daemon that was stopped."""
+        return self.scratch / "cluster-cpu.jsonl"
+
+    @property
     def dependencies(self) -> Path:
         """For each part of the step, the files that its result depends on, as JSON."""
         return self.scratch / "dependencies.json"
@@ -112,6 +117,7 @@ class Place:
         env["ANSIBLE_HOME"] = str(self.scratch / "ansible-home")
         env["ANSIBLE_CONFIG"] = str(REPO / "ansible.cfg")
         env["PYTHONUNBUFFERED"] = "1"
+        env["HE_CLUSTER_CPU"] = str(self.cluster_cpu)
         if self.parts:
             env["HE_DEPENDENCIES"] = str(self.dependencies)
         return env

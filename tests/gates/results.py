@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.gates.dependencies import RESULTS, Repository
+from tests.gates.place import Place
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,39 @@ class Part:
 
     files: frozenset[str]
     digest: str
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a step's parts before it runs; by the name of those that passed, the run."""
+
+    parts: Mapping[str, Part]
+    passed: Mapping[str, str]
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The parts that have to run."""
+        return tuple(sorted(set(self.parts) - set(self.passed)))
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing of the step has to run."""
+        return bool(self.parts) and not self.left
+
+    @property
+    def remark(self) -> str:
+        """What of the step does not run, and why not."""
+        if not self.passed:
+            return ""
+        runs = ", ".join(sorted(set(self.passed.values())))
+        return f"{len(self.passed)} of {len(self.parts)} unchanged since they passed: {runs}"
+
+    def write(self, place: Place) -> None:
+        """Write down what the parts depend on, for tests to look whether that is all."""
+        if self.parts:
+            place.dependencies.parent.mkdir(parents=True, exist_ok=True)
+            files = {name: sorted(part.files) for name, part in self.parts.items()}
+            place.dependencies.write_text(json.dumps(files))
 
 
 class Results:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
@@ -20,11 +20,13 @@ from typing import IO
 
 from tests.gates.dependencies import Repository
 from tests.gates.place import REPO, Place
-from tests.gates.results import Part, Results
+from tests.gates.results import Known, Results
+from tests.gates.summary import Outcome, report, tell
 
 HEARTBEAT_S = 60
-TAIL_LINES = 80
 REASON_CHARACTERS = 700
+# pytest's exit code where all tests have run and some have failed.
+TESTS_FAILED = 1
 
 
 class StepError(Exception):
@@ -71,27 +73,6 @@ class Step:
     parts: Callable[[Repository], Mapping[str, Iterable[str]]] | None = None
 
 
-@dataclass
-class Outcome:
-    """Counts of one step; a step without a test report counts as one test.
-
-    `cpu_seconds`: user and system time of all its processes, which other steps beside it disturb
-    less. `failures`: a line for each failed test, its name and what it said. `files`: whether all
-    tests of a file passed. `reused`: what did not run, as it had passed before.
-    """
-
-    step: Step
-    passed: int = 0
-    failed: int = 0
-    skipped: int = 0
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    remark: str = ""
-    failures: list[str] = field(default_factory=list)
-    files: dict[str, bool] = field(default_factory=dict)
-    reused: str = ""
-
-
 def run(
     steps: Sequence[Step],
     place: Place,
@@ -135,67 +116,41 @@ def run(
             for future in ended:
                 step = running.pop(future)
                 error = future.exception()
-                outcome = Outcome(step, failed=1, remark=repr(error)) if error else future.result()
+                outcome = (
+                    Outcome(step.name, failed=1, remark=repr(error)) if error else future.result()
+                )
                 outcome.reused = known[step.name].remark
                 outcomes[step.name] = outcome
                 if results and known[step.name].parts:
-                    passed = known[step.name].passed_in(outcome)
+                    passed = _passed(known[step.name], outcome)
                     results.record(step.name, known[step.name].parts, passed)
-                _tell(outcome, None if verbose else _log(step, place))
-    _report(list(outcomes.values()), time.monotonic() - started)
+                tell(outcome, None if verbose else _log(step, place))
+    report(list(outcomes.values()), time.monotonic() - started)
     return all(outcome.failed == 0 for outcome in outcomes.values()) and any(
         o.passed for o in outcomes.values()
     )
 
 
 def _not_run(step: Step, lacking: str) -> Outcome:
-    return Outcome(step, skipped=1, remark=f"skipped: {lacking}") if lacking else Outcome(step)
+    return (
+        Outcome(step.name, skipped=1, remark=f"skipped: {lacking}")
+        if lacking
+        else Outcome(step.name)
+    )
 
 
-@dataclass(frozen=True)
-class _Known:
-    """What is known of a step's parts before it runs; by the name of those that passed, the run."""
-
-    parts: Mapping[str, Part]
-    passed: Mapping[str, str]
-
-    @property
-    def left(self) -> tuple[str, ...]:
-        """The parts that have to run."""
-        return tuple(sorted(set(self.parts) - set(self.passed)))
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing of the step has to run."""
-        return bool(self.parts) and not self.left
-
-    @property
-    def remark(self) -> str:
-        """What of the step does not run, and why not."""
-        if not self.passed:
-            return ""
-        runs = ", ".join(sorted(set(self.passed.values())))
-        return f"{len(self.passed)} of {len(self.parts)} unchanged since they passed: {runs}"
-
-    def write(self, place: Place) -> None:
-        """Write down what the parts depend on, for tests to look whether that is all."""
-        if self.parts:
-            place.dependencies.parent.mkdir(parents=True, exist_ok=True)
-            files = {name: sorted(part.files) for name, part in self.parts.items()}
-            place.dependencies.write_text(json.dumps(files))
-
-    def passed_in(self, outcome: Outcome) -> list[str]:
-        """The parts that have passed now: file by file where tests were counted."""
-        if outcome.files:
-            return [name for name in self.left if outcome.files.get(name)]
-        return [] if outcome.failed else list(self.left)
+def _passed(known: Known, outcome: Outcome) -> list[str]:
+    """The parts that have passed now: file by file where tests were counted."""
+    if outcome.files:
+        return [name for name in known.left if outcome.files.get(name)]
+    return [] if outcome.failed else list(known.left)
 
 
-def _known_of(step: Step, results: Results | None, *, reuse: bool) -> _Known:
+def _known_of(step: Step, results: Results | None, *, reuse: bool) -> Known:
     if not results or not step.parts:
-        return _Known({}, {})
+        return Known({}, {})
     parts = {name: results.part(files) for name, files in step.parts(results.repository).items()}
-    return _Known(parts, results.passed(step.name, parts) if reuse else {})
+    return Known(parts, results.passed(step.name, parts) if reuse else {})
 
 
 def _log(step: Step, place: Place) -> Path:
@@ -203,16 +158,28 @@ def _log(step: Step, place: Place) -> Path:
 
 
 def _run_step(step: Step, place: Place, *, verbose: bool) -> Outcome:
-    outcome = Outcome(step)
+    outcome = Outcome(step.name)
     started = time.monotonic()
+    place.scratch.mkdir(parents=True, exist_ok=True)
+    place.cluster_cpu.unlink(missing_ok=True)
     with _log(step, place).open("w") as log:
         outcome.remark = _run_commands(step, place, outcome, None if verbose else log)
     outcome.seconds = time.monotonic() - started
+    outcome.clusters = _cost_of_clusters(place)
     if outcome.remark:
         outcome.failed = max(outcome.failed, 1)
     else:
         outcome.passed = outcome.passed or 1
     return outcome
+
+
+def _cost_of_clusters(place: Place) -> Counter[str]:
+    found: Counter[str] = Counter()
+    if place.cluster_cpu.is_file():
+        for line in place.cluster_cpu.read_text().splitlines():
+            row = json.loads(line)
+            found[row["program"]] += row["seconds"]
+    return found
 
 
 def _run_commands(step: Step, place: Place, outcome: Outcome, log: IO[str] | None) -> str:
@@ -222,6 +189,9 @@ def _run_commands(step: Step, place: Place, outcome: Outcome, log: IO[str] | Non
             code, cpu_seconds = _execute(command, place, log)
             outcome.cpu_seconds += cpu_seconds
             counted = _count(command.junit, outcome)
+            if code not in (0, TESTS_FAILED):
+                # It was broken off: of no file it is known that all tests have run.
+                outcome.files.clear()
             if code:
                 program = Path(command.argv[0]).name
                 return f"{program} ended with exit code {code}"
@@ -283,34 +253,3 @@ def _failures(suite: ET.Element) -> Iterator[str]:
             if (found := case.find(kind)) is not None:
                 reason = " ".join(found.get("message", "").split())[:REASON_CHARACTERS]
                 yield f"{case.get('classname')}::{case.get('name')}: {reason}"
-
-
-def _tell(outcome: Outcome, log: Path | None) -> None:
-    """How a step ended, with the end of its log if it failed."""
-    name, seconds = outcome.step.name, f"{outcome.seconds:.1f} s"
-    if not outcome.failed:
-        print(f"    {name}: ok, {seconds}", flush=True)
-        return
-    if log:
-        for line in log.read_text(errors="replace").splitlines()[-TAIL_LINES:]:
-            print(f"    | {line}")
-        print(f"    the whole output: {log}")
-    print(f"    {name}: FAILED after {seconds}: {outcome.remark}", flush=True)
-
-
-def _report(outcomes: Sequence[Outcome], seconds: float) -> None:
-    print(f"\n{'step':<22} {'seconds':>8} {'CPU s':>8} {'passed':>7} {'failed':>7} {'skipped':>8}")
-    for outcome in outcomes:
-        times = f"{outcome.seconds:>8.1f} {outcome.cpu_seconds:>8.1f}"
-        counts = f"{outcome.passed:>7} {outcome.failed:>7} {outcome.skipped:>8}"
-        remarks = "; ".join(filter(None, (outcome.remark, outcome.reused)))
-        print(f"{outcome.step.name:<22} {times} {counts}  {remarks}".rstrip())
-    print(f"{'all':<22} {seconds:>8.1f} {sum(each.cpu_seconds for each in outcomes):>8.1f}\n")
-    # After the table: who sees only the end of a long output sees which tests failed.
-    for failure in (failure for outcome in outcomes for failure in outcome.failures):
-        print(f"failed: {failure}")
-    passed, failed, skipped = (
-        sum(getattr(o, name) for o in outcomes) for name in ("passed", "failed", "skipped")
-    )
-    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
-    sys.stdout.flush()

@@ -121,8 +121,9 @@ def test_the_file_names_the_run_and_forgets_what_is_gone(folder: Path) -> None:
     assert written["toys"][TOY]["run"] == f"{today} {commit}"
 
 
-def test_files_of_tests_pass_one_by_one(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("code", "passes"), [(1, True), (2, False)])
+def test_files_of_tests_pass_one_by_one_unless_the_run_was_broken_off(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], code: int, *, passes: bool
 ) -> None:
     other = "tests/integration/test_other.py"
     (folder / other).write_text("")
@@ -130,14 +131,12 @@ def test_files_of_tests_pass_one_by_one(
     case = '<testcase classname="tests.integration.test_{}" name="t">{}</testcase>'
     cases = case.format("toy", "") + case.format("other", '<failure message="no"/>')
     text = f'<testsuite tests="2" failures="1" errors="0" skipped="0">{cases}</testsuite>'
-    code = (
-        f"import pathlib; pathlib.Path({str(report)!r}).write_text({text!r}); raise SystemExit(1)"
-    )
+    writes = f"import pathlib; pathlib.Path({str(report)!r}).write_text({text!r})"
     ran: list[str] = []
 
     def commands(place: Place) -> Iterator[Command]:
         ran.extend(place.parts)
-        yield Command([sys.executable, "-c", code], junit=report)
+        yield Command([sys.executable, "-c", f"{writes}; raise SystemExit({code})"], junit=report)
 
     def parts(repository: Repository) -> dict[str, set[str]]:
         return {name: repository.closure([name]) for name in (TOY, other)}
@@ -146,8 +145,8 @@ def test_files_of_tests_pass_one_by_one(
     place = Place(build=tmp_path / "build", cache=tmp_path / "cache")
     for _again in range(2):
         run([step], place, slots=1, results=results(folder), reuse=lambda _step: True)
-    assert ran == [other, TOY, other]
-    assert "1 of 2 unchanged since they passed: " in capsys.readouterr().out
+    assert ran == [other, TOY, other, *([] if passes else [TOY])]
+    assert ("1 of 2 unchanged since they passed: " in capsys.readouterr().out) == passes
 
 
 def test_a_level_in_turn_for_each_day() -> None:

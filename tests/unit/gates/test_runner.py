@@ -119,7 +119,18 @@ def test_what_cannot_run_here_is_in_the_table_with_its_reason(
     assert run([absent, step("other", "")], place, slots=2)
     printed = capsys.readouterr().out.splitlines()
     (row,) = (line for line in printed if line.startswith("nodes"))
-    assert row.split()[1:] == ["0.0", "0.0", "0", "0", "1", "skipped:", "it", "needs", "root"]
+    assert row.split()[1:] == [
+        "0.0",
+        "0.0",
+        "0.0",
+        "0",
+        "0",
+        "1",
+        "skipped:",
+        "it",
+        "needs",
+        "root",
+    ]
     assert printed[-1] == "1 passed, 0 failed, 1 skipped"
 
 
