@@ -10,7 +10,7 @@ CLUSTER ?= demo
 VENV_PYTHON := .venv/bin/python
 GATES := $(VENV_PYTHON) -m tests.gates
 LINT_STEPS := mypy ruff complexity layers yamllint changelog
-TEST_STEPS := units ansible-units sanity sanity-shipped antsibull-nox docs-lint galaxy-importer execution-environment docs-site integration molecule
+TEST_STEPS := units bed-units ansible-units sanity sanity-shipped antsibull-nox docs-lint galaxy-importer execution-environment docs-site integration molecule
 
 .DEFAULT_GOAL := help
 .PHONY: help venv venv-upgrade api-types demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-numa e2e-kubelet e2e-builds e2e-rmd test-scale bench mutations coverage reference build release clean \
@@ -28,7 +28,7 @@ demo: venv ## a local control plane with simulated GPU nodes, enabled end to end
 test: venv ## all tests but the slow levels below (e2e-*); ends with a line "N passed, N failed"
 	@$(GATES) test
 
-ci: venv ## lint, test and all levels e2e-*, beside each other as far as this machine allows; what .ci/run does
+ci: venv ## lint, test and of all levels e2e-* what has changed since it passed (CI_ALL=1: all); what .ci/run does
 	@$(GATES) ci
 
 lint: venv ## style, types, layers; quick

@@ -92,7 +92,7 @@ def run(
     started = time.monotonic()
     lacking = {step.name: step.lacking() for step in steps}
     outcomes = {step.name: _not_run(step, lacking[step.name]) for step in steps}
-    known = {step.name: _known_of(step, results, reuse=reuse(step)) for step in steps}
+    known = {step.name: known_of(step, results, reuse=reuse(step)) for step in steps}
     for step in steps:
         outcomes[step.name].reused = known[step.name].remark
     waiting = [step for step in steps if not lacking[step.name] and not known[step.name].whole]
@@ -146,7 +146,8 @@ def _passed(known: Known, outcome: Outcome) -> list[str]:
     return [] if outcome.failed else list(known.left)
 
 
-def _known_of(step: Step, results: Results | None, *, reuse: bool) -> Known:
+def known_of(step: Step, results: Results | None, *, reuse: bool = True) -> Known:
+    """What is known of a step before it runs; without reuse nothing of it counts as passed."""
     if not results or not step.parts:
         return Known({}, {})
     parts = {name: results.part(files) for name, files in step.parts(results.repository).items()}
