@@ -39,30 +39,16 @@ _NAMED = 5
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """rmd_workload. Raises EnablementError with the nodes' results where one of them is not as it
     should be."""
-    present, absent = _wanted(params)
+    job = _wanted(params)
     client = connect(params)
     nodes = select_nodes(client, params) or []
     settings = WriteSettings.of(params, check_mode=context.check_mode)
     with open_fleet(client, params, nodes) as fleet:
         runs = node_runs(client, fleet, nodes, settings, context)
-        each(runs, lambda run: run.observe(required=bool(present)), settings)
-        for run_of_node in runs:
-            run_of_node.decide(NodeJob(present, absent))
-        execute(runs, settings)
-        kept = [each_run for each_run in runs if not (each_run.failed or each_run.has_work)]
-        each(kept, NodeRun.prove_kept, settings)
+        _converge(runs, job, settings)
         requests = fleet.requests
-    reports = [each_run.report for each_run in runs]
-    result: Obj = {
-        "changed": any(report.changed for report in reports),
-        "nodes": [report.describe() for report in reports],
-        "requests": requests,
-    }
-    warnings = [f"node {report.node}: {text}" for report in reports for text in report.warnings]
-    if warnings:
-        result["warnings"] = warnings
-    changed = [report for report in reports if report.changed]
-    result |= context.show([make_diff(f"node {each.node}", *each.lines()) for each in changed])
+    reports = [run_of_node.report for run_of_node in runs]
+    result = _result(reports, requests, context)
     error = summary([report for report in reports if report.error], reports, settings)
     if error is not None:
         error.result = result
@@ -75,6 +61,32 @@ def parse_workload(values: Mapping[str, Any]) -> Workload:
     said: Obj = {name: kind(**values[name]) for name, kind in PARTS.items() if values.get(name)}
     said |= {name: values[name] for name in TEXTS if values.get(name)}
     return Workload(values["uuid"], parse_cores(values.get("core_ids") or []), **said)
+
+
+def _converge(runs: Sequence[NodeRun], job: NodeJob, settings: WriteSettings) -> None:
+    """See what runs on the nodes, send what differs, and prove what needs nothing to be sent."""
+    each(runs, lambda run: run.observe(required=bool(job.present)), settings)
+    for run_of_node in runs:
+        run_of_node.decide(job)
+    execute(runs, settings)
+    kept = [run_of_node for run_of_node in runs if not (run_of_node.failed or run_of_node.has_work)]
+    each(kept, NodeRun.prove_kept, settings)
+
+
+def _result(reports: Sequence[NodeReport], requests: Mapping[str, int], context: RunContext) -> Obj:
+    """What the task returns, whether it fails or not."""
+    result: Obj = {
+        "changed": any(report.changed for report in reports),
+        "nodes": [report.describe() for report in reports],
+        "requests": requests,
+    }
+    warnings = [f"node {report.node}: {text}" for report in reports for text in report.warnings]
+    if warnings:
+        result["warnings"] = warnings
+    changed = [report for report in reports if report.changed]
+    return result | context.show(
+        [make_diff(f"node {report.node}", *report.lines()) for report in changed]
+    )
 
 
 def summary(
@@ -114,32 +126,51 @@ def _fate(
     return ""
 
 
-def _wanted(params: Mapping[str, Any]) -> tuple[tuple[Workload, ...], tuple[str, ...]]:
-    """(what should run, uuids that should not); raises InvalidInput for what is taken on no
-    machine."""
-    listed = params.get("workloads")
-    alone = {name: params[name] for name in _OWN if params.get(name) is not None}
-    if (listed is None) != ("uuid" in alone) or (listed is not None and alone):
-        why, todo = (
-            "there is either one workload or a list of them",
-            "give uuid and its options, or workloads",
-        )
-        raise InvalidInput("Cannot tell which workloads are meant", why=why, todo=todo)
+def _wanted(params: Mapping[str, Any]) -> NodeJob:
+    """The workloads that should run on each node, or that should not. Raises InvalidInput for what
+    is taken on no machine."""
+    entries = _entries(params)
     if params.get("nodes") is None and not params.get("node_selector"):
         raise InvalidInput(
             "Cannot tell which nodes are meant",
             why="none are named",
             todo="give nodes or node_selector",
         )
-    entries: Sequence[Mapping[str, Any]] = [alone] if listed is None else listed
-    uuids = [str(entry["uuid"]) for entry in entries]
+    uuids = tuple(str(entry["uuid"]) for entry in entries)
+    _refuse_doubles(uuids)
+    if params["state"] == "absent":
+        return NodeJob(absent=uuids)
+    present = tuple(parse_workload(entry) for entry in entries)
+    _refuse_senseless(present)
+    return NodeJob(present)
+
+
+def _entries(params: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The workloads as they are given: one alone, or a list. Raises InvalidInput for both or
+    neither."""
+    listed: Optional[Sequence[Mapping[str, Any]]] = params.get("workloads")
+    alone = {name: params[name] for name in _OWN if params.get(name) is not None}
+    if listed is None and "uuid" in alone:
+        return [alone]
+    if listed is not None and not alone:
+        return listed
+    raise InvalidInput(
+        "Cannot tell which workloads are meant",
+        why="there is either one workload or a list of them",
+        todo="give uuid and its options, or workloads",
+    )
+
+
+def _refuse_doubles(uuids: Sequence[str]) -> None:
+    """Raises InvalidInput where a uuid is given more than once."""
     if doubles := sorted({uuid for uuid in uuids if uuids.count(uuid) > 1}):
         raise InvalidInput(
             "Cannot ask for a workload twice", why=f"{', '.join(doubles)} is there more than once"
         )
-    if params["state"] == "absent":
-        return (), tuple(uuids)
-    present = tuple(parse_workload(entry) for entry in entries)
+
+
+def _refuse_senseless(present: Sequence[Workload]) -> None:
+    """Raises InvalidInput for the first workload that neither RMD nor the kernel would take."""
     for workload in present:
         others = [other for other in present if other is not workload]
         found = senseless(workload, others)
@@ -148,4 +179,3 @@ def _wanted(params: Mapping[str, Any]) -> tuple[tuple[Workload, ...], tuple[str,
             raise InvalidInput(
                 f"Cannot ask for workload {workload.uuid}", why=why, todo=found[0].todo
             )
-    return present, ()

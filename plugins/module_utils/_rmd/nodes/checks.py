@@ -13,7 +13,7 @@ from typing import Union
 
 from ..rmd_errors import Refusal
 from ..workloads import RunningWorkload, Workload
-from .actions import Action, Delete, Post, Replace, changes, removed_by, uuid_of
+from .actions import Action, Delete, Post, Replace, changes, posted_by, removed_by, uuid_of
 from .agents import Report
 from .node_machine import Machine
 from .node_writer import NodeWriter
@@ -25,7 +25,7 @@ def machine_for(
 ) -> Machine:
     """What the rules need to know for these actions; asks the writer for no more than that.
     may_write: as the writer takes it."""
-    adding = [action.workload for action in actions if isinstance(action, (Post, Replace))]
+    adding = posted_by(actions)
     if not adding:
         return Machine(dialect=writer.dialect)
     return writer.machine(

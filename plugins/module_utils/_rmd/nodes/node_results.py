@@ -13,7 +13,7 @@ from ..._json import Obj
 from ..._nodes.cpuset import to_ranges
 from ..rmd_errors import RmdError
 from ..workloads import RunningWorkload, Workload, in_one_line
-from .actions import Action, Delete, Post, Release, Replace, changes, uuid_of
+from .actions import Action, Delete, Release, Replace, changes, posted_by, uuid_of
 from .node_machine import Dialect
 from .node_snapshot import NodeSnapshot
 
@@ -61,6 +61,11 @@ class WriteSettings:
     lock_wait_s: float = 75.0
     check_mode: bool = False
 
+    @property
+    def all_or_nothing(self) -> bool:
+        """Whether one node's failure is everybody's."""
+        return self.on_partial_failure != KEEP
+
     @classmethod
     def of(cls, params: Mapping[str, Any], *, check_mode: bool) -> WriteSettings:
         """By the options that modules which write have in common."""
@@ -102,20 +107,9 @@ class NodeReport:
         """The workloads that change, or would, before and after; without those that failed."""
         failed = {write.uuid for write in self.writes if write.problem}
         broken = self.before.broken if self.before is not None else {}
-        before: list[str] = []
-        after: list[str] = []
-        for action in changes(self.actions):
-            if uuid_of(action) in failed:
-                continue
-            if isinstance(action, (Delete, Replace)):
-                why = broken.get(action.old.id, "") if isinstance(action, Replace) else ""
-                before.append(in_one_line(action.old.workload) + (f" ({why})" if why else ""))
-            if isinstance(action, (Post, Replace)):
-                after.append(in_one_line(action.workload))
-            if isinstance(action, Release):
-                cores = to_ranges(action.cores)
-                before.append(f"core {cores} in a group of workloads, and no workload's")
-        return sorted(before), sorted(after)
+        done = [action for action in changes(self.actions) if uuid_of(action) not in failed]
+        before = [text for action in done if (text := _before(action, broken))]
+        return sorted(before), sorted(in_one_line(workload) for workload in posted_by(done))
 
     def describe(self) -> Obj:
         """As a task's result shows it."""
@@ -136,6 +130,19 @@ class NodeReport:
         if self.warnings:
             shown["warnings"] = list(self.warnings)
         return shown
+
+
+def _before(action: Action, broken: Mapping[str, str]) -> str:
+    """What an action changes, in a line; "" for what was not there. broken: why by id, as of a
+    snapshot."""
+    if isinstance(action, Delete):
+        return in_one_line(action.old.workload)
+    if isinstance(action, Replace):
+        why = broken.get(action.old.id)
+        return in_one_line(action.old.workload) + (f" ({why})" if why else "")
+    if isinstance(action, Release):
+        return f"core {to_ranges(action.cores)} in a group of workloads, and no workload's"
+    return ""
 
 
 def describe_snapshot(snapshot: NodeSnapshot) -> list[Obj]:

@@ -37,6 +37,11 @@ class NodeSnapshot:
     strays: tuple[int, ...] = ()
     is_declared: bool = False
 
+    @property
+    def is_in_force(self) -> bool:
+        """Whether the kernel does all that RMD says, and nothing else."""
+        return not (self.broken or self.strays)
+
     def differs(self, workload: str) -> str:
         """In what the kernel differs from a workload, by its id; "" for nothing."""
         return self.broken.get(workload, "") or self.disturbed.get(workload, "")

@@ -16,7 +16,7 @@ from typing import Optional
 
 from ..._cluster.api_objects.labels import DOMAIN
 from ..._json import Obj
-from ..nodes.actions import Action, Post, Replace, removed_by
+from ..nodes.actions import Action, posted_by, removed_by
 from ..nodes.node_machine import Dialect
 from ..nodes.node_results import WITHHELD, NodeReport, WorkloadWrite
 from ..nodes.node_snapshot import NodeSnapshot
@@ -103,9 +103,7 @@ class View:
     @property
     def added(self) -> frozenset[str]:
         """The uuids that are posted."""
-        return frozenset(
-            action.workload.uuid for action in self.actions if isinstance(action, (Post, Replace))
-        )
+        return frozenset(workload.uuid for workload in posted_by(self.actions))
 
     @property
     def expected(self) -> Optional[tuple[RunningWorkload, ...]]:
@@ -113,8 +111,8 @@ class View:
         if self.snapshot is None:
             return None
         removed = {old.id for old in removed_by(self.actions)}
-        added = [action.workload for action in self.actions if isinstance(action, (Post, Replace))]
         kept = [found for found in self.snapshot.running if found.id not in removed]
+        added = posted_by(self.actions)
         return (*kept, *(RunningWorkload("", "", "", "", workload, {}) for workload in added))
 
     def problem_of(self, uuid: str) -> str:
