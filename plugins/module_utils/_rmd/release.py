@@ -22,7 +22,8 @@ from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .node_backends import open_fleet
 from .nodes.execute import each, execute, node_runs
-from .nodes.node_results import KEEP, NodeJob, WriteSettings
+from .nodes.node_results import KEEP, NodeJob, NodeReport, WriteSettings
+from .nodes.node_run import NodeRun
 from .objects import capacity, object_store
 from .objects.node_state import is_ours
 from .objects.operator_names import CONFIG, FINALIZER, NODE_STATE, WORKLOAD
@@ -139,28 +140,33 @@ def _free(
     """Take all workloads off all nodes that answer; (node -> uuids that went, why others did not)."""
     if not params["free"]:
         return {}, []
+    settings = WriteSettings(
+        on_partial_failure=KEEP, parallel=params["parallel"], check_mode=context.check_mode
+    )
     try:
         with open_fleet(client, params, None) as fleet:
-            settings = WriteSettings(
-                on_partial_failure=KEEP, parallel=params["parallel"], check_mode=context.check_mode
-            )
             runs = node_runs(client, fleet, fleet.writers, settings, context)
-            each(runs, lambda run: run.observe(required=False), settings)
-            for run in runs:
-                there = run.snapshot.running if run.snapshot else ()
-                run.decide(NodeJob(absent=[found.uuid for found in there if found.uuid]))
-            execute([run for run in runs if run.job.absent], settings)
+            _remove_all(runs, settings)
     except EnablementError as error:
         return {}, [str(error)]
     reports = [run.report for run in runs]
     problems = [str(report.error) for report in reports if report.error]
-    freed = {
-        report.node: [
-            write.uuid for write in report.writes if write.action == "delete" and not write.problem
-        ]
-        for report in reports
-    }
+    freed = {report.node: _removed(report) for report in reports}
     return {node: uuids for node, uuids in freed.items() if uuids}, problems
+
+
+def _remove_all(runs: Sequence[NodeRun], settings: WriteSettings) -> None:
+    """Whatever runs on these nodes, whoever made it."""
+    each(runs, lambda run: run.observe(required=False), settings)
+    for run in runs:
+        there = run.snapshot.running if run.snapshot else ()
+        run.decide(NodeJob(absent=[found.uuid for found in there if found.uuid]))
+    execute([run for run in runs if run.job.absent], settings)
+
+
+def _removed(report: NodeReport) -> list[str]:
+    """The uuids that went."""
+    return [write.uuid for write in report.writes if write.action == "delete" and not write.problem]
 
 
 def _title(metadata: Mapping[str, Any]) -> str:

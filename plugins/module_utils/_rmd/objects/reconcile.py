@@ -101,9 +101,9 @@ class Reconciliation:
                 view.node,
                 self.declared,
                 self.targets,
-                snapshot.running,
-                cores,
-                view.owned,
+                running=snapshot.running,
+                cores=cores,
+                owned=view.owned,
                 is_fresh=view.has_booted,
             )
             run.decide(view.wanted)
@@ -150,33 +150,32 @@ class Reconciliation:
     def offer(self) -> dict[str, int | None]:
         """Publish the cache ways that nodes offer to pods; returns those that are, or would be,
         changed."""
-        of_pods = {entry.name for entry in self.declared if entry.pod is not None}
-        dry = self._settings.check_mode
-        offers = {
-            view.node: ways
-            for view in self.seen
-            if (ways := _offered(view, of_pods, dry=dry)) is not None
-        }
-        # Only where we have published it is withdrawn, and not because a daemon starts anew just
-        # now.
-        lost = [
-            view.node
-            for view in self.seen
-            if view.node not in self._fleet.writers and node_state.is_ours(view.state)
-        ]
-        wanted: dict[str, int | None] = {**offers, **dict.fromkeys(lost)}
-        patches = {
-            node: capacity.patch(self._snapshot.nodes[node], ways) for node, ways in wanted.items()
-        }
+        wanted = self._wanted_offers()
+        nodes = self._snapshot.nodes
+        patches = {node: capacity.patch(nodes[node], ways) for node, ways in wanted.items()}
         needed = {node: patch for node, patch in patches.items() if patch is not None}
-        if not dry:
+        if not self._settings.check_mode:
             batch.merge_statuses(
                 self._client,
                 object_store.NODE,
-                [(self._snapshot.nodes[node], body) for node, body in needed.items()],
+                [(nodes[node], body) for node, body in needed.items()],
             )
         self.changed |= bool(needed)
         return {node: wanted[node] for node in needed}
+
+    def _wanted_offers(self) -> dict[str, int | None]:
+        """Node -> the ways that it should offer, None for no more. One of which that is not known
+        keeps what it offers."""
+        of_pods = {entry.name for entry in self.declared if entry.pod is not None}
+        wanted: dict[str, int | None] = {}
+        for view in self.seen:
+            ways = _offered(view, of_pods, dry=self._settings.check_mode)
+            # Only where we have published it is withdrawn, and not because a daemon starts anew
+            # just now.
+            is_lost = view.node not in self._fleet.writers and node_state.is_ours(view.state)
+            if is_lost or ways is not None:
+                wanted[view.node] = None if is_lost else ways
+        return wanted
 
     @property
     def _fresh(self) -> list[Declared]:

@@ -69,7 +69,12 @@ def view(
     if report is None:
         found.report.after = NodeSnapshot(tuple(before), broken=broken or {})
     found.wanted = wanted_on(
-        ONE, [entry], {entry.name: entry.nodes({}, {})}, before, range(8), owned
+        ONE,
+        [entry],
+        {entry.name: entry.nodes({}, {})},
+        running=before,
+        cores=range(8),
+        owned=owned,
     )
     return found
 
