@@ -25,10 +25,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.ht
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.actions import (
     RELEASING_UUID,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.agents import (
-    Agent,
-    Report,
-)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.agents import Agent
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.execute import (
     each,
     execute,
@@ -48,6 +45,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.nod
     NodeJob,
     NodeReport,
     WriteSettings,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.report_fields import (
+    Report,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import RmdError
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import Workload

@@ -81,21 +81,18 @@ def decide(
     else:
         found = pki.observe(client.certificate, authority.certificate)
         end = found.not_after if found else end
-    kept = (
-        {}
-        if why
-        else {node: pair for node, pair in stored.servers.items() if node in nodes or not nodes}
-    )
-    missing = [node for node in nodes if node not in kept]
-    servers = {
-        **kept,
-        **{
-            node: pki.issue_server(authority, "intel-rmd daemon", [server_name(node)], now, end)
-            for node in missing
-        },
-    }
+    servers = {} if why else _kept(stored.servers, nodes)
+    issued = tuple(node for node in nodes if node not in servers)
+    for node in issued:
+        names = [server_name(node)]
+        servers[node] = pki.issue_server(authority, "intel-rmd daemon", names, now, end)
     removed = tuple(sorted(set(stored.servers) - set(servers)))
-    return WantedCertificates(authority, client, servers, why, tuple(missing), removed)
+    return WantedCertificates(authority, client, servers, why, issued, removed)
+
+
+def _kept(servers: Mapping[str, Pair], nodes: Sequence[str]) -> dict[str, Pair]:
+    """The servers' certificates that stay under their authority."""
+    return {node: pair for node, pair in servers.items() if node in nodes or not nodes}
 
 
 def fingerprint(trust: Mapping[str, str], shared: str = "") -> str:

@@ -14,9 +14,9 @@ from typing import Union
 from ..rmd_errors import Refusal
 from ..workloads import RunningWorkload, Workload
 from .actions import Action, Delete, Post, Replace, changes, posted_by, removed_by, uuid_of
-from .agents import Report
 from .node_machine import Machine
 from .node_writer import NodeWriter
+from .report_fields import Report
 from .rules import capacity, problems, unchangeable
 
 

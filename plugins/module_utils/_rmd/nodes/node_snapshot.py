@@ -13,9 +13,10 @@ from typing import Optional
 
 from ..rmd_errors import RmdError
 from ..workloads import RunningWorkload
-from .agents import Agent, Report
+from .agents import Agent
 from .evidence import broken_workloads, stray_cores
 from .node_writer import NodeWriter
+from .report_fields import Report
 
 # Beside the agent's own interval: its look itself, and its line's way into the log.
 _SLACK_S = 0.2

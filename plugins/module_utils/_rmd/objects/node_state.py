@@ -17,8 +17,8 @@ from ..._cluster.api_objects.object_conditions import condition
 from ..._json import Obj
 from ..._nodes.cpuset import to_ranges
 from ..._times import seconds, timestamp
-from ..nodes.evidence import groups_of
 from ..nodes.node_snapshot import NodeSnapshot
+from ..nodes.report_fields import groups_of
 from ..workloads import PARTS, RunningWorkload
 from .operator_names import HOME_NAMESPACE, NODE_STATE, node_state_name
 

@@ -15,9 +15,17 @@ from ..._cluster.api_client.client import Client
 from ..._json import Obj
 from ..._nodes.cpuset import to_strings
 from ..daemon.dialect import decode
-from ..nodes.agents import Agent, Report
-from ..nodes.evidence import caches_of, groups_of, masks_of
+from ..nodes.agents import Agent
 from ..nodes.node_machine import L3, Dialect, Machine, MbaSupport, Topology
+from ..nodes.report_fields import (
+    Report,
+    all_ways_of,
+    bandwidth_of,
+    caches_of,
+    groups_of,
+    masks_of,
+    pools_of,
+)
 from ..rmd_errors import RmdError
 from ..workloads import BESTEFFORT, DECLARED, GUARANTEED, SHARED, RunningWorkload, Workload
 from .node_state import skeleton
@@ -126,15 +134,13 @@ def running_of(uuid: str, entry: Mapping[str, Any]) -> RunningWorkload:
 
 def topology_of(report: Report) -> Topology:
     """The caches of a node, and what groups leave of each pool. Pure."""
-    resctrl = report.get("resctrl") or {}
-    full = int(str(resctrl.get("cbm_mask") or "0"), 16)
+    full, pools = all_ways_of(report), pools_of(report)
     taken = _taken_ways(groups_of(report), full)
-    pools = report.get("pools") or {}
     caches = []
     for cache, cores in caches_of(report).items():
         free = full & ~taken.get(cache, 0)
         caches.append(L3(cache, cores, full.bit_length(), free, _free_ways(pools, free)))
-    bandwidth = resctrl.get("bandwidth") or {}
+    bandwidth = bandwidth_of(report)
     has_mba = bool(bandwidth)
     mba = MbaSupport(has_mba, has_mba, bandwidth.get("step"), bandwidth.get("least"))
     return Topology(tuple(caches), mba)

@@ -21,7 +21,7 @@ from ..._errors import EnablementError
 from ..._json import Obj
 from ..._runs.context import RunContext
 from ..._times import timestamp
-from ..nodes.agents import Report
+from ..nodes.report_fields import Report
 from ..objects.object_store import name_of
 from ..objects.operator_names import FINALIZER, WORKLOAD
 from ..objects.view import View
