@@ -14,6 +14,7 @@ from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.cpuset import parse_cores
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .daemon.daemons import select_nodes
 from .node_backends import open_fleet
 from .nodes.execute import each, execute, node_runs
@@ -179,3 +180,6 @@ def _refuse_senseless(present: Sequence[Workload]) -> None:
             raise InvalidInput(
                 f"Cannot ask for workload {workload.uuid}", why=why, todo=found[0].todo
             )
+
+
+TASK = Task(None, run)
