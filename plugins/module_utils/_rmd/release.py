@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Optional
 
 from .._cluster import batch
 from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_objects.diff import make_diff
 from .._cluster.api_objects.object_conditions import condition
 from .._errors import EnablementError
@@ -21,6 +22,7 @@ from .._json import Obj
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .._runs.task import Task
+from .daemon.daemons_request import DaemonsRequest
 from .node_backends import open_fleet
 from .nodes.execute import each, execute, node_runs
 from .nodes.node_results import KEEP, NodeJob, NodeReport, WriteSettings
@@ -49,11 +51,23 @@ class _Leftovers:
         return any(vars(self).values())
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class RmdReleaseRequest:
+    """What rmd_release is to do. parallel: nodes at once. free: also take all workloads off the
+    nodes that answer."""
+
+    connection: ConnectionRequest
+    daemons: DaemonsRequest
+    run_id: Optional[str]
+    parallel: int
+    free: bool
+
+
+def run(request: RmdReleaseRequest, context: RunContext) -> Obj:
     """rmd_release: no workload runs, our finalizer off all RmdWorkloads, no cache ways on nodes, no
     RmdNodeStates, and nothing that says Ready."""
-    client = connect(params)
-    freed, problems = _free(client, params, context)
+    client = connect(request.connection)
+    freed, problems = _free(client, request, context) if request.free else ({}, [])
     left = _leftovers(client, context)
     result: Obj = {
         "changed": bool(freed) or left.is_there,
@@ -136,16 +150,14 @@ def _released(result: Obj) -> Iterator[str]:
 
 
 def _free(
-    client: Client, params: Mapping[str, Any], context: RunContext
+    client: Client, request: RmdReleaseRequest, context: RunContext
 ) -> tuple[dict[str, list[str]], list[str]]:
     """Take all workloads off all nodes that answer; (node -> uuids that went, why others did not)."""
-    if not params["free"]:
-        return {}, []
     settings = WriteSettings(
-        on_partial_failure=KEEP, parallel=params["parallel"], check_mode=context.check_mode
+        on_partial_failure=KEEP, parallel=request.parallel, check_mode=context.check_mode
     )
     try:
-        with open_fleet(client, params, None) as fleet:
+        with open_fleet(client, request.daemons) as fleet:
             runs = node_runs(client, fleet, fleet.writers, settings, context)
             _remove_all(runs, settings)
     except EnablementError as error:
@@ -174,4 +186,4 @@ def _title(metadata: Mapping[str, Any]) -> str:
     return f"{metadata['namespace']}/{metadata['name']}"
 
 
-TASK = Task(None, run)
+TASK = Task(RmdReleaseRequest, run)

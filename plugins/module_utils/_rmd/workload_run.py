@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from typing import Optional
 
 from .._cluster.api_client.client import connect
 from .._cluster.api_objects.diff import make_diff
-from .._errors import EnablementError, InvalidInput
+from .._errors import EnablementError
 from .._json import Obj
-from .._nodes.cpuset import parse_cores
 from .._runs.context import RunContext
 from .._runs.task import Task
 from .daemon.daemons import select_nodes
@@ -28,23 +27,20 @@ from .nodes.node_results import (
     WriteSettings,
 )
 from .nodes.node_run import NodeRun
-from .nodes.rules import senseless
-from .workloads import PARTS, TEXTS, Workload
+from .workload_request import RmdWorkloadRequest
 
-# Of one workload, whether it is given alone or in a list.
-_OWN = ("uuid", "core_ids", *TEXTS, *PARTS)
 # Nodes that an error names before it only counts them.
 _NAMED = 5
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+def run(request: RmdWorkloadRequest, context: RunContext) -> Obj:
     """rmd_workload. Raises EnablementError with the nodes' results where one of them is not as it
     should be."""
-    job = _wanted(params)
-    client = connect(params)
-    nodes = select_nodes(client, params) or []
-    settings = WriteSettings.of(params, check_mode=context.check_mode)
-    with open_fleet(client, params, nodes) as fleet:
+    job = request.job()
+    client = connect(request.connection)
+    nodes = select_nodes(client, request.chosen) or []
+    settings = WriteSettings.of(request.writing, check_mode=context.check_mode)
+    with open_fleet(client, request.daemons, nodes, dialect=request.given_dialect) as fleet:
         runs = node_runs(client, fleet, nodes, settings, context)
         _converge(runs, job, settings)
         requests = fleet.requests
@@ -55,13 +51,6 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         error.result = result
         raise error
     return result
-
-
-def parse_workload(values: Mapping[str, Any]) -> Workload:
-    """A workload from options of rmd_workload. Raises InvalidInput for core ids that are none."""
-    said: Obj = {name: kind(**values[name]) for name, kind in PARTS.items() if values.get(name)}
-    said |= {name: values[name] for name in TEXTS if values.get(name)}
-    return Workload(values["uuid"], parse_cores(values.get("core_ids") or []), **said)
 
 
 def _converge(runs: Sequence[NodeRun], job: NodeJob, settings: WriteSettings) -> None:
@@ -127,59 +116,4 @@ def _fate(
     return ""
 
 
-def _wanted(params: Mapping[str, Any]) -> NodeJob:
-    """The workloads that should run on each node, or that should not. Raises InvalidInput for what
-    is taken on no machine."""
-    entries = _entries(params)
-    if params.get("nodes") is None and not params.get("node_selector"):
-        raise InvalidInput(
-            "Cannot tell which nodes are meant",
-            why="none are named",
-            todo="give nodes or node_selector",
-        )
-    uuids = tuple(str(entry["uuid"]) for entry in entries)
-    _refuse_doubles(uuids)
-    if params["state"] == "absent":
-        return NodeJob(absent=uuids)
-    present = tuple(parse_workload(entry) for entry in entries)
-    _refuse_senseless(present)
-    return NodeJob(present)
-
-
-def _entries(params: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The workloads as they are given: one alone, or a list. Raises InvalidInput for both or
-    neither."""
-    listed: Optional[Sequence[Mapping[str, Any]]] = params.get("workloads")
-    alone = {name: params[name] for name in _OWN if params.get(name) is not None}
-    if listed is None and "uuid" in alone:
-        return [alone]
-    if listed is not None and not alone:
-        return listed
-    raise InvalidInput(
-        "Cannot tell which workloads are meant",
-        why="there is either one workload or a list of them",
-        todo="give uuid and its options, or workloads",
-    )
-
-
-def _refuse_doubles(uuids: Sequence[str]) -> None:
-    """Raises InvalidInput where a uuid is given more than once."""
-    if doubles := sorted({uuid for uuid in uuids if uuids.count(uuid) > 1}):
-        raise InvalidInput(
-            "Cannot ask for a workload twice", why=f"{', '.join(doubles)} is there more than once"
-        )
-
-
-def _refuse_senseless(present: Sequence[Workload]) -> None:
-    """Raises InvalidInput for the first workload that neither RMD nor the kernel would take."""
-    for workload in present:
-        others = [other for other in present if other is not workload]
-        found = senseless(workload, others)
-        if found:
-            why = "; ".join(problem.why for problem in found)
-            raise InvalidInput(
-                f"Cannot ask for workload {workload.uuid}", why=why, todo=found[0].todo
-            )
-
-
-TASK = Task(None, run)
+TASK = Task(RmdWorkloadRequest, run)

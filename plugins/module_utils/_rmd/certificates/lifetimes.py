@@ -18,6 +18,7 @@ from typing import Optional
 
 from ..._http import pki
 from ..._http.pki import Pair
+from ..._schema.requests import ParameterGroup
 from ..daemon.endpoints import server_name
 
 AUTO, CERTIFICATES, AUTHORITY = "auto", "certificates", "authority"
@@ -35,7 +36,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class CertificateSettings:
+class CertificateSettings(ParameterGroup):
     """How long certificates last and when they are made anew. renew: auto, or what to make anew
     now."""
 

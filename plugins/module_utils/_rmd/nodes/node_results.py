@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Optional, TypeVar
+from typing import Literal, Optional, TypeVar
 
 from ..._json import Obj
 from ..._nodes.cpuset import to_ranges
+from ..._schema.requests import ParameterGroup
 from ..rmd_errors import RmdError
 from ..workloads import RunningWorkload, Workload, in_one_line
 from .actions import Action, Delete, Release, Replace, changes, posted_by, uuid_of
@@ -48,6 +49,15 @@ class NodeJob:
 
 
 @dataclass(frozen=True)
+class WriteRequest(ParameterGroup):
+    """How modules are told to write, in WriteSettings' words. lock_wait: in seconds."""
+
+    on_partial_failure: Literal["rollback", "keep"]
+    parallel: int
+    lock_wait: int
+
+
+@dataclass(frozen=True)
 class WriteSettings:
     """How. on_partial_failure: rollback undoes all nodes when one fails, keep leaves what went
     well.
@@ -67,10 +77,13 @@ class WriteSettings:
         return self.on_partial_failure != KEEP
 
     @classmethod
-    def of(cls, params: Mapping[str, Any], *, check_mode: bool) -> WriteSettings:
+    def of(cls, request: WriteRequest, *, check_mode: bool) -> WriteSettings:
         """By the options that modules which write have in common."""
         return cls(
-            params["on_partial_failure"], params["parallel"], float(params["lock_wait"]), check_mode
+            on_partial_failure=request.on_partial_failure,
+            parallel=request.parallel,
+            lock_wait_s=float(request.lock_wait),
+            check_mode=check_mode,
         )
 
 
