@@ -85,16 +85,22 @@ _AT_A_TIME = 8
 
 
 @dataclass(frozen=True)
+class WorkloadSelector:
+    """Where DaemonSets or Deployments are, and their labels."""
+
+    namespace: str
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class NumaScope:
     """What is to be looked at, and where it is. selector: label sets of nodes; pools: as a person
-    gives them. Labels: of the DaemonSets and Deployments."""
+    gives them."""
 
     selector: Sequence[LabelSet]
     pools: tuple[NodePool, ...]
-    exporter_namespace: str
-    exporter_labels: Mapping[str, str]
-    scheduler_namespace: str
-    scheduler_labels: Mapping[str, str]
+    exporters: WorkloadSelector
+    schedulers: WorkloadSelector
     reads_kubelets: bool
     at_a_time: int
 
@@ -153,13 +159,13 @@ class NumaReader:
             ),
             lambda: client.list(
                 client.kind("apps/v1", "DaemonSet"),
-                namespace=scope.exporter_namespace,
-                labels=label_selector(scope.exporter_labels),
+                namespace=scope.exporters.namespace,
+                labels=label_selector(scope.exporters.labels),
             ),
             lambda: client.list(
                 client.kind("apps/v1", "Deployment"),
-                namespace=scope.scheduler_namespace,
-                labels=label_selector(scope.scheduler_labels),
+                namespace=scope.schedulers.namespace,
+                labels=label_selector(scope.schedulers.labels),
             ),
         ]
         if serves:
