@@ -18,7 +18,7 @@ from .._runs.task import Task
 from .._states.preparation.discover import list_nodes
 from .kubelet_pools import pool_report
 from .kubelet_reading import (
-    KubeletsRequest,
+    KubeletRequest,
     nodes_by_pool,
     read_declarations,
     read_kubelets,
@@ -34,7 +34,7 @@ class KubeletConfigRequest:
     """What kubelet_config_info is to read."""
 
     connection: ConnectionRequest
-    which: KubeletsRequest
+    which: KubeletRequest
 
 
 def run(request: KubeletConfigRequest, _context: RunContext) -> Obj:

@@ -36,7 +36,7 @@ _HOSTED_KEY = "config"
 
 
 @dataclass(frozen=True)
-class KubeletsRequest(ParameterGroup):
+class KubeletRequest(ParameterGroup):
     """Which kubelets are read. selector: label sets of nodes, None for all. pools: as a person gives
     them. at_a_time: how many kubelets are asked at once."""
 

@@ -58,7 +58,7 @@ class NumaConfigRequest:
 
 
 @dataclass(frozen=True)
-class _Members:
+class _RecipeNodes:
     """The nodes of the recipe by pool, "" for those outside of all. are_hosted: whether the platform
     has no MachineConfigPools."""
 
@@ -103,16 +103,16 @@ def _refuse_contradictions(prepared: Prepared) -> None:
         refuse_contradictions(wanted, f"pool {name}" if name else "the options of all nodes")
 
 
-def _members(client: Client, prepared: Prepared) -> _Members:
+def _members(client: Client, prepared: Prepared) -> _RecipeNodes:
     """The nodes of the recipe, in the pools that a person asks for, else in the platform's."""
     nodes = [NodeFacts.from_object(node) for node in list_nodes(client, prepared.selector)]
     pools, machine_config_pools = read_pools(client, prepared.pools, nodes)
     by_pool = nodes_by_pool(pools, nodes)
-    return _Members(nodes, pools, by_pool, are_hosted=not machine_config_pools)
+    return _RecipeNodes(nodes, pools, by_pool, are_hosted=not machine_config_pools)
 
 
 def _policies(
-    members: _Members,
+    members: _RecipeNodes,
     running: Mapping[str, Obj],
     options: Mapping[str, Any],
     prepared: Prepared,

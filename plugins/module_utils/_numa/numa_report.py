@@ -20,11 +20,11 @@ _NAMED = 3
 
 def findings_of(cluster: NumaCluster, checks: Mapping[str, NumaCheck]) -> list[Obj]:
     """All that does not hold, errors first, else in the order of the checks."""
-    pools = {node: name for name, nodes in cluster.pools.items() for node in nodes}
+    pools = {node: name for name, nodes in cluster.nodes.pools.items() for node in nodes}
     found = [
         check.finding(mismatch, pools.get(mismatch.node, ""))
         for check in checks.values()
-        if not check.needs & cluster.missing
+        if not check.needs & cluster.reading.missing
         for mismatch in check.find(cluster)
     ]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding["severity"]))
@@ -42,7 +42,7 @@ def summary_of(
         "errors": counts["error"],
         "warnings": counts["warning"],
         "infos": counts["info"],
-        "nodes": len(cluster.nodes),
+        "nodes": len(cluster.nodes.facts),
         "checks": len(checks),
         "not_run": not_run(cluster, checks),
     }
@@ -50,7 +50,7 @@ def summary_of(
 
 def not_run(cluster: NumaCluster, checks: Mapping[str, NumaCheck]) -> list[str]:
     """Ids of the checks for which something could not be read."""
-    return [check.id for check in checks.values() if check.needs & cluster.missing]
+    return [check.id for check in checks.values() if check.needs & cluster.reading.missing]
 
 
 def table_of(
@@ -120,7 +120,7 @@ def _case(suite: Xml.Element, check: NumaCheck, finding: Mapping[str, Any]) -> X
     return Xml.SubElement(
         suite,
         "testcase",
-        classname=f"{_SUITE}.{check.component.replace(' ', '_')}",
+        classname=f"{_SUITE}.{check.text.component.replace(' ', '_')}",
         name=f"{check.id} [{place}]" if place else check.id,
     )
 

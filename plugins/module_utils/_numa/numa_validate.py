@@ -21,10 +21,10 @@ from .._runs.context import RunContext
 from .._runs.task import Task
 from .._schema.requests import ParameterGroup
 from .fingerprints import require_xxhash
-from .kubelet_reading import KubeletsRequest, require_one_at_a_time
+from .kubelet_reading import KubeletRequest, require_one_at_a_time
 from .numa_checks import CHECKS
 from .numa_cluster import SEVERITIES, NumaCluster
-from .numa_reading import NumaReader, NumaScope, WorkloadSelector
+from .numa_reading import NumaReader, NumaScope, WorkloadScope
 from .numa_report import findings_of, junit_of, summary_of, table_of
 
 _PAUSE_S = 2.0
@@ -64,7 +64,7 @@ class NumaValidateRequest:
     what may pass by itself has to."""
 
     connection: ConnectionRequest
-    which: KubeletsRequest
+    which: KubeletRequest
     places: NumaWorkloadsRequest
     findings: FindingsRequest
     kubelets: bool
@@ -87,9 +87,11 @@ def run(
         "changed": False,
         "findings": findings,
         "summary": summary,
-        "nodes": sorted(cluster.nodes),
-        "pools": [{"name": name, "nodes": nodes} for name, nodes in sorted(cluster.pools.items())],
-        "table": table_of(summary, cluster.pools, findings),
+        "nodes": sorted(cluster.nodes.facts),
+        "pools": [
+            {"name": name, "nodes": nodes} for name, nodes in sorted(cluster.nodes.pools.items())
+        ],
+        "table": table_of(summary, cluster.nodes.pools, findings),
     }
     if not context.check_mode:
         _write(asked.json, json.dumps(_as_json(result), indent=2, ensure_ascii=False) + "\n")
@@ -109,8 +111,8 @@ def _scope(request: NumaValidateRequest) -> NumaScope:
     return NumaScope(
         selector=which.selector or (),
         pools=parse_pools(which.pools),
-        exporters=WorkloadSelector(places.namespace, places.exporter_labels),
-        schedulers=WorkloadSelector(
+        exporters=WorkloadScope(places.namespace, places.exporter_labels),
+        schedulers=WorkloadScope(
             places.scheduler_namespace or places.namespace, places.scheduler_labels
         ),
         reads_kubelets=request.kubelets,

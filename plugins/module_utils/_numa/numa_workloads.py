@@ -38,12 +38,10 @@ _KUBELET_CONFIG = "KubeletConfiguration"
 
 @dataclass(frozen=True)
 class WorkloadStatus:
-    """How far a DaemonSet or Deployment is. available: pods of the newest template that serve;
-    for a DaemonSet those that are ready."""
+    """How far a DaemonSet or Deployment is. title: kind and name, for messages. available: pods of
+    the newest template that serve; for a DaemonSet those that are ready."""
 
-    kind: str
-    namespace: str
-    name: str
+    title: str
     generation: int
     observed: int
     wanted: int
@@ -51,7 +49,7 @@ class WorkloadStatus:
     available: int
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.namespace}/{self.name}"
+        return self.title
 
     @classmethod
     def from_object(cls, workload: Obj) -> WorkloadStatus:
@@ -65,9 +63,7 @@ class WorkloadStatus:
         )
         wanted, updated, available = (int(status.get(name) or 0) for name in names)
         return cls(
-            kind=workload["kind"],
-            namespace=metadata["namespace"],
-            name=metadata["name"],
+            title=f"{workload['kind']} {metadata['namespace']}/{metadata['name']}",
             generation=int(metadata.get("generation") or 0),
             observed=int(status.get("observedGeneration") or 0),
             wanted=wanted if daemon else int(workload["spec"].get("replicas", 1)),
