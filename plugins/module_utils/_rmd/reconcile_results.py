@@ -121,7 +121,7 @@ def _is_shown(view: View) -> bool:
         view.report is None
         or view.snapshot is None
         or bool(view.refused)
-        or view.report.outcome != UNCHANGED
+        or view.report.fate.outcome != UNCHANGED
     )
 
 

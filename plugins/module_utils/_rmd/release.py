@@ -163,7 +163,7 @@ def _free(
     except EnablementError as error:
         return {}, [str(error)]
     reports = [run.report for run in runs]
-    problems = [str(report.error) for report in reports if report.error]
+    problems = [str(report.fate.error) for report in reports if report.fate.error]
     freed = {report.node: _removed(report) for report in reports}
     return {node: uuids for node, uuids in freed.items() if uuids}, problems
 

@@ -46,7 +46,7 @@ def run(request: RmdWorkloadRequest, context: RunContext) -> Obj:
         requests = fleet.requests
     reports = [run_of_node.report for run_of_node in runs]
     result = _result(reports, requests, context)
-    error = summary([report for report in reports if report.error], reports, settings)
+    error = summary([report for report in reports if report.fate.error], reports, settings)
     if error is not None:
         error.result = result
         raise error
@@ -66,14 +66,14 @@ def _converge(runs: Sequence[NodeRun], job: NodeJob, settings: WriteSettings) ->
 def _result(reports: Sequence[NodeReport], requests: Mapping[str, int], context: RunContext) -> Obj:
     """What the task returns, whether it fails or not."""
     result: Obj = {
-        "changed": any(report.changed for report in reports),
+        "changed": any(report.fate.changed for report in reports),
         "nodes": [report.describe() for report in reports],
         "requests": requests,
     }
     warnings = [f"node {report.node}: {text}" for report in reports for text in report.warnings]
     if warnings:
         result["warnings"] = warnings
-    changed = [report for report in reports if report.changed]
+    changed = [report for report in reports if report.fate.changed]
     return result | context.show(
         [make_diff(f"node {report.node}", *report.lines()) for report in changed]
     )
@@ -85,7 +85,7 @@ def summary(
     """One sentence for a run of which these nodes failed; None for none."""
     if not failed:
         return None
-    first = failed[0].error or EnablementError("")
+    first = failed[0].fate.error or EnablementError("")
     names = ", ".join(report.node for report in failed[:_NAMED])
     names += f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
     what = f"The workloads are not as they should be on {len(failed)} of {len(reports)} nodes ({names})"
@@ -106,12 +106,14 @@ def _fate(
     if settings.check_mode:
         return "nothing was written"
     if settings.on_partial_failure != ROLLBACK:
-        return f"{sum(report.changed for report in others)} of the other nodes were changed and kept so"
-    stuck = [report.node for report in failed if report.outcome == FAILED and report.changed]
-    if any(report.outcome == ROLLED_BACK for report in (*failed, *others)):
+        return f"{sum(report.fate.changed for report in others)} of the other nodes were changed and kept so"
+    stuck = [
+        report.node for report in failed if report.fate.outcome == FAILED and report.fate.changed
+    ]
+    if any(report.fate.outcome == ROLLED_BACK for report in (*failed, *others)):
         back = "all nodes were rolled back to what they were"
         return f"{back}, but for {', '.join(stuck[:_NAMED])}" if stuck else back
-    if any(report.outcome == WITHHELD for report in others):
+    if any(report.fate.outcome == WITHHELD for report in others):
         return "nothing was written on the other nodes"
     return ""
 

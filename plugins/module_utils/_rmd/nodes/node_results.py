@@ -98,48 +98,66 @@ class WorkloadWrite:
 
 
 @dataclass
-class NodeReport:
-    """What became of a node. before and after: the looks at it; None where it could not be looked
-    at. actions: those that are sent.
+class SnapshotPair:
+    """The looks at a node, the first and the last; None where it could not be looked at."""
 
-    changed: something is not as it was before the run, or in check mode would not be.
-    """
-
-    node: str
-    outcome: str = UNCHANGED
-    changed: bool = False
-    actions: tuple[Action, ...] = ()
-    writes: list[WorkloadWrite] = field(default_factory=list)
     before: Optional[NodeSnapshot] = None
     after: Optional[NodeSnapshot] = None
-    dialect: Optional[Dialect] = None
+
+
+@dataclass
+class NodeFate:
+    """How a run ended on a node. changed: something is not as it was before the run, or in check
+    mode would not be. error: why it is not as it should be."""
+
+    outcome: str = UNCHANGED
+    changed: bool = False
     error: Optional[RmdError] = None
+
+    def describe(self) -> Obj:
+        """As a task's result shows it."""
+        shown = {
+            "outcome": self.outcome,
+            "changed": self.changed,
+            "failed": self.error is not None,
+        }
+        if self.error is None:
+            return shown
+        return {**shown, "kind": self.error.kind, "message": str(self.error)}
+
+
+@dataclass
+class NodeReport:
+    """What became of a node. actions: those that are sent."""
+
+    node: str
+    dialect: Optional[Dialect] = None
+    seen: SnapshotPair = field(default_factory=SnapshotPair)
+    actions: tuple[Action, ...] = ()
+    writes: list[WorkloadWrite] = field(default_factory=list)
+    fate: NodeFate = field(default_factory=NodeFate)
     warnings: list[str] = field(default_factory=list)
 
     def lines(self) -> tuple[list[str], list[str]]:
         """The workloads that change, or would, before and after; without those that failed."""
         failed = {write.uuid for write in self.writes if write.problem}
-        broken = self.before.broken if self.before is not None else {}
+        broken = self.seen.before.broken if self.seen.before is not None else {}
         done = [action for action in changes(self.actions) if uuid_of(action) not in failed]
         before = [text for action in done if (text := _before(action, broken))]
         return sorted(before), sorted(in_one_line(workload) for workload in posted_by(done))
 
     def describe(self) -> Obj:
         """As a task's result shows it."""
-        seen = self.after or self.before or NodeSnapshot(())
+        seen = self.seen.after or self.seen.before or NodeSnapshot(())
         shown: Obj = {
             "node": self.node,
-            "outcome": self.outcome,
-            "changed": self.changed,
-            "failed": self.error is not None,
+            **self.fate.describe(),
             "dialect": self.dialect.value if self.dialect else "",
             "actions": [
                 {key: value for key, value in vars(write).items() if value} for write in self.writes
             ],
             "workloads": describe_snapshot(seen),
         }
-        if self.error is not None:
-            shown |= {"kind": self.error.kind, "message": str(self.error)}
         if self.warnings:
             shown["warnings"] = list(self.warnings)
         return shown

@@ -46,7 +46,7 @@ ATTEMPTS = 3
 
 
 class NodeRun:
-    """A node while a run works on it. What goes wrong is in report.error; only bugs are raised."""
+    """A node while a run works on it. What goes wrong is in report.fate.error; only bugs are raised."""
 
     def __init__(
         self,
@@ -75,12 +75,12 @@ class NodeRun:
     @property
     def snapshot(self) -> Optional[NodeSnapshot]:
         """The last one; None where the node cannot be looked at."""
-        return self.report.after
+        return self.report.seen.after
 
     @property
     def failed(self) -> bool:
         """Whether something went wrong."""
-        return self.report.error is not None
+        return self.report.fate.error is not None
 
     @property
     def has_work(self) -> bool:
@@ -106,7 +106,7 @@ class NodeRun:
         """Look at the rules: what they refuse is left alone."""
         self._guarded(self._judge)
         if self.failed:
-            self.report.after = None
+            self.report.seen.after = None
         self.leave(self.refused)
 
     def leave(self, uuids: Collection[str]) -> None:
@@ -131,19 +131,19 @@ class NodeRun:
     def undo(self) -> None:
         """Bring the node back to what it was before; its failure, if it was the one that failed,
         stays."""
-        cause, self.report.error = self.report.error, None
+        cause, self.report.fate.error = self.report.fate.error, None
         self._guarded(self._undo)
-        problem = self.report.error
+        problem = self.report.fate.error
         if problem is None:
-            self.report.outcome = ROLLED_BACK
-            self.report.changed = bool(self._recovery.restored)
-            self.report.error = cause
+            self.report.fate.outcome = ROLLED_BACK
+            self.report.fate.changed = bool(self._recovery.restored)
+            self.report.fate.error = cause
             return
-        self.report.changed = True
+        self.report.fate.changed = True
         before = f"{cause.what}: {cause.why}; and " if cause is not None else ""
         why = f"{before}what ran before is not back: {problem.why}"
         kind = "not_restored" if self._journal.lost else problem.kind
-        self.report.error = self._error("Cannot roll back", kind, why)
+        self.report.fate.error = self._error("Cannot roll back", kind, why)
 
     def prove_kept(self) -> None:
         """Where nothing has to be sent: what is declared as it is asked for, and not in force, is a
@@ -154,8 +154,8 @@ class NodeRun:
     def withhold(self) -> None:
         """Another node has failed before anything was written."""
         if not self.failed:
-            self.report.outcome = WITHHELD
-            self.report.changed = bool(self._recovery.restored)
+            self.report.fate.outcome = WITHHELD
+            self.report.fate.changed = bool(self._recovery.restored)
 
     def finish(self) -> None:
         """Forget what was saved, unless it is still needed, and give the node back."""
@@ -163,10 +163,10 @@ class NodeRun:
             self._guarded(self._finish)
 
     def _see(self, snapshot: NodeSnapshot) -> None:
-        if self.report.before is None or self.lease.is_held:
+        if self.report.seen.before is None or self.lease.is_held:
             # Until the node is held, another run may still change it.
-            self.report.before = snapshot
-        self.report.after = snapshot
+            self.report.seen.before = snapshot
+        self.report.seen.after = snapshot
         self.report.dialect = self._writer.dialect
 
     def _announce(self) -> None:
@@ -175,12 +175,12 @@ class NodeRun:
             *(WorkloadWrite(uuid_of(action), action.name) for action in self.report.actions),
         ]
         if not self.failed:
-            self.report.outcome = CHANGED if self._recovery.restored else UNCHANGED
-            self.report.changed = bool(self._recovery.restored)
+            self.report.fate.outcome = CHANGED if self._recovery.restored else UNCHANGED
+            self.report.fate.changed = bool(self._recovery.restored)
 
     def _prepare(self) -> None:
         if self._settings.check_mode:
-            before = self.report.before or NodeSnapshot(())
+            before = self.report.seen.before or NodeSnapshot(())
             self.report.writes += self._recovery.predicted(before.running, self.job)
         else:
             self._hold()
@@ -188,8 +188,8 @@ class NodeRun:
         self._note_refused()
         self.is_ready = bool(changes(self.report.actions))
         if self._settings.check_mode and self.has_work:
-            self.report.changed = True
-            self.report.outcome = FAILED if self.failed else WOULD_CHANGE
+            self.report.fate.changed = True
+            self.report.fate.outcome = FAILED if self.failed else WOULD_CHANGE
         self._warn(machine.dialect)
 
     def _hold(self) -> None:
@@ -237,14 +237,14 @@ class NodeRun:
         spoiled: list[Action] = []
         for step in steps(todo):
             if stop.is_set():
-                self.report.outcome = WITHHELD
+                self.report.fate.outcome = WITHHELD
                 return
             if step.action not in spoiled:
                 self._take(step, spoiled)
-        self.report.changed = bool(self.has_written or self._recovery.restored)
+        self.report.fate.changed = bool(self.has_written or self._recovery.restored)
         self._prove([action for action in self.report.actions if action not in spoiled], stop)
-        if self.report.changed and not self.failed:
-            self.report.outcome = CHANGED
+        if self.report.fate.changed and not self.failed:
+            self.report.fate.outcome = CHANGED
 
     def _take(self, step: Step, spoiled: list[Action]) -> None:
         if not (step.is_post and isinstance(step.action, Replace)):
@@ -267,7 +267,7 @@ class NodeRun:
         does not do is posted again, and nothing else."""
         for attempt in range(1, ATTEMPTS + 1):
             snapshot = self._observe_until(lambda found: self._is_proven(done, found))
-            self.report.after = snapshot
+            self.report.seen.after = snapshot
             again = self._to_repeat(done, snapshot)
             if not again or stop.is_set():
                 self._tell_pending(pending_of(done, snapshot))
@@ -326,8 +326,10 @@ class NodeRun:
         # cannot be.
         with contextlib.suppress(EnablementError):
             self._recovery.keep(old.body for old in self._journal.removed)
-        before = self.report.before or NodeSnapshot(())
-        self.report.after = NodeSnapshot(self._journal.undo(before.running, self.report.actions))
+        before = self.report.seen.before or NodeSnapshot(())
+        self.report.seen.after = NodeSnapshot(
+            self._journal.undo(before.running, self.report.actions)
+        )
 
     def _finish(self) -> None:
         try:
@@ -353,8 +355,8 @@ class NodeRun:
             self._fail(self._error(error.what, "api", error.why, error.todo))
 
     def _fail(self, error: RmdError) -> None:
-        self.report.error = self.report.error or error
-        self.report.outcome = FAILED
+        self.report.fate.error = self.report.fate.error or error
+        self.report.fate.outcome = FAILED
 
     def _refused(self, problems: Sequence[Refusal]) -> RmdError:
         why = "; ".join(dict.fromkeys(problem.why for problem in problems))

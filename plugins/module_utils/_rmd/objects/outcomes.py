@@ -127,7 +127,7 @@ def _refusal(view: View, uuid: str) -> str:
 
 
 def _outcome(view: View) -> WorkloadOutcome:
-    error = view.report.error if view.report is not None else None
+    error = view.report.fate.error if view.report is not None else None
     return (
         WorkloadOutcome.UNREACHABLE
         if error is not None and error.kind in _SILENT

@@ -119,7 +119,7 @@ class Reconciliation:
         if not self._settings.check_mode:
             self._prepare(busy)
         execute(busy, self._settings)
-        self.changed |= any(run.report.changed for run in busy)
+        self.changed |= any(run.report.fate.changed for run in busy)
 
     def states(self, entry: Declared) -> dict[str, OnNode]:
         """How a workload stands on each node."""

@@ -45,7 +45,7 @@ class View:
     @property
     def snapshot(self) -> Optional[NodeSnapshot]:
         """The last one; None where it cannot be looked at."""
-        return self.report.after if self.report is not None else None
+        return self.report.seen.after if self.report is not None else None
 
     @property
     def is_without_rmd(self) -> bool:
@@ -64,7 +64,7 @@ class View:
         """Why it cannot be looked at, or what else went wrong."""
         if self.report is None:
             return f"there is no daemon of RMD on node {self.node}; deploy RMD there, or leave the node out"
-        return str(self.report.error or "").rstrip(".")
+        return str(self.report.fate.error or "").rstrip(".")
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -117,7 +117,7 @@ class View:
 
     def problem_of(self, uuid: str) -> str:
         """Why a workload is not as asked for after the run, "" where the run knows of nothing."""
-        if self.report is not None and self.report.outcome == WITHHELD:
+        if self.report is not None and self.report.fate.outcome == WITHHELD:
             return "nothing was sent, since another node failed"
         said = (write.problem for write in self.writes if write.uuid == uuid)
         return next(filter(None, said), self.why)
