@@ -18,7 +18,6 @@ from .daemon.daemons import select_nodes
 from .node_backends import open_fleet
 from .nodes.execute import each, execute, node_runs
 from .nodes.node_results import (
-    FAILED,
     ROLLBACK,
     ROLLED_BACK,
     WITHHELD,
@@ -107,15 +106,12 @@ def _fate(
         return "nothing was written"
     if settings.on_partial_failure != ROLLBACK:
         return f"{sum(report.fate.changed for report in others)} of the other nodes were changed and kept so"
-    stuck = [
-        report.node for report in failed if report.fate.outcome == FAILED and report.fate.changed
-    ]
-    if any(report.fate.outcome == ROLLED_BACK for report in (*failed, *others)):
+    outcomes = {report.fate.outcome for report in others}
+    if ROLLED_BACK in outcomes or any(report.fate.outcome == ROLLED_BACK for report in failed):
+        stuck = [report.node for report in failed if report.fate.is_stuck]
         back = "all nodes were rolled back to what they were"
         return f"{back}, but for {', '.join(stuck[:_NAMED])}" if stuck else back
-    if any(report.fate.outcome == WITHHELD for report in others):
-        return "nothing was written on the other nodes"
-    return ""
+    return "nothing was written on the other nodes" if WITHHELD in outcomes else ""
 
 
 TASK = Task(RmdWorkloadRequest, run)

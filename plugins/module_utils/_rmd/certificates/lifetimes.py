@@ -138,10 +138,16 @@ def _why_new(
         return "the client certificate is not one of this authority"
     if found.not_after < soon:
         return f"they end on {found.not_after:%Y-%m-%d}"
-    for node in sorted(set(nodes) & set(stored.servers)):
-        server = pki.observe(stored.servers[node].certificate, authority.certificate)
-        if server is None or not server.issued or server_name(node) not in server.names:
-            return f"the certificate of node {node} is not one of this authority for it"
-        if server.not_after < soon:
-            return f"the certificate of node {node} ends on {server.not_after:%Y-%m-%d}"
+    here = sorted(set(nodes) & set(stored.servers))
+    whys = (_why_not_kept(node, stored.servers[node], authority, soon) for node in here)
+    return next(filter(None, whys), "")
+
+
+def _why_not_kept(node: str, pair: Pair, authority: Pair, soon: datetime) -> str:
+    """What is wrong with the certificate of a node's daemon; "" for nothing."""
+    server = pki.observe(pair.certificate, authority.certificate)
+    if server is None or not server.issued or server_name(node) not in server.names:
+        return f"the certificate of node {node} is not one of this authority for it"
+    if server.not_after < soon:
+        return f"the certificate of node {node} ends on {server.not_after:%Y-%m-%d}"
     return ""

@@ -46,17 +46,16 @@ def broken_workloads(
     if not report.get("resctrl"):
         return {entry.id: "resctrl is not mounted" for entry in placed}, {}
     caches = caches_of(report)
-    differing = {entry.id: list(_of_workload(entry, report, caches)) for entry in placed}
-    found = {key: said for key, said in differing.items() if said}
-    wrong = set(found)
-    disturbed: dict[str, list[str]] = {}
-    for entry, other, said_of_both in _overlaps(placed, groups_of(report), caches):
+    broken = {entry.id: list(_of_workload(entry, report, caches)) for entry in placed}
+    disturbed: dict[str, list[str]] = {entry.id: [] for entry in placed}
+    wrong = {key for key, said in broken.items() if said}
+    for entry, other, shared in _overlaps(placed, groups_of(report), caches):
         # A workload with all ways of its cache takes everybody's; the others need no POST for it.
-        if other.id in wrong and entry.id not in wrong:
-            disturbed.setdefault(entry.id, []).append(said_of_both)
-        elif other.id not in wrong:
-            found.setdefault(entry.id, []).append(said_of_both)
-    return _sentences(found), _sentences(disturbed)
+        if other.id not in wrong:
+            broken[entry.id].append(shared)
+        elif entry.id not in wrong:
+            disturbed[entry.id].append(shared)
+    return _sentences(broken), _sentences(disturbed)
 
 
 def stray_cores(report: Report, running: Sequence[RunningWorkload]) -> tuple[int, ...]:
@@ -154,4 +153,5 @@ def _owned(entry: RunningWorkload, caches: Caches) -> set[str]:
 
 
 def _sentences(found: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    return {key: "; ".join(said) for key, said in found.items()}
+    """Of those of which anything is said."""
+    return {key: "; ".join(said) for key, said in found.items() if said}

@@ -114,6 +114,11 @@ class NodeFate:
     changed: bool = False
     error: Optional[RmdError] = None
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it failed, and is not what it was before."""
+        return self.outcome == FAILED and self.changed
+
     def describe(self) -> Obj:
         """As a task's result shows it."""
         shown = {

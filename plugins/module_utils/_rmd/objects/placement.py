@@ -141,6 +141,6 @@ def _legacy_owner(
     for entry in alike:
         if running.id and entry.recorded_ids.get(node) == running.id:
             return entry.name
-    asked = {entry.name: wanted[entry.name] for entry in alike if entry.name in wanted}
-    same = [name for name, workload in asked.items() if running.workload.is_same_as(workload)]
+    asking = wanted.keys() & {entry.name for entry in alike}
+    same = [name for name in asking if running.workload.is_same_as(wanted[name])]
     return same[0] if len(same) == 1 else None

@@ -129,22 +129,18 @@ class Reconciliation:
         """Write statuses, node states and what nodes offer, each only where it differs; let go what
         is gone."""
         now = self._context.clock()
-        gone = [
-            entry
-            for entry in self.declared
-            if entry.is_deleted and entry.is_held and not self.states(entry)
-        ]
-        statuses = [
-            (entry.object, self._status(entry, now)) for entry in self.declared if entry not in gone
-        ]
-        statuses = [
-            (obj, status) for obj, status in statuses if (obj.get("status") or {}) != status
-        ]
+        gone: list[Obj] = []
+        statuses: list[tuple[Obj, Obj]] = []
+        for entry in self.declared:
+            if entry.is_deleted and entry.is_held and not self.states(entry):
+                gone.append(entry.object)
+                continue
+            status = self._status(entry, now)
+            if status != (entry.object.get("status") or {}):
+                statuses.append((entry.object, status))
         batch.write_statuses(self._client, WORKLOAD, statuses)
         self._tell_node_states(now)
-        batch.set_finalizer(
-            self._client, WORKLOAD, [entry.object for entry in gone], FINALIZER, held=False
-        )
+        batch.set_finalizer(self._client, WORKLOAD, gone, FINALIZER, held=False)
         self.changed |= bool(statuses or gone)
 
     def offer(self) -> dict[str, int | None]:
@@ -223,6 +219,17 @@ class Reconciliation:
 
     def _tell_node_states(self, now: float) -> None:
         self._create_node_states()
+        self._write_node_statuses(now)
+        # Else it would be in force again when RMD goes, objects of it or not.
+        vain = [view.state for view in self.seen if view.state and view.is_declared_in_vain]
+        batch.merge_specs(
+            self._client, NODE_STATE, [(state, {"workloads": None}) for state in vain]
+        )
+        self.changed |= bool(vain)
+        self._own((view, view.ours) for view in self.seen)
+
+    def _write_node_statuses(self, now: float) -> None:
+        """Where they differ; that a node was seen again is no change."""
         statuses = []
         for view in self.seen:
             if view.state is None:
@@ -231,16 +238,9 @@ class Reconciliation:
             after = node_state.status(before, view.snapshot, view.why, now, boot=view.boot)
             if after != before:
                 statuses.append((view.state, after))
-                noted = {**after, "lastSeen": before.get("lastSeen")}
-                self.changed |= noted != {**before, "lastSeen": before.get("lastSeen")}
+                last = {"lastSeen": before.get("lastSeen")}
+                self.changed |= {**after, **last} != {**before, **last}
         batch.write_statuses(self._client, NODE_STATE, statuses)
-        # Else it would be in force again when RMD goes, objects of it or not.
-        vain = [view.state for view in self.seen if view.state and view.is_declared_in_vain]
-        batch.merge_specs(
-            self._client, NODE_STATE, [(state, {"workloads": None}) for state in vain]
-        )
-        self.changed |= bool(vain)
-        self._own((view, view.ours) for view in self.seen)
 
     def _own(self, owned: Iterable[tuple[View, frozenset[str]]]) -> None:
         """Write down what is ours on nodes, where that is another than before."""

@@ -157,27 +157,26 @@ def _conditions(
     states: Mapping[str, OnNode], problem: str, is_deleted: bool
 ) -> tuple[Verdict, Verdict, Verdict]:
     """Of Ready, Degraded and Invalid."""
-    invalid = problem or next(
-        (state.why for state in states.values() if state.outcome is WorkloadOutcome.INVALID), ""
-    )
     bad = {node: state for node, state in sorted(states.items()) if not state.outcome.is_good}
-    text = _tell(bad)
-    verdict = (True, "NotAccepted", invalid) if invalid else (False, "Accepted", "")
+    text, invalid = _tell(bad), _invalid(states, problem)
     if is_deleted:
         message = text or "it is being removed"
-        return (False, "Deleted", message), (bool(bad), "Deleted", text), verdict
+        return (False, "Deleted", message), (bool(bad), "Deleted", text), invalid
     if problem:
-        return (False, "Invalid", problem), (False, "NotTried", ""), verdict
-    if not states:
-        return (
-            (False, "NoNodes", "no node is named or selected"),
-            (False, "AsExpected", ""),
-            verdict,
-        )
-    if not bad:
-        return (True, "AllNodes", ""), (False, "AsExpected", ""), verdict
-    reason = next(iter(bad.values())).outcome.value
-    return (False, reason, text), (True, reason, text), verdict
+        return (False, "Invalid", problem), (False, "NotTried", ""), invalid
+    if bad:
+        reason = next(iter(bad.values())).outcome.value
+        return (False, reason, text), (True, reason, text), invalid
+    no_nodes = (False, "NoNodes", "no node is named or selected")
+    return (True, "AllNodes", "") if states else no_nodes, (False, "AsExpected", ""), invalid
+
+
+def _invalid(states: Mapping[str, OnNode], problem: str) -> Verdict:
+    """Whether it cannot be accepted as it is, at all or on a node."""
+    invalid = WorkloadOutcome.INVALID
+    whys = (problem, *(state.why for state in states.values() if state.outcome is invalid))
+    why = next(filter(None, whys), "")
+    return (True, "NotAccepted", why) if why else (False, "Accepted", "")
 
 
 def _enforced(states: Mapping[str, OnNode]) -> Verdict:
