@@ -57,12 +57,7 @@ def table_of(
     summary: Obj, pools: Mapping[str, Sequence[str]], findings: Sequence[Obj]
 ) -> list[str]:
     """A line for each finding, the nodes that share one together; then what to do about each."""
-    where = ", ".join(f"{name} {len(nodes)}" for name, nodes in sorted(pools.items()) if name)
-    head = (
-        f"NUMA: {_counted(summary['errors'], 'error')}, {_counted(summary['warnings'], 'warning')}, "
-        f"{_counted(summary['nodes'], 'node')} looked at{f' ({where})' if where else ''}, "
-        f"{summary['checks'] - len(summary['not_run'])} of {summary['checks']} checks"
-    )
+    head = _head(summary, pools)
     if not findings:
         return [head]
     together: dict[tuple[str, ...], list[str]] = defaultdict(list)
@@ -76,6 +71,16 @@ def table_of(
         *aligned([("SEVERITY", "CHECK", "WHERE", "IS", "SHOULD BE"), *rows]),
         *(f"-> {id_}: {text}" for id_, text in advice.items()),
     ]
+
+
+def _head(summary: Obj, pools: Mapping[str, Sequence[str]]) -> str:
+    """How much was looked at, and what of it does not hold."""
+    where = ", ".join(f"{name} {len(nodes)}" for name, nodes in sorted(pools.items()) if name)
+    return (
+        f"NUMA: {_counted(summary['errors'], 'error')}, {_counted(summary['warnings'], 'warning')}, "
+        f"{_counted(summary['nodes'], 'node')} looked at{f' ({where})' if where else ''}, "
+        f"{summary['checks'] - len(summary['not_run'])} of {summary['checks']} checks"
+    )
 
 
 def _counted(number: int, what: str) -> str:
