@@ -201,31 +201,26 @@ class NumaReader:
         status = WorkloadStatus.from_object(daemon)
         gates = template_spec(daemon).get("readinessGates") or ()
         return Exporter(
-            status,
-            program_of(daemon),
-            refresh_s(daemon),
-            tuple(gate["conditionType"] for gate in gates),
-            read_exporter_config(self._texts(daemon)),
-            _pods_of(daemon, pods),
+            status=status,
+            program=program_of(daemon),
+            refresh_s=refresh_s(daemon),
+            readiness_gates=tuple(gate["conditionType"] for gate in gates),
+            config=read_exporter_config(self._texts(daemon)),
+            pods=_pods_of(daemon, pods),
         )
 
     def _scheduler(self, deployment: Obj, pods: Sequence[NumaPod]) -> Scheduler:
         containers = template_spec(deployment).get("containers") or ()
+        images = {container["name"]: container.get("image", "") for container in containers}
+        dumps = images.pop(DUMPS_CONTAINER, None)
         config = read_scheduler_config(self._texts(deployment))
         return Scheduler(
-            WorkloadStatus.from_object(deployment),
-            next(
-                (
-                    container.get("image", "")
-                    for container in containers
-                    if container["name"] != DUMPS_CONTAINER
-                ),
-                "",
-            ),
-            config,
-            _pods_of(deployment, pods),
-            self._optional(LEASES, lambda: self._lease(config.lease), None),
-            any(container["name"] == DUMPS_CONTAINER for container in containers),
+            status=WorkloadStatus.from_object(deployment),
+            image=next(iter(images.values()), ""),
+            config=config,
+            pods=_pods_of(deployment, pods),
+            lease=self._optional(LEASES, lambda: self._lease(config.lease), None),
+            dumps=dumps is not None,
         )
 
     def _texts(self, workload: Obj) -> list[str]:

@@ -30,7 +30,7 @@ from .nodes.node_run import NodeRun
 from .objects import capacity, object_store
 from .objects.node_state import is_ours
 from .objects.operator_names import CONFIG, FINALIZER, NODE_STATE, WORKLOAD
-from .objects.workload_state import removed_status
+from .objects.workload_state import REMOVED, removed_status
 from .rmd_rights import RECIPE
 
 
@@ -121,9 +121,7 @@ def _config_status(config: Obj, context: RunContext) -> list[tuple[Obj, Obj]]:
     ready = condition(
         before.get("conditions") or [],
         "Ready",
-        False,
-        "Removed",
-        "RMD was removed from the cluster",
+        *REMOVED,
         now=context.clock(),
         generation=int(config["metadata"].get("generation") or 0),
     )

@@ -88,7 +88,7 @@ def decide(
         names = [server_name(node)]
         servers[node] = pki.issue_server(authority, "intel-rmd daemon", names, now, end)
     removed = tuple(sorted(set(stored.servers) - set(servers)))
-    return WantedCertificates(authority, client, servers, why, issued, removed)
+    return WantedCertificates(authority, client, servers, why=why, issued=issued, removed=removed)
 
 
 def _kept(servers: Mapping[str, Pair], nodes: Sequence[str]) -> dict[str, Pair]:

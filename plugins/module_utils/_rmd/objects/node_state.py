@@ -21,9 +21,7 @@ from ..nodes.node_snapshot import NodeSnapshot
 from ..nodes.report_fields import groups_of
 from ..workloads import PARTS, RunningWorkload
 from .operator_names import HOME_NAMESPACE, NODE_STATE, node_state_name
-
-# Of a condition: (holds, reason, message).
-Verdict = tuple[Optional[bool], str, str]
+from .workload_state import Verdict
 
 SEEN_EVERY_S = 3600.0
 

@@ -142,7 +142,12 @@ def topology_of(report: Report) -> Topology:
         caches.append(L3(cache, cores, full.bit_length(), free, _free_ways(pools, free)))
     bandwidth = bandwidth_of(report)
     has_mba = bool(bandwidth)
-    mba = MbaSupport(has_mba, has_mba, bandwidth.get("step"), bandwidth.get("least"))
+    mba = MbaSupport(
+        supported=has_mba,
+        enabled=has_mba,
+        step=bandwidth.get("step"),
+        least=bandwidth.get("least"),
+    )
     return Topology(tuple(caches), mba)
 
 

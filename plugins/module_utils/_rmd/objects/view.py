@@ -113,7 +113,7 @@ class View:
         removed = {old.id for old in removed_by(self.actions)}
         kept = [found for found in self.snapshot.running if found.id not in removed]
         added = posted_by(self.actions)
-        return (*kept, *(RunningWorkload("", "", "", "", workload, {}) for workload in added))
+        return (*kept, *(RunningWorkload.expected(workload) for workload in added))
 
     def problem_of(self, uuid: str) -> str:
         """Why a workload is not as asked for after the run, "" where the run knows of nothing."""
