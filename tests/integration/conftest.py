@@ -15,7 +15,7 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.pki import Authority
-from tests.integration.plays import REPO, Runner
+from tests.integration.plays import REPO, Runner, close_play_server
 from tests.integration.registry_bed import Bed, make_bed
 from tests.scenes.four_nodes import set_scene
 
@@ -51,6 +51,11 @@ def pytest_terminal_summary(
     """Say how to repeat the order."""
     if seed := config.getoption("shuffle"):
         terminalreporter.write_line(f"tests in the order of --shuffle={seed}")
+
+
+def pytest_sessionfinish() -> None:
+    """The gates count what plays have cost as soon as their server has ended."""
+    close_play_server()
 
 
 def grant(cluster: Cluster, user: str, role: str) -> None:

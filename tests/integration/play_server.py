@@ -60,6 +60,13 @@ class PlayServer:
         if not (ready and self._process.stdout.readline()):
             raise RuntimeError(f"the server of plays did not start within {START_S} s")
 
+    def close(self) -> None:
+        """Let it end, and count its time and that of all plays among what this process has
+        started."""
+        assert self._process.stdin is not None, "it has a pipe"
+        self._process.stdin.close()
+        self._process.wait()
+
     def play(
         self, argv: Sequence[str], environment: Mapping[str, str], folder: Path, timeout: float
     ) -> Ended:

@@ -106,6 +106,12 @@ def _play_server() -> PlayServer:
     return PlayServer(_surroundings(), REPO)
 
 
+def close_play_server() -> None:
+    """End the server, if a play has started one."""
+    if _play_server.cache_info().currsize:
+        _play_server().close()
+
+
 class Runner:
     """Runs playbooks against a cluster as one user."""
 
