@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Optional
 
-from .._cluster.api_client.client import connect
+from .._cluster.api_client.client import Client, connect
 from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.executing import execute
 from .._json import Obj
@@ -33,6 +33,7 @@ from .preflight import refuse_missing_rights
 from .preparation.foreign import refuse_foreign_plugin, refuse_rival_plugins, refuse_rivals
 from .preparation.image_facts import ImageRequest
 from .preparation.prepare import (
+    Prepared,
     StateChoice,
     choose,
     prepare,
@@ -87,15 +88,28 @@ def run(request: StateApplyRequest, context: RunContext) -> Obj:
     prepared = prepare(request.given, context, client, complete=present)
     tags = Tags.of(request.choice.tags, request.choice.skip_tags)
     chosen = choose(prepared.recipe, request.choice.states, request.choice.role, tags)
-    if not present:
-        return remove.states(
-            client,
-            prepared,
-            chosen,
-            context,
-            force=request.force,
-            timeout_s=float(request.wait_timeout),
-        )
+    if present:
+        return _apply(client, prepared, chosen, tags, request, context)
+    return remove.states(
+        client,
+        prepared,
+        chosen,
+        context,
+        force=request.force,
+        timeout_s=float(request.wait_timeout),
+    )
+
+
+def _apply(
+    client: Client,
+    prepared: Prepared,
+    chosen: list[State],
+    tags: Tags,
+    request: StateApplyRequest,
+    context: RunContext,
+) -> Obj:
+    """Settle which states are applied, and which of them are waited for: at least those that are
+    here only since others require them."""
     if not request.discovery and not tags.given:
         tell_differences(prepared, context)
     applied = chosen
