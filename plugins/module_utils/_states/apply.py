@@ -213,10 +213,10 @@ class _Application:
         later = LaterChanges(
             self._client,
             staged,
-            self._planner.plan_stage,
-            self._lock.take,
-            self._lock.before_write,
-            self._context.clock,
+            plan_again=self._planner.plan_stage,
+            take_lock=self._lock.take,
+            guard=self._lock.before_write,
+            clock=self._context.clock,
         )
         return replace(planned, changes=made), later
 

@@ -123,7 +123,7 @@ def _remove(
     name, write = prepared.recipe.name, not context.check_mode
     removal = _plan_removal(client, prepared, request)
     guard = Guard(client, name, context)
-    nodes = sorted(clear_marks(client, name, removal.marked, guard.before_write, write))
+    nodes = sorted(clear_marks(client, name, removal.marked, guard.before_write, write=write))
     if write:
         execute(client, removal.restored, guard=guard.before_write)
         timeout_s = float(request.wait_timeout)

@@ -91,7 +91,8 @@ def prove(
         runtime_gates=desired.runtime_gates,
         by_nodes=desired.prepared.by_nodes,
     )
-    loop = _loop(desired, needed, request, context, guard, writer)
+    access = _access(desired, request, guard, allowed=not dry)
+    loop = _loop(desired, needed, request, context, access, writer)
     loop.hook = hook
     _settle(loop, desired.members, later, wait=request.wait and not dry)
     if not dry:
@@ -146,7 +147,8 @@ def make_due(desired: Desired, context: RunContext, guard: Guard, later: LaterCh
     plans = desired.plans_with({stage.state for stage in later.left})
     writer = LabelWriter(desired.client, plans, desired.recipe.name, guard.before_write, dry=True)
     request = ProofRequest(wait=False, failure_grace=0)
-    loop = _loop(desired, plans, request, context, guard, writer, write=False)
+    access = _access(desired, request, guard, allowed=False)
+    loop = _loop(desired, plans, request, context, access, writer)
     loop.hook = later
     loop.mirror.take_nodes(desired.members)
     loop.run(wait=False)
@@ -157,9 +159,8 @@ def _loop(
     plans: list[StatePlan],
     request: ProofRequest,
     context: RunContext,
-    guard: Guard,
+    access: WriteAccess,
     writer: LabelWriter,
-    write: bool | None = None,
 ) -> Loop:
     recipe, groups = desired.recipe, {group.id: group for group in desired.discovery.node_groups}
 
@@ -186,18 +187,23 @@ def _loop(
             grouping=desired.discovery.grouping,
             complete={plan.name for plan in plans} >= {plan.name for plan in desired.plans},
         ),
-        WriteAccess(
-            allowed=not context.check_mode if write is None else write,
-            guard=guard.keep,
-            before_write=guard.before_write,
-            withdraw=_withdraw(desired, request.on_regress),
-        ),
+        access,
         answers=Answers(desired.client, make_pod),
         writer=writer,
         progress=Progress(context, recipe.name),
         clock=context.clock,
     )
     return loop
+
+
+def _access(desired: Desired, request: ProofRequest, guard: Guard, *, allowed: bool) -> WriteAccess:
+    """Whether nodes may be written to, by whose lock, and whose gates may go."""
+    return WriteAccess(
+        allowed=allowed,
+        guard=guard.keep,
+        before_write=guard.before_write,
+        withdraw=_withdraw(desired, request.on_regress),
+    )
 
 
 def _withdraw(desired: Desired, on_regress: Literal["keep", "withdraw"]) -> Callable[[str], bool]:

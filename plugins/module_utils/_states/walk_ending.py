@@ -89,7 +89,7 @@ class WalkEnding:
             self._context.notice(f"node {name} leaves {recipe}: {why}")
         gone = [strays.objects[name] for name in strays.leaving]
         write = not self._context.check_mode
-        patches = clear_marks(self._client, recipe, gone, self._guard.before_write, write)
+        patches = clear_marks(self._client, recipe, gone, self._guard.before_write, write=write)
         if write:
             phase_events.say(
                 self._client,

@@ -143,7 +143,7 @@ def _from_record(recipe: Recipe, recorded: Mapping[str, Any], *, complete: bool)
 def _differences(recipe: Recipe, recorded: Mapping[str, Any], intent: Intent) -> Iterator[str]:
     """What the record will say else than it does (recorded: its spec), in words."""
     wanted = record_spec.make_spec(
-        recipe, intent.namespace, intent.options, intent.pools, taints=intent.taints
+        recipe, intent.namespace, intent.options, pools=intent.pools, taints=intent.taints
     )
     if intent.namespace != recorded.get("namespace", intent.namespace):
         yield f"namespace: {recorded['namespace']} -> {intent.namespace}"

@@ -74,7 +74,12 @@ class Prepared:
     def spec(self) -> dict[str, Any]:
         """What the record says was asked for."""
         return record_spec.make_spec(
-            self.recipe, self.namespace, self.options, self.pools, self.selector, self.taints
+            self.recipe,
+            self.namespace,
+            self.options,
+            pools=self.pools,
+            selector=self.selector,
+            taints=self.taints,
         )
 
     @property

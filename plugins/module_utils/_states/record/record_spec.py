@@ -36,6 +36,7 @@ def make_spec(
     recipe: Recipe,
     namespace: str,
     options: Mapping[str, Any],
+    *,
     pools: Iterable[NodePool] = (),
     selector: Iterable[LabelSet] = (),
     taints: Iterable[Taint] = (),
@@ -107,6 +108,7 @@ def group_kind(name: str) -> str:
 
 
 def make_record(
+    *,
     name: str,
     applyset_id: str,
     spec: Mapping[str, Any],
@@ -145,6 +147,12 @@ def with_spec(
     record: Mapping[str, Any] | None, name: str, applyset_id: str, spec: Mapping[str, Any]
 ) -> Obj:
     """The record as it stands, but for the spec, as an object to apply."""
-    kinds = state_kinds(record)
-    made, adopted = made_namespaces(record), read_adopted(record)
-    return make_record(name, applyset_id, spec, kinds, namespaces(record), made, adopted)
+    return make_record(
+        name=name,
+        applyset_id=applyset_id,
+        spec=spec,
+        kinds=state_kinds(record),
+        namespaces=namespaces(record),
+        made=made_namespaces(record),
+        adopted=read_adopted(record),
+    )
