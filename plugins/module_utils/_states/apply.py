@@ -9,7 +9,7 @@ What has to wait until something is proven is made by the walk over the nodes.""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Optional
 
 from .._cluster.api_client.client import Client, connect
@@ -25,6 +25,7 @@ from . import validate
 from .apply_plan import ApplyPlanner, Planned, PlanRequest
 from .apply_result import ApplyResult, with_report
 from .cleanup import remove
+from .cleanup.remove import RemovalRequest
 from .desired import Desired
 from .later_changes import LaterChanges
 from .on_nodes.adopted_pods import label_pods
@@ -61,23 +62,18 @@ class AppliedStates(StateChoice):
 
 @dataclass(frozen=True, kw_only=True)
 class StateApplyRequest:
-    """Which states to apply, or to remove, and how.
-
-    discovery: the result of nfd_info. force: remove also what is in use. wait_timeout: seconds until
-    removed objects have to be gone.
-    """
+    """Which states to apply, or to remove, and how. discovery: the result of nfd_info."""
 
     connection: ConnectionRequest
     given: RecipeRequest
     run_id: Optional[str] = None
-    choice: AppliedStates
+    choice: AppliedStates = field(default_factory=AppliedStates)
     state: Literal["present", "absent"] = "present"
     discovery: Optional[Mapping[str, Any]] = None
-    images: ImageRequest
-    membership: MembershipRequest
-    planning: PlanRequest
-    force: bool = False
-    wait_timeout: int = 300
+    images: ImageRequest = field(default_factory=ImageRequest)
+    membership: MembershipRequest = field(default_factory=MembershipRequest)
+    planning: PlanRequest = field(default_factory=PlanRequest)
+    removal: RemovalRequest = field(default_factory=RemovalRequest)
     proving: ProofRequest
 
 
@@ -90,14 +86,7 @@ def run(request: StateApplyRequest, context: RunContext) -> Obj:
     chosen = choose(prepared.recipe, request.choice.states, request.choice.role, tags)
     if present:
         return _apply(client, prepared, chosen, tags, request, context)
-    return remove.states(
-        client,
-        prepared,
-        chosen,
-        context,
-        force=request.force,
-        timeout_s=float(request.wait_timeout),
-    )
+    return remove.states(client, prepared, chosen, request.removal, context)
 
 
 def _apply(

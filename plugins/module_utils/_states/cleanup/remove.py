@@ -22,6 +22,7 @@ from ..._json import Obj
 from ..._recipes.loading.recipe import State
 from ..._runs.context import RunContext
 from ..._runs.guard import Guard
+from ..._schema.requests import ParameterGroup
 from ..on_nodes.holders import find_holders, in_words
 from ..on_nodes.leftovers import find_marked
 from ..preparation.prepare import Prepared
@@ -33,19 +34,26 @@ from .removal_order import removal_stages
 from .removal_report import report_removal
 
 
+@dataclass(frozen=True)
+class RemovalRequest(ParameterGroup):
+    """force: also where devices are in use, or something depends on them. wait_timeout: seconds until
+    all has to be gone."""
+
+    force: bool = False
+    wait_timeout: int = 300
+
+
 def states(
     client: Client,
     prepared: Prepared,
     chosen: Sequence[State],
+    request: RemovalRequest,
     context: RunContext,
-    *,
-    force: bool,
-    timeout_s: float,
 ) -> Obj:
     """Remove the chosen states' objects; Namespaces and CRDs stay, and so does what another state
-    owns. force: also where they are in use, or something depends on them."""
+    owns."""
     record = record_store.read(client, prepared.recipe.name)
-    if not force:
+    if not request.force:
         refuse_while_needed(client, prepared.recipe.name, prepared.recipe.recipe)
         refuse_while_used(client, prepared)
     names = [state.name for state in chosen]
@@ -53,7 +61,7 @@ def states(
     removal = _plan(client, prepared, names, record)
     changes = removal.changes
     if changes and not context.check_mode:
-        _carry_out(removal, client, prepared, context, timeout_s)
+        _carry_out(removal, client, prepared, context, float(request.wait_timeout))
     result: Obj = {
         "changed": bool(changes),
         "states": [{"name": name, "changes": removal.rows(name)} for name in names],

@@ -24,6 +24,7 @@ from ..._nodes.selectors import label_selector
 from ..._recipes.loading.lookups import is_looked_up
 from ..._runs.context import RunContext
 from ..._runs.task import Task
+from ..._schema.requests import ParameterGroup
 from .empty import gather
 from .platform import cluster_facts, machine_config_objects, node_selectors
 from .prepare import Prepared, prepare, tell_differences
@@ -146,15 +147,10 @@ def discover_nothing(client: Client, selector: Selector, newest: str | None = No
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class NfdInfoRequest:
-    """Whose nodes to find: a recipe's, or those that a selector matches, with their resources.
+@dataclass(frozen=True)
+class OptionalRecipe(ParameterGroup):
+    """A recipe with what is given of it, where one is named."""
 
-    nfd_age: also when NFD last told something new. settle: seconds between two lists that have to
-    be the same; 0 for one list.
-    """
-
-    connection: ConnectionRequest
     recipe: Optional[str] = None
     recipe_dir: Optional[str] = None
     bundle: Optional[Mapping[str, str]] = None
@@ -162,14 +158,9 @@ class NfdInfoRequest:
     pools: Optional[Sequence[Mapping[str, Any]]] = None
     namespace: Optional[str] = None
     instance: Optional[str] = None
-    selector: Optional[Selector] = None
-    resources: Sequence[str] = ()
-    nfd_age: bool = False
-    settle: int = 0
 
-    @property
-    def given(self) -> RecipeRequest | None:
-        """The recipe with what is given of it, where one is named."""
+    def named(self) -> RecipeRequest | None:
+        """The recipe; None where none is named."""
         if not self.recipe:
             return None
         return RecipeRequest(
@@ -180,6 +171,22 @@ class NfdInfoRequest:
             namespace=self.namespace,
             instance=self.instance,
         )
+
+
+@dataclass(frozen=True)
+class NfdInfoRequest:
+    """Whose nodes to find: a recipe's, or those that a selector matches, with their resources.
+
+    nfd_age: also when NFD last told something new. settle: seconds between two lists that have to
+    be the same; 0 for one list.
+    """
+
+    connection: ConnectionRequest
+    given: OptionalRecipe
+    selector: Optional[Selector] = None
+    resources: Sequence[str] = ()
+    nfd_age: bool = False
+    settle: int = 0
 
 
 @dataclass(frozen=True)
@@ -198,13 +205,14 @@ class NodeSearch:
 
 def run(request: NfdInfoRequest, context: RunContext) -> Obj:
     """nfd_info: facts about the nodes that a selector, or a recipe's, matches. Reads only."""
-    if not request.recipe and not request.selector:
+    given = request.given.named()
+    if given is None and not request.selector:
         raise InvalidInput(
             "no nodes can be found",
             why="neither selector nor recipe is given",
             todo="name a recipe (-e hardware_enablement_recipe=nvidia-gpu), or give a selector",
         )
-    client, given = connect(request.connection), request.given
+    client = connect(request.connection)
     search = NodeSearch(request.selector or (), request.resources)
     if given:
         search = _search_of(client, prepare(given, context, client), context)
