@@ -163,8 +163,7 @@ class _ImageSearch:
         return str(self.params.get("lookup_from") or state.lookup)
 
     def _resolve(self, state: State) -> list[Resolution]:
-        platform = str(self.facts.cluster["platform"])
-        settings = build_settings(self.params, self.prepared, state, platform)
+        settings = build_settings(self.params, self.prepared, state)
         # Look-ups are the operands' business, wherever builds run.
         own = replace(settings, namespace=self.prepared.namespace)
         groups = [group for group in self.discovery.coarse(state.per) if self._is_on(state, group)]
@@ -353,7 +352,6 @@ class _ImageSearch:
             guard,
             clock,
             access.policy,
-            access.registries,
             foresight.predicted_failure,
         )
         return make_builder(self.params["builder"], means)

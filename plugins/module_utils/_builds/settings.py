@@ -17,8 +17,6 @@ from .._recipes.templates.filters import string
 from .._states.preparation.prepare import Prepared
 
 _PROXY = {"http": "HTTP_PROXY", "https": "HTTPS_PROXY", "no": "NO_PROXY"}
-# nobody's, as distributions have it.
-_USER = 65534
 _PROFILE = re.compile(r"Unconfined|RuntimeDefault|Localhost/[^/\s]\S*")
 
 
@@ -29,10 +27,9 @@ class BuildSettings:
     namespace: where builds run. image: of the builder. push_secret: Secret
     (kubernetes.io/dockerconfigjson) for pulling bases and pushing. pull_secrets: for the builder's
     own image. proxy: variables HTTP_PROXY, HTTPS_PROXY, NO_PROXY. timeout: seconds per build.
-    parallel: builds at once. grace: seconds that trouble of a build's pod may last. user: id of the
-    user that ordinary pods run as, None where the cluster chooses it. apparmor, seccomp: profiles
-    of buildah's container, "Unconfined", "RuntimeDefault" or "Localhost/NAME". capabilities: what
-    it gets besides.
+    parallel: builds at once. grace: seconds that trouble of a build's pod may last. apparmor,
+    seccomp: profiles of buildah's container, "Unconfined", "RuntimeDefault" or "Localhost/NAME".
+    capabilities: what it gets besides.
     """
 
     recipe: str
@@ -49,7 +46,6 @@ class BuildSettings:
     timeout: int = 1800
     parallel: int = 2
     grace: float = 30.0
-    user: int | None = _USER
     apparmor: str = "Unconfined"
     seccomp: str = "Unconfined"
     capabilities: Sequence[str] = ()
@@ -65,9 +61,7 @@ class BuildSettings:
         return ",".join(f"{name}={value}" for name, value in sorted(self.labels.items()))
 
 
-def build_settings(
-    params: Mapping[str, Any], prepared: Prepared, state: State, platform: str
-) -> BuildSettings:
+def build_settings(params: Mapping[str, Any], prepared: Prepared, state: State) -> BuildSettings:
     """The settings from a task's parameters and the recipe's options."""
     options = prepared.options
     return BuildSettings(
@@ -88,8 +82,6 @@ def build_settings(
         timeout=int(params["build_timeout"]),
         parallel=int(params["parallel"]),
         grace=float(params["failure_grace"]),
-        # OpenShift lets pods run as users of their namespace's own range only.
-        user=None if platform == "openshift" else _USER,
         apparmor=_profile(params, "build_apparmor"),
         seccomp=_profile(params, "build_seccomp"),
         capabilities=tuple(params["build_capabilities"]),

@@ -41,7 +41,6 @@ from tests.cluster.images import ensure_image
 from tests.cluster.images.build_host import make_build_host
 from tests.cluster.pki import Authority
 from tests.integration.kubelet.kmod_site import (
-    BUILDS,
     NAMESPACE,
     NO_HEADERS,
     USER,
@@ -249,13 +248,10 @@ def a_buildconfig_makes_the_same_image_as_a_job(site: Site, tmp_path: Path) -> N
         assert look_into(other, "drivers/by-buildconfig") == by_job
 
 
-def a_host_and_an_ordinary_pod_make_the_same_image_as_a_job(
+def a_host_makes_the_same_image_as_a_job(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_job = made_by_job(site)
-    site.play("drivers/by-pod", builder="restricted", build_namespace=BUILDS)
-    assert look_into(site, "drivers/by-pod") == by_job
-
     programs = make_build_host(tmp_path / "host")
     monkeypatch.setitem(
         site.runner.settings, "PATH", f"{programs}:{site.runner.environment()['PATH']}"
@@ -330,9 +326,7 @@ def test_driver_images_from_the_first_run_to_an_air_gap(
     )
     a_buildconfig_makes_the_same_image_as_a_job(site, tmp_path_factory.mktemp("step"))
     with pytest.MonkeyPatch.context() as monkeypatch:
-        a_host_and_an_ordinary_pod_make_the_same_image_as_a_job(
-            site, tmp_path_factory.mktemp("step"), monkeypatch
-        )
+        a_host_makes_the_same_image_as_a_job(site, tmp_path_factory.mktemp("step"), monkeypatch)
     an_air_gap(site)
 
 

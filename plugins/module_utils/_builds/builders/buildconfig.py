@@ -208,5 +208,5 @@ BUILDER = Registration(
     needs="`hardware_enablement_push_secret`, but for the internal registry; "
     "`hardware_enablement_entitlement_secret` for packages of RHEL",
     make=BuildConfigBuilder,
-    fits=lambda client, _settings: client.serves(objects.API_VERSION, "BuildConfig"),
+    fits=lambda client: client.serves(objects.API_VERSION, "BuildConfig"),
 )

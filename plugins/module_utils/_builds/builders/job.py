@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Builds on Kubernetes: one Job per image, which runs buildah; other builders have other Jobs."""
+"""Builds on Kubernetes: one Job per image, which runs buildah."""
 
 from __future__ import annotations
 
@@ -39,10 +39,6 @@ RIGHTS = (Right("", ("secrets",), ("create", "patch")),)
 class JobBuilder(ClusterBuilder):
     """Builds with buildah in Jobs."""
 
-    # Whose trouble it is when an image of its pod cannot be pulled: the builder's, or the base
-    # image.
-    pulls = BuildPhase.START
-
     def __init__(self, means: Means) -> None:
         super().__init__(means)
         self._policy = means.policy
@@ -68,39 +64,26 @@ class JobBuilder(ClusterBuilder):
 
     def prepare(self, orders: Sequence[BuildOrder]) -> None:
         """Refuse what cannot be built here, before anything is written."""
-        self.check(orders)
-        self._contexts = {order.name: self.context_object(order) for order in orders}
-        self._secrets = {order.name: self.secret_object(order) for order in orders}
-
-    def check(self, orders: Sequence[BuildOrder]) -> None:  # noqa: ARG002 - others look at each
-        """Raise InvalidInput for what cannot be built."""
         if not self.settings.image:
             raise InvalidInput(
                 "nothing can be built",
                 why="no image with buildah is named",
                 todo="set builder_image to one that the nodes can pull",
             )
+        for order in orders:
+            self._contexts[order.name] = buildah_objects.context_object(
+                order, self.settings, self._policy()
+            )
+            self._secrets[order.name] = buildah_objects.secret_object(
+                order, self.settings, self._policy()
+            )
 
-    def context_object(self, order: BuildOrder) -> Obj:
-        """The ConfigMap that the pod reads."""
-        return buildah_objects.context_object(order, self.settings, self._policy())
-
-    def secret_object(self, order: BuildOrder) -> Obj | None:
-        """The Secret that the pod reads, if it needs one."""
-        return buildah_objects.secret_object(order, self.settings, self._policy())
-
-    def job_object(self, order: BuildOrder) -> Obj:
-        """The Job."""
+    def _job_object(self, order: BuildOrder) -> Obj:
         minor = int("".join(filter(str.isdigit, str(self.client.version()["minor"]))))
         has_field = minor >= buildah_objects.APPARMOR_FIELD_SINCE
         return buildah_objects.job_object(
             order, self.settings, self._policy(), apparmor_field=has_field
         )
-
-    def completed(self, order: BuildOrder, job: Obj) -> Built | None:
-        """What follows from a Job that is complete; None while something is still to be done."""
-        self.remove(job)
-        return Built(order)
 
     def take(self, obj: Obj, gone: bool) -> None:
         """Keep Jobs and pods by name."""
@@ -133,7 +116,7 @@ class JobBuilder(ClusterBuilder):
             return True
         self.client.apply(self._contexts[order.name])
         try:
-            job = self.client.create(self.job_object(order))
+            job = self.client.create(self._job_object(order))
         except AlreadyExists:
             if self._is_foreign(order):
                 raise
@@ -161,13 +144,14 @@ class JobBuilder(ClusterBuilder):
             why = f"its Job {self.settings.namespace}/{order.name} was removed by somebody else"
             return Built(order, failure(BuildPhase.START, INTERRUPTED, why))
         if condition(job, "Complete"):
-            return self.completed(order, job)
+            self._remove(job)
+            return Built(order)
         failed = condition(job, "Failed")
         return self._failed(order, failed) if failed else self._stuck(entry, job)
 
     def doing(self, entry: RunningBuild) -> str:
         """The last line of the build, else what its pod waits for."""
-        pod = self.newest_pod(entry.order)
+        pod = self._newest_pod(entry.order)
         if pod is None:
             return "its pod is not there yet"
         if _is_building(pod):
@@ -191,7 +175,7 @@ class JobBuilder(ClusterBuilder):
             self.client.apply({**obj, "metadata": {**obj["metadata"], "ownerReferences": [owner]}})
 
     def _failed(self, order: BuildOrder, failed: Obj) -> Built:
-        pod = self.newest_pod(order)
+        pod = self._newest_pod(order)
         log = self._log(pod, LOG_LINES)
         reason = failed.get("reason")
         if reason == "DeadlineExceeded":
@@ -220,7 +204,7 @@ class JobBuilder(ClusterBuilder):
     def _stuck(self, entry: RunningBuild, job: Obj) -> Built | None:
         """A pod that cannot start for longer than the patience, or that nobody may make, ends the
         build."""
-        now, pod = self.clock(), self.newest_pod(entry.order)
+        now, pod = self.clock(), self._newest_pod(entry.order)
         if pod is None:
             return self._refused(entry, job) if now - entry.began >= self.settings.grace else None
         verdict = judge(pod)
@@ -230,10 +214,10 @@ class JobBuilder(ClusterBuilder):
         entry.trouble_since = entry.trouble_since or now
         if now - entry.trouble_since < self.settings.grace:
             return None
-        self.remove(job)
+        self._remove(job)
         if verdict.reason in IMAGE_REASONS:
             return Built(
-                entry.order, failure(self.pulls, reason_of(verdict.message), verdict.message)
+                entry.order, failure(BuildPhase.START, reason_of(verdict.message), verdict.message)
             )
         return Built(entry.order, failure(BuildPhase.START, verdict.reason, verdict.message))
 
@@ -243,17 +227,17 @@ class JobBuilder(ClusterBuilder):
         why = self.client.newest_warning(self.settings.namespace, "Job", entry.order.name)
         if not why:
             return None
-        self.remove(job)
+        self._remove(job)
         return Built(entry.order, failure(BuildPhase.START, "Refused", why))
 
-    def remove(self, job: Obj) -> None:
+    def _remove(self, job: Obj) -> None:
         """The Job, and with it its pods and its context."""
         metadata = job["metadata"]
         self.client.delete(
             self._job, metadata["name"], self.settings.namespace, uid=metadata["uid"]
         )
 
-    def newest_pod(self, order: BuildOrder) -> Obj | None:
+    def _newest_pod(self, order: BuildOrder) -> Obj | None:
         """The last pod that the order's Job has made; None while there is none."""
         return newest(
             pod
@@ -305,5 +289,5 @@ BUILDER = Registration(
     "them), context in a ConfigMap or from git",
     needs="`hardware_enablement_builder_image`, `hardware_enablement_push_secret`",
     make=JobBuilder,
-    fits=lambda _client, _settings: True,
+    fits=lambda _client: True,
 )

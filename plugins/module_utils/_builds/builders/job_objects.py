@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all builds by Jobs are made of: a ConfigMap with the context, and a Job around a pod that
+"""What a build by a Job is made of: a ConfigMap with the context, and a Job around a pod that
 builds. Pure."""
 
 from __future__ import annotations
