@@ -91,9 +91,9 @@ class ImageAccess:
             recipe, taints = self._prepared.recipe, self._prepared.taints
             tolerations = (
                 *operand_tolerations(recipe.name, recipe.resources, taints),
-                *settings.tolerations,
+                *settings.pods.tolerations,
             )
-            settings = replace(settings, tolerations=tolerations)
+            settings = replace(settings, pods=replace(settings.pods, tolerations=tolerations))
             dry = self._context.check_mode
             lookup = NodeLookup(self._client, settings, nodes, guard, self._context.clock, dry=dry)
             return by_host(streams, lookup.find)

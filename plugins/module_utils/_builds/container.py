@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from .._cluster.api_client.client import Client, connect
-from .._errors import EnablementError, InvalidInput
+from .._errors import InvalidInput
 from .._json import Obj
 from .._nodes.discovery import Discovery
 from .._nodes.groups import NodeGroup
@@ -33,12 +33,13 @@ from .builders.means import Means
 from .choice import make_builder
 from .environment import NamespaceSecrets, environment
 from .fallback_builds import pulled_or_built
+from .group_images import GroupImages
 from .lookups.base import BaseLookup, KnownBases
 from .memory import Remembered
 from .orders import BuildOrder, Built, Resolution, Source, build_key, order_name
 from .outside import built_elsewhere
 from .prediction import BuildPrediction
-from .resolutions import after, or_before, unasked, without
+from .resolutions import without
 from .resolve import Find, Search
 from .settings import BuildSettings, build_settings
 from .streams import is_internal
@@ -46,8 +47,6 @@ from .wanted import BuildInputs
 
 # What a recipe whose images are only named ends up with.
 _NOTHING: Obj = {"changed": False, "images": [], "groups": [], "orders": []}
-# Needs no build any more, also where one that outlived its run has brought it.
-_THERE = (Source.PREBUILT, Source.BUILT_BEFORE)
 
 
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
@@ -62,16 +61,15 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         tell_differences(prepared, context)
     discovery, cluster = discovery_of(client, prepared, params.get("discovery"))
     facts = render_facts(prepared, client, discovery, cluster, params.get("images"))
-    record = prepared.record
     for name in ("build_timeout", "parallel"):
         if int(params[name]) < 1:
             raise InvalidInput(f"{name} cannot be {params[name]}", todo="set it to at least 1")
-    if record is None:
+    if prepared.record is None:
         refuse_shared(client, prepared, discovery)
     if prepared.pools:
         # An option that cannot differ between pools is found before anything is built.
         check_recipe(prepared.recipe, replace(facts, resolved=None))
-    work = _ImageSearch(client, prepared, discovery, facts, record, params, context)
+    work = _ImageSearch(client, prepared, discovery, facts, params, context)
     if not params["wait"]:
         return work.run(looked_up)
     with given_back(client, prepared.recipe.name, context):
@@ -98,14 +96,13 @@ class _ImageSearch:
         prepared: Prepared,
         discovery: Discovery,
         facts: RenderFacts,
-        record: Mapping[str, Any] | None,
         params: Mapping[str, Any],
         context: RunContext,
     ) -> None:
         self.client = client
         self.prepared = prepared
         self.discovery = discovery
-        self.record = record
+        self.record = prepared.record
         self.params = params
         self.context = context
         self.facts = facts
@@ -135,9 +132,9 @@ class _ImageSearch:
         problems = list(dict.fromkeys(row["problem"] for row in rows if row["problem"]))
         for problem in problems:
             self.context.progress(problem)
-        if problems and not any(row["image"] for row in rows) and not self._is_unasked(chosen):
-            more = f" (and {len(rows) - 1} more kernels)" if len(rows) > 1 else ""
-            result.update(failed=True, msg=f"{problems[0].rstrip('.')}{more}")
+        has_image = any(row["image"] for row in rows)
+        if problems and not has_image and not self._is_unasked(chosen):
+            result.update(failed=True, msg=_failure_message(problems[0], len(rows)))
         return result
 
     def _noted(self, images: Sequence[Obj]) -> list[Obj]:
@@ -165,36 +162,25 @@ class _ImageSearch:
     def _resolve(self, state: State) -> list[Resolution]:
         settings = build_settings(self.params, self.prepared, state)
         # Look-ups are the operands' business, wherever builds run.
-        own = replace(settings, namespace=self.prepared.namespace)
+        own = replace(settings, place=replace(settings.place, namespace=self.prepared.namespace))
         groups = [group for group in self.discovery.coarse(state.per) if self._is_on(state, group)]
         find = self.access.find(self._source(state), own, groups, self.guard.before_write)
         known = image_entries.by_group(self.record, state.name)
         if state.fallback:
             return self._with_fallback(state, groups, find, known)
-        secrets = NamespaceSecrets(self.client, settings.namespace)
+        secrets = NamespaceSecrets(self.client, settings.place.namespace)
         bases = BaseLookup(find, self._bases.setdefault(self._source(state), {}))
         inputs = BuildInputs(self.prepared.recipe, state, self.facts, bases.find, secrets)
-        searches: dict[str, Search] = {}
-        found: dict[str, Resolution] = {}
+        images = GroupImages(find, known)
         for group in groups:
-            self._search(group, inputs, find, known.get(group.id) or {}, searches, found)
-        possible = self._orders(state, searches.values(), settings, secrets)
-        for order in possible:
-            if found[order.group].source is Source.WOULD_BUILD:
-                found[order.group] = self._may_build(order, found, searches, known)
-        orders = [order for order in possible if found[order.group].source is Source.WOULD_BUILD]
-        # Whoever could not be looked up may have a build that an earlier run began.
-        unknown = any(
-            group.id not in searches or searches[group.id].wanted.trouble for group in groups
-        )
-        wanted = [order.name for order in possible if found[order.group].source not in _THERE]
-        for built in self._build(each_once(orders), None if unknown else wanted, settings, secrets):
-            for order in (order for order in orders if order.target == built.order.target):
-                entry = known.get(order.group) or {}
-                found[order.group] = after(
-                    searches[order.group], built, order.key, entry, self.context.clock()
-                )
-        return list(found.values())
+            images.look_up(group, inputs)
+        possible = self._orders(state, images.searches.values(), settings, secrets)
+        self._withhold(possible, images)
+        orders = [order for order in possible if images.would_build(order)]
+        in_use = images.builds_in_use(possible)
+        for built in self._build(each_once(orders), in_use, settings, secrets):
+            images.take(built, orders, self.context.clock())
+        return list(images.found.values())
 
     def _with_fallback(
         self,
@@ -216,41 +202,23 @@ class _ImageSearch:
                 )
         return found
 
-    @staticmethod
-    def _search(
-        group: NodeGroup,
-        inputs: BuildInputs,
-        find: Find,
-        entry: Mapping[str, Any],
-        searches: dict[str, Search],
-        found: dict[str, Resolution],
-    ) -> None:
-        """Look a group's image up; adds to searches and found."""
-        try:
-            searches[group.id] = Search(inputs.of(group), find, entry)
-            found[group.id] = or_before(searches[group.id].result(), entry)
-        except InvalidInput:
-            raise
-        except EnablementError as error:
-            found[group.id] = unasked(group.id, group.kernel, str(error), entry)
+    def _withhold(self, possible: Sequence[BuildOrder], images: GroupImages) -> None:
+        """Give groups whose image may not be built now what they had before, and the reason."""
+        for order in possible:
+            if images.would_build(order):
+                images.found[order.group] = self._may_build(order, images)
 
-    def _may_build(
-        self,
-        order: BuildOrder,
-        found: Mapping[str, Resolution],
-        searches: Mapping[str, Search],
-        known: Mapping[str, Mapping[str, Any]],
-    ) -> Resolution:
+    def _may_build(self, order: BuildOrder, images: GroupImages) -> Resolution:
         """What an order's group has where it would be built now: that, or why it is not built."""
-        entry = known.get(order.group) or {}
+        found, entry = images.found[order.group], images.entry(order.group)
         remembered = Remembered.of(entry)
         if remembered.forbids(order.key, self.context.clock()) and not self.params["rebuild"]:
-            return without(found[order.group], str(entry["problem"]), entry, remembered)
+            return without(found, str(entry["problem"]), entry, remembered)
         if self.params["builder"] == "none":
-            search = searches[order.group]
+            search = images.searches[order.group]
             search.tried.append("it may not be built (builder is none)")
-            return without(found[order.group], search.no_image(), entry)
-        return found[order.group]
+            return without(found, search.no_image(), entry)
+        return found
 
     def _orders(
         self,
@@ -261,14 +229,15 @@ class _ImageSearch:
     ) -> list[BuildOrder]:
         """What could be built for the groups of nodes, whether or not it has to be."""
         options, registries = self.prepared.options, self.access.identity()
+        names = [settings.push_secret, settings.entitlement_secret, *settings.pods.pull_secrets]
+        owner = f"{self.prepared.recipe.name} {state.name}"
         found = []
         for wanted in (search.wanted for search in searches):
             if wanted.inputs:
-                names = [settings.push_secret, settings.entitlement_secret, *settings.pull_secrets]
                 used = [*names, *wanted.secrets.all]
                 surroundings = environment(self.params, options, registries, used, secrets)
                 key = build_key(wanted.target, wanted.inputs.hash, surroundings)
-                name = order_name(f"{self.prepared.recipe.name} {state.name}", wanted.group, key)
+                name = order_name(owner, wanted.group, key)
                 found.append(
                     BuildOrder(
                         name, wanted.group, wanted.target, wanted.inputs, key, wanted.secrets
@@ -284,14 +253,14 @@ class _ImageSearch:
     def _build(
         self,
         orders: Sequence[BuildOrder],
-        wanted: Sequence[str] | None,
+        in_use: Sequence[str] | None,
         settings: BuildSettings,
         secrets: NamespaceSecrets,
     ) -> list[Built]:
         """Have the orders built; where somebody else does that, they are handed out.
 
-        wanted: the names of all builds that some kernel is about; what is left of others is
-        removed. None: not known.
+        in_use: the names of all builds that some group needs; what is left of others is removed.
+        None: not known.
         """
         self.changed = self.changed or bool(orders)
         if self.context.check_mode:
@@ -305,7 +274,7 @@ class _ImageSearch:
             ]
             return ended
         builder = self._builder(settings, secrets)
-        if wanted is not None and builder.remove_others(wanted):
+        if in_use is not None and builder.remove_others(in_use):
             self.changed = True
         if not orders:
             return []
@@ -320,7 +289,7 @@ class _ImageSearch:
             builder = self._builder(settings, secrets)
             builder.prepare(orders)
             # Before a first run nothing is there, the namespace included.
-            if self.client.get(self.client.kind("v1", "Namespace"), settings.namespace):
+            if self.client.get(self.client.kind("v1", "Namespace"), settings.place.namespace):
                 refused = [
                     Built(order, failure)
                     for order in orders
@@ -341,9 +310,9 @@ class _ImageSearch:
             if asked_here and not self.context.check_mode:
                 # A builder may name others, such as an entitlement to packages.
                 pushing = [name for name in names if name == settings.push_secret]
-                self.access.may_push(target, settings.namespace, pushing)
+                self.access.may_push(target, settings.place.namespace, pushing)
 
-        foresight = BuildPrediction(self.client, settings.namespace, secrets, may_push)
+        foresight = BuildPrediction(self.client, settings.place.namespace, secrets, may_push)
         guard, clock = self.guard.before_write, self.context.clock
         access = self.access
         means = Means(
@@ -376,6 +345,12 @@ def each_once(orders: Sequence[BuildOrder]) -> list[BuildOrder]:
     """One order for each image: groups that differ by something else than what the image is made of
     share it."""
     return list({order.target: order for order in reversed(orders)}.values())[::-1]
+
+
+def _failure_message(problem: str, kernels: int) -> str:
+    """What a task says that has found no image at all, of so many kernels."""
+    more = f" (and {kernels - 1} more kernels)" if kernels > 1 else ""
+    return f"{problem.rstrip('.')}{more}"
 
 
 def _row(state: str, resolution: Resolution) -> Obj:

@@ -27,7 +27,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.lookup
     NodeLookup,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
+    BuildLimits,
+    BuildPlace,
     BuildSettings,
+    PodSettings,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     connect,
@@ -296,7 +299,9 @@ def an_air_gap(site: Site) -> None:
         site.cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", body)
         client = connect({"kubeconfig": str(site.cluster.kubeconfig)})
         own = BuildSettings(
-            "kmod", "image", NAMESPACE, pull_secrets=("source",), timeout=60, grace=3
+            BuildPlace("kmod", "image", NAMESPACE),
+            PodSettings(pull_secrets=("source",)),
+            BuildLimits(timeout=60, grace=3),
         )
         lookup = NodeLookup(client, own, {"amd64": worker}, lambda: None, time.time, dry=False)
         reference = f"{source}/drivers/prebuilt:{site.prebuilt}"

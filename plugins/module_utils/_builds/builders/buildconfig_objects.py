@@ -80,7 +80,7 @@ def build_config(order: BuildOrder, settings: BuildSettings, policy: RegistryPol
     if inputs.git and inputs.git.containerfile:
         strategy["dockerfilePath"] = inputs.git.containerfile
     # One secret is all that a BuildConfig takes.
-    pull_secret = settings.push_secret or next(iter(settings.pull_secrets), "")
+    pull_secret = settings.push_secret or next(iter(settings.pods.pull_secrets), "")
     if pull_secret:
         strategy["pullSecret"] = {"name": pull_secret}
     volumes = [
@@ -101,8 +101,8 @@ def build_config(order: BuildOrder, settings: BuildSettings, policy: RegistryPol
             "source": source,
             "strategy": {"type": "Docker", "dockerStrategy": strategy},
             "output": {**_output(order, settings, policy), "imageLabels": _pairs(inputs.labels)},
-            "completionDeadlineSeconds": settings.timeout,
-            "nodeSelector": {**settings.node_selector, "kubernetes.io/arch": inputs.arch},
+            "completionDeadlineSeconds": settings.limits.timeout,
+            "nodeSelector": {**settings.pods.node_selector, "kubernetes.io/arch": inputs.arch},
             "successfulBuildsHistoryLimit": 1,
             "failedBuildsHistoryLimit": 1,
         },
@@ -185,8 +185,8 @@ def _folders(order: BuildOrder) -> dict[str, list[str]]:
 def _metadata(order: BuildOrder, settings: BuildSettings, name: str) -> Obj:
     return {
         "name": name,
-        "namespace": settings.namespace,
-        "labels": {**settings.labels, GROUP_LABEL: order.group},
+        "namespace": settings.place.namespace,
+        "labels": {**settings.place.labels, GROUP_LABEL: order.group},
     }
 
 

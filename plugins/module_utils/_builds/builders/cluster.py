@@ -70,13 +70,15 @@ class ClusterBuilder(ABC):
         try:
             for kind in self.watched():
                 hub.subscribe(
-                    kind, namespace=self.settings.namespace, labels=self.settings.selector
+                    kind,
+                    namespace=self.settings.place.namespace,
+                    labels=self.settings.place.selector,
                 )
             while not hub.synced:
                 self._take(hub)
             said = self.clock()
             while left or running:
-                for order in left[: max(0, self.settings.parallel - len(running))]:
+                for order in left[: max(0, self.settings.limits.parallel - len(running))]:
                     begun = self._begin(order, waiting.setdefault(order.name, self.clock()), say)
                     if isinstance(begun, RunningBuild):
                         running.append(begun)
@@ -113,13 +115,13 @@ class ClusterBuilder(ABC):
             (kind, item["metadata"]["name"])
             for kind in self.owned()
             for item in self.client.list(
-                kind, namespace=self.settings.namespace, labels=self.settings.selector
+                kind, namespace=self.settings.place.namespace, labels=self.settings.place.selector
             ).items
             if not any(f"{item['metadata']['name']}-".startswith(f"{name}-") for name in names)
         ]
         for kind, name in others:
             self.guard()
-            self.client.delete(kind, name, self.settings.namespace)
+            self.client.delete(kind, name, self.settings.place.namespace)
         return bool(others)
 
     @abstractmethod
@@ -166,7 +168,7 @@ class ClusterBuilder(ABC):
             if (
                 refusal
                 and refusal.reason == NO_ACCOUNT
-                and self.clock() - since < self.settings.grace
+                and self.clock() - since < self.settings.limits.grace
             ):
                 return None
             if refusal:
@@ -175,7 +177,7 @@ class ClusterBuilder(ABC):
                 return RunningBuild(order, self.clock())
         except ApiError as error:
             return _refused(order, error)
-        if self.clock() - since < self.settings.timeout:
+        if self.clock() - since < self.settings.limits.timeout:
             return None
         why = "what is left of the one before does not go away"
         return Built(order, failure(BuildPhase.START, TIMED_OUT, why))

@@ -95,9 +95,9 @@ def job_object(
     spec = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
-        "nodeSelector": {**settings.node_selector, "kubernetes.io/arch": order.inputs.arch},
-        "tolerations": [dict(toleration) for toleration in settings.tolerations],
-        "imagePullSecrets": [{"name": name} for name in settings.pull_secrets],
+        "nodeSelector": {**settings.pods.node_selector, "kubernetes.io/arch": order.inputs.arch},
+        "tolerations": [dict(toleration) for toleration in settings.pods.tolerations],
+        "imagePullSecrets": [{"name": name} for name in settings.pods.pull_secrets],
         **pod,
     }
     return {
@@ -105,7 +105,7 @@ def job_object(
         "kind": "Job",
         "metadata": described,
         "spec": {
-            "activeDeadlineSeconds": settings.timeout,
+            "activeDeadlineSeconds": settings.limits.timeout,
             "ttlSecondsAfterFinished": KEEP_FINISHED_S,
             # A pod that lost its node is worth another one; a build that failed fails again.
             "backoffLimit": 2,
@@ -173,8 +173,8 @@ def metadata(order: BuildOrder, settings: BuildSettings) -> Obj:
     """The metadata of all objects of an order."""
     return {
         "name": order.name,
-        "namespace": settings.namespace,
-        "labels": {**settings.labels, GROUP_LABEL: order.group},
+        "namespace": settings.place.namespace,
+        "labels": {**settings.place.labels, GROUP_LABEL: order.group},
         "annotations": {"hardware-enablement.io/kernel": order.inputs.kernel},
     }
 
