@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..._cluster.api_client.api_errors import ApiError, Unauthorized, Unreachable
 from ..._cluster.api_client.rights import CLUSTER, READ, WRITE, Right
@@ -47,6 +47,17 @@ class RunningBuild:
     trouble_since: float | None = None
 
 
+@dataclass
+class _BuildQueue:
+    """The orders of one run. waiting_since: when it was first tried to begin an order (seconds since
+    the epoch); done: by the order's name."""
+
+    left: list[BuildOrder]
+    running: list[RunningBuild] = field(default_factory=list)
+    done: dict[str, Built] = field(default_factory=dict)
+    waiting_since: dict[str, float] = field(default_factory=dict)
+
+
 class ClusterBuilder(ABC):
     """Builds in the cluster."""
 
@@ -64,44 +75,49 @@ class ClusterBuilder(ABC):
         """Build all orders; what failed says why, with the last lines of its log."""
         self.guard()
         self.prepare(orders)
-        left, running, done = list(orders), list[RunningBuild](), dict[str, Built]()
-        waiting: dict[str, float] = {}
+        queue, place = _BuildQueue(list(orders)), self.settings.place
         hub = WatchHub(self.client)
         try:
             for kind in self.watched():
-                hub.subscribe(
-                    kind,
-                    namespace=self.settings.place.namespace,
-                    labels=self.settings.place.selector,
-                )
+                hub.subscribe(kind, namespace=place.namespace, labels=place.selector)
             while not hub.synced:
                 self._take(hub)
             said = self.clock()
-            while left or running:
-                for order in left[: max(0, self.settings.limits.parallel - len(running))]:
-                    begun = self._begin(order, waiting.setdefault(order.name, self.clock()), say)
-                    if isinstance(begun, RunningBuild):
-                        running.append(begun)
-                    elif begun is not None:
-                        done[order.name] = begun
-                        say(f"{order.title}: {begun.failure.text if begun.failure else 'built'}")
-                    if begun is not None:
-                        left.remove(order)
+            while queue.left or queue.running:
+                self._begin_next(queue, say)
                 self._take(hub)
                 self.guard()
-                for entry in list(running):
-                    built = self.poll(entry)
-                    if built is not None:
-                        running.remove(entry)
-                        done[entry.order.name] = built
-                        self._tell(entry, built, say)
-                if running and self.clock() - said >= SAY_EVERY_S:
+                self._end_finished(queue, say)
+                if queue.running and self.clock() - said >= SAY_EVERY_S:
                     said = self.clock()
-                    for entry in running:
+                    for entry in queue.running:
                         say(f"{entry.order.title}: {self.doing(entry)} ({self._age(entry)})")
         finally:
             hub.close()
-        return [done[order.name] for order in orders]
+        return [queue.done[order.name] for order in orders]
+
+    def _begin_next(self, queue: _BuildQueue, say: Callable[[str], None]) -> None:
+        """Start as many orders as may run beside those that do."""
+        for order in queue.left[: max(0, self.settings.limits.parallel - len(queue.running))]:
+            since = queue.waiting_since.setdefault(order.name, self.clock())
+            begun = self._begin(order, since, say)
+            if begun is None:
+                continue
+            queue.left.remove(order)
+            if isinstance(begun, RunningBuild):
+                queue.running.append(begun)
+            else:
+                queue.done[order.name] = begun
+                say(f"{order.title}: {begun.said}")
+
+    def _end_finished(self, queue: _BuildQueue, say: Callable[[str], None]) -> None:
+        """Take those out that have ended."""
+        for entry in list(queue.running):
+            built = self.poll(entry)
+            if built is not None:
+                queue.running.remove(entry)
+                queue.done[entry.order.name] = built
+                self._tell(entry, built, say)
 
     def foreseen(self, order: BuildOrder) -> BuildFailure | None:
         """What would make a build of an order fail, as far as it can be known before anything is
@@ -183,8 +199,7 @@ class ClusterBuilder(ABC):
         return Built(order, failure(BuildPhase.START, TIMED_OUT, why))
 
     def _tell(self, entry: RunningBuild, built: Built, say: Callable[[str], None]) -> None:
-        said = built.failure.text if built.failure else "built"
-        say(f"{entry.order.title}: {said} ({self._age(entry)})")
+        say(f"{entry.order.title}: {built.said} ({self._age(entry)})")
         for line in built.log[-SHOWN_LINES:]:
             say(f"  | {line}")
 

@@ -77,7 +77,8 @@ class NodeLookup:
 
     def _pulled(self, name: str, reference: str) -> str:
         """The digest that was pulled, "" where there is no such image."""
-        deadline, trouble_since = self._clock() + self._settings.limits.timeout, self._clock()
+        limits = self._settings.limits
+        deadline, trouble_since = self._clock() + limits.timeout, self._clock()
         why = ""
         hub = WatchHub(self._client)
         try:
@@ -88,33 +89,21 @@ class NodeLookup:
             )
             while self._clock() < deadline:
                 for event in hub.next(TICK_S):
-                    for status in (event.object.get("status") or {}).get("containerStatuses") or []:
-                        digest = str(status.get("imageID", "")).rpartition("@")[2]
-                        if digest.startswith("sha256:"):
-                            return digest
-                        waiting = (status.get("state") or {}).get("waiting") or {}
-                        if waiting.get("reason") in IMAGE_REASONS:
-                            text = str(waiting.get("message") or waiting["reason"])
-                            if _ABSENT.search(text) and not _DENIED.search(text):
-                                return ""
-                            if (
-                                waiting["reason"] != "ErrImagePull"
-                            ):  # the first try may fail for a moment
-                                raise EnablementError(f"{reference} cannot be pulled", why=text)
+                    digest = _pull_result(event.object, reference)
+                    if digest is not None:
+                        return digest
                     verdict = judge(event.object)
                     why = verdict.message if verdict.outcome is Outcome.TROUBLE else ""
                 if not why:
                     trouble_since = self._clock()
-                elif self._clock() - trouble_since >= self._settings.limits.grace:
+                elif self._clock() - trouble_since >= limits.grace:
                     raise EnablementError(
                         f"{reference} cannot be pulled", why=why, todo="mend that, or tolerate it"
                     )
                 self._guard()
         finally:
             hub.close()
-        raise EnablementError(
-            f"{reference} was not pulled within {self._settings.limits.timeout} s"
-        )
+        raise EnablementError(f"{reference} was not pulled within {limits.timeout} s")
 
     def _pod(self, reference: str, arch: str) -> Obj:
         node = self._nodes.get(arch)
@@ -156,6 +145,23 @@ class NodeLookup:
                 ],
             },
         }
+
+
+def _pull_result(pod: Obj, reference: str) -> str | None:
+    """The digest that a pod's node has pulled, "" where it says that there is no such image, None
+    while it has not said. Raises EnablementError where it says why it cannot pull."""
+    for status in (pod.get("status") or {}).get("containerStatuses") or []:
+        digest = str(status.get("imageID", "")).rpartition("@")[2]
+        if digest.startswith("sha256:"):
+            return digest
+        waiting = (status.get("state") or {}).get("waiting") or {}
+        if waiting.get("reason") in IMAGE_REASONS:
+            text = str(waiting.get("message") or waiting["reason"])
+            if _ABSENT.search(text) and not _DENIED.search(text):
+                return ""
+            if waiting["reason"] != "ErrImagePull":  # the first try may fail for a moment
+                raise EnablementError(f"{reference} cannot be pulled", why=text)
+    return None
 
 
 def _selector(pod: Obj) -> str:
