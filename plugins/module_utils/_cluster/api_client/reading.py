@@ -31,7 +31,7 @@ from .decoding import (
     read_version,
 )
 from .transport import READ_S, ApiRequest, ApiTransport
-from .watch import WatchStream
+from .watch_stream import WatchStream
 
 T = TypeVar("T")
 
