@@ -7,10 +7,11 @@ remembered."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, Optional
 
 from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._errors import InvalidInput
 from .._json import Obj
 from .._nodes.discovery import Discovery
@@ -24,19 +25,18 @@ from .._recipes.templates.templating import Templates
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .._runs.task import Task
-from .._schema.requests import make_request
 from .._states.preparation.discover import discovery_of
 from .._states.preparation.prepare import Prepared, choose, prepare, render_facts, tell_differences
 from .._states.preparation.recipe_request import RecipeRequest
 from .._states.preparation.shared import refuse_shared
 from .._states.record import image_entries, record_spec, record_store
 from .access import ImageAccess
+from .build_request import BuildRequest
 from .builders.cluster import ClusterBuilder
 from .builders.means import Means
 from .choice import make_builder
 from .environment import NamespaceSecrets, environment
 from .fallback_builds import pulled_or_built
-from .group_images import GroupImages
 from .lookups.base import BaseLookup, KnownBases
 from .memory import Remembered
 from .orders import BuildOrder, Built, Resolution, Source, build_key, order_name
@@ -45,6 +45,7 @@ from .prediction import BuildPrediction
 from .resolutions import without
 from .resolve import Find, Search
 from .settings import BuildSettings, build_settings
+from .state_search import StateSearch
 from .streams import is_internal
 from .wanted import BuildInputs
 
@@ -52,31 +53,59 @@ from .wanted import BuildInputs
 _NOTHING: Obj = {"changed": False, "images": [], "groups": [], "orders": []}
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class DriverContainerRequest:
+    """Whose images to find or build. discovery: the result of nfd_info. images: what a person says,
+    by group. rebuild: also what has failed with the same inputs. parallel: builds at once.
+    failure_grace: seconds that trouble of a build may last. outcomes: how orders ended that an
+    earlier task has handed out. wait: whether the lock is given back at the end."""
+
+    connection: ConnectionRequest
+    given: RecipeRequest
+    build: BuildRequest
+    run_id: Optional[str] = None
+    states: Optional[Sequence[str]] = None
+    role: Optional[str] = None
+    discovery: Optional[Mapping[str, Any]] = None
+    images: Optional[Mapping[str, str]] = None
+    lookup_from: Optional[Literal["controller", "imagestream", "node"]] = None
+    rebuild: bool = False
+    parallel: int = 2
+    failure_grace: int = 30
+    outcomes: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    wait: bool = False
+
+
+def run(request: DriverContainerRequest, context: RunContext) -> Obj:
     """Find or build the images of the chosen states, and write down what was found."""
-    client = connect(params)
-    prepared = prepare(make_request(RecipeRequest, params), context, client)
-    chosen = choose(prepared.recipe, params.get("states"), params.get("role"))
-    looked_up = [state for state in chosen if is_looked_up(state)]
-    if not looked_up:
+    client = connect(request.connection)
+    prepared = prepare(request.given, context, client)
+    chosen = choose(prepared.recipe, request.states, request.role)
+    with_images = [state for state in chosen if is_looked_up(state)]
+    if not with_images:
         return dict(_NOTHING)
-    if not params.get("discovery"):
+    if not request.discovery:
         tell_differences(prepared, context)
-    discovery, cluster = discovery_of(client, prepared, params.get("discovery"))
-    facts = render_facts(prepared, client, discovery, cluster, params.get("images"))
-    for name in ("build_timeout", "parallel"):
-        if int(params[name]) < 1:
-            raise InvalidInput(f"{name} cannot be {params[name]}", todo="set it to at least 1")
+    discovery, cluster = discovery_of(client, prepared, request.discovery)
+    facts = render_facts(prepared, client, discovery, cluster, request.images)
+    _refuse_less_than_one(build_timeout=request.build.builder.build_timeout)
+    _refuse_less_than_one(parallel=request.parallel)
     if prepared.record is None:
         refuse_shared(client, prepared, discovery)
     if prepared.pools:
         # An option that cannot differ between pools is found before anything is built.
         check_recipe(prepared.recipe, replace(facts, resolved=None))
-    work = _ImageSearch(client, prepared, discovery, facts, params, context)
-    if not params["wait"]:
-        return work.run(looked_up)
+    work = _ImageSearch(client, prepared, discovery, facts, request, context)
+    if not request.wait:
+        return work.run(with_images)
     with given_back(client, prepared.recipe.name, context):
-        return work.run(looked_up)
+        return work.run(with_images)
+
+
+def _refuse_less_than_one(**given: int) -> None:
+    for name, value in given.items():
+        if value < 1:
+            raise InvalidInput(f"{name} cannot be {value}", todo="set it to at least 1")
 
 
 def groups_with_images(recipe: Recipe, discovery: Discovery) -> set[str]:
@@ -99,18 +128,18 @@ class _ImageSearch:
         prepared: Prepared,
         discovery: Discovery,
         facts: RenderFacts,
-        params: Mapping[str, Any],
+        request: DriverContainerRequest,
         context: RunContext,
     ) -> None:
         self.client = client
         self.prepared = prepared
         self.discovery = discovery
         self.record = prepared.record
-        self.params = params
+        self.request = request
         self.context = context
         self.facts = facts
         self.guard = Guard(client, prepared.recipe.name, context)
-        self.access = ImageAccess(client, prepared, params, context)
+        self.access = ImageAccess(client, prepared, request.build, context)
         self.orders: list[BuildOrder] = []
         # How images are looked up -> what is known of base images.
         self._bases: dict[str, KnownBases] = {}
@@ -158,25 +187,35 @@ class _ImageSearch:
         """Whether check mode cannot know, since nodes are asked by pods, which it does not make."""
         return self.context.check_mode and "node" in {self._source(state) for state in chosen}
 
+    @property
+    def _builder_name(self) -> str:
+        return self.request.build.builder.builder
+
     def _source(self, state: State) -> str:
         """From where a state's images are looked up."""
-        return str(self.params.get("lookup_from") or state.lookup)
+        return self.request.lookup_from or state.lookup
 
     def _resolve(self, state: State) -> list[Resolution]:
-        settings = build_settings(self.params, self.prepared, state)
+        settings = build_settings(
+            self.request.build,
+            self.prepared,
+            state,
+            parallel=self.request.parallel,
+            grace=self.request.failure_grace,
+        )
         # Look-ups are the operands' business, wherever builds run.
-        own = replace(settings, place=replace(settings.place, namespace=self.prepared.namespace))
+        own = replace(settings, scope=replace(settings.scope, namespace=self.prepared.namespace))
         groups = [group for group in self.discovery.coarse(state.per) if self._is_on(state, group)]
         find = self.access.find(self._source(state), own, groups, self.guard.before_write)
         known = image_entries.by_group(self.record, state.name)
         if state.fallback:
             return self._with_fallback(state, groups, find, known)
-        secrets = NamespaceSecrets(self.client, settings.place.namespace)
+        secrets = NamespaceSecrets(self.client, settings.scope.namespace)
         bases = BaseLookup(find, self._bases.setdefault(self._source(state), {}))
         inputs = BuildInputs(self.prepared.recipe, state, self.facts, bases.find, secrets)
-        images = GroupImages(find, known)
+        images = StateSearch(find, known)
         for group in groups:
-            images.look_up(group, inputs)
+            images.search(group, inputs)
         possible = self._orders(state, images.searches.values(), settings, secrets)
         self._withhold(possible, images)
         orders = [order for order in possible if images.would_build(order)]
@@ -205,19 +244,19 @@ class _ImageSearch:
                 )
         return found
 
-    def _withhold(self, possible: Sequence[BuildOrder], images: GroupImages) -> None:
+    def _withhold(self, possible: Sequence[BuildOrder], images: StateSearch) -> None:
         """Give groups whose image may not be built now what they had before, and the reason."""
         for order in possible:
             if images.would_build(order):
                 images.found[order.group] = self._may_build(order, images)
 
-    def _may_build(self, order: BuildOrder, images: GroupImages) -> Resolution:
+    def _may_build(self, order: BuildOrder, images: StateSearch) -> Resolution:
         """What an order's group has where it would be built now: that, or why it is not built."""
         found, entry = images.found[order.group], images.entry(order.group)
         remembered = Remembered.of(entry)
-        if remembered.forbids(order.key, self.context.clock()) and not self.params["rebuild"]:
+        if remembered.forbids(order.key, self.context.clock()) and not self.request.rebuild:
             return without(found, str(entry["problem"]), entry, remembered)
-        if self.params["builder"] == "none":
+        if self._builder_name == "none":
             search = images.searches[order.group]
             search.tried.append("it may not be built (builder is none)")
             return without(found, search.no_image(), entry)
@@ -238,7 +277,7 @@ class _ImageSearch:
         for wanted in (search.wanted for search in searches):
             if wanted.inputs:
                 used = [*names, *wanted.secrets.all]
-                surroundings = environment(self.params, options, registries, used, secrets)
+                surroundings = environment(self.request.build, options, registries, used, secrets)
                 key = build_key(wanted.target, wanted.inputs.hash, surroundings)
                 name = order_name(owner, wanted.group, key)
                 found.append(
@@ -268,10 +307,10 @@ class _ImageSearch:
         self.changed = self.changed or bool(orders)
         if self.context.check_mode:
             return self._would_build(orders, settings, secrets)
-        if self.params["builder"] == "none":
+        if self._builder_name == "none":
             return []
-        if self.params["builder"] == "controller":
-            ended = built_elsewhere(orders, self.params.get("outcomes") or [])
+        if self._builder_name == "controller":
+            ended = built_elsewhere(orders, self.request.outcomes)
             self.orders += [
                 order for order in orders if order not in [built.order for built in ended]
             ]
@@ -288,11 +327,11 @@ class _ImageSearch:
     ) -> list[Built]:
         """What is already known to fail; the other orders would be built."""
         refused: list[Built] = []
-        if orders and self.params["builder"] not in ("none", "controller"):
+        if orders and self._builder_name not in ("none", "controller"):
             builder = self._builder(settings, secrets)
             builder.prepare(orders)
             # Before a first run nothing is there, the namespace included.
-            if self.client.get(self.client.kind("v1", "Namespace"), settings.place.namespace):
+            if self.client.get(self.client.kind("v1", "Namespace"), settings.scope.namespace):
                 refused = [
                     Built(order, failure)
                     for order in orders
@@ -307,15 +346,15 @@ class _ImageSearch:
         def may_push(target: str, names: Sequence[str]) -> None:
             # Who is asked by nodes or by OpenShift is not known to answer here; and asking begins
             # an upload.
-            asked_here = self.params.get("lookup_from") in (None, "controller") and not is_internal(
+            asked_here = self.request.lookup_from in (None, "controller") and not is_internal(
                 target
             )
             if asked_here and not self.context.check_mode:
                 # A builder may name others, such as an entitlement to packages.
                 pushing = [name for name in names if name == settings.push_secret]
-                self.access.may_push(target, settings.place.namespace, pushing)
+                self.access.may_push(target, settings.scope.namespace, pushing)
 
-        foresight = BuildPrediction(self.client, settings.place.namespace, secrets, may_push)
+        foresight = BuildPrediction(self.client, settings.scope.namespace, secrets, may_push)
         guard, clock = self.guard.before_write, self.context.clock
         access = self.access
         means = Means(
@@ -326,7 +365,7 @@ class _ImageSearch:
             access.policy,
             foresight.predicted_failure,
         )
-        return make_builder(self.params["builder"], means)
+        return make_builder(self._builder_name, means)
 
     def _remember(self, images: list[Obj]) -> None:
         """Write the images into the record, which is where everybody who renders finds them."""
@@ -371,4 +410,4 @@ def _row(state: str, resolution: Resolution) -> Obj:
     }
 
 
-TASK = Task(None, run)
+TASK = Task(DriverContainerRequest, run)

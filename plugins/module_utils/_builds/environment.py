@@ -11,16 +11,15 @@ import binascii
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from .._cluster.api_client.api_errors import Forbidden
 from .._cluster.api_client.client import Client
 from .._errors import EnablementError
 from .._json import Obj
+from .build_request import BuildRequest
 
-# Of the task: registries, builders, and how they build. How many at once, and how often, changes no
-# build.
-_PARAMETERS = ("registr", "build", "push_secret", "entitlement_secret")
 _OPTIONS = ("image_pull_secrets", "proxy", "tolerations")
 
 
@@ -81,7 +80,7 @@ class NamespaceSecrets:
 
 
 def environment(
-    params: Mapping[str, Any],
+    build: BuildRequest,
     options: Mapping[str, Any],
     registries: str,
     names: Iterable[str],
@@ -89,11 +88,15 @@ def environment(
 ) -> str:
     """A hash (64 hex digits) of what decides how builds go.
 
-    params: of the task. registries: how they are asked, the cluster's settings included. names: the
+    build: of the task. registries: how they are asked, the cluster's settings included. names: the
     Secrets that are used where builds run.
     """
     counted = {
-        "params": {name: value for name, value in params.items() if name.startswith(_PARAMETERS)},
+        "params": {
+            name: value
+            for group in (build.registry, build.credentials, build.builder, build.buildah)
+            for name, value in asdict(group).items()
+        },
         "options": {name: options.get(name) for name in _OPTIONS},
         "registries": registries,
         "secrets": {name: secrets.identity(name) for name in sorted(filter(None, set(names)))},

@@ -15,13 +15,14 @@ from .._errors import InvalidInput
 from .._recipes.loading.recipe import State
 from .._recipes.templates.filters import string
 from .._states.preparation.prepare import Prepared
+from .build_request import BuildahRequest, BuildRequest
 
 _PROXY = {"http": "HTTP_PROXY", "https": "HTTPS_PROXY", "no": "NO_PROXY"}
 _PROFILE = re.compile(r"Unconfined|RuntimeDefault|Localhost/[^/\s]\S*")
 
 
 @dataclass(frozen=True)
-class BuildPlace:
+class BuildScope:
     """Whose builds they are, and the namespace that they run in."""
 
     recipe: str
@@ -49,7 +50,7 @@ class PodSettings:
 
 
 @dataclass(frozen=True)
-class BuildLimits:
+class BuildPace:
     """timeout: seconds per build. parallel: builds at once. grace: seconds that trouble of a build's
     pod may last."""
 
@@ -81,50 +82,51 @@ class BuildSettings:
     entitlement_secret: for packages of RHEL. proxy: variables HTTP_PROXY, HTTPS_PROXY, NO_PROXY.
     """
 
-    place: BuildPlace
+    scope: BuildScope
     pods: PodSettings = field(default_factory=PodSettings)
-    limits: BuildLimits = field(default_factory=BuildLimits)
+    pace: BuildPace = field(default_factory=BuildPace)
     buildah: BuildahSettings = field(default_factory=BuildahSettings)
     push_secret: str = ""
     entitlement_secret: str = ""
     proxy: Mapping[str, str] = field(default_factory=dict)
 
 
-def build_settings(params: Mapping[str, Any], prepared: Prepared, state: State) -> BuildSettings:
-    """The settings from a task's parameters and the recipe's options."""
-    options = prepared.options
-    node_selector = params.get("build_node_selector") or {}
+def build_settings(
+    build: BuildRequest, prepared: Prepared, state: State, *, parallel: int, grace: float
+) -> BuildSettings:
+    """The settings from a task's request and the recipe's options."""
+    options, builder = prepared.options, build.builder
+    node_selector = builder.build_node_selector
     return BuildSettings(
-        BuildPlace(
+        BuildScope(
             prepared.recipe.name,
             state.name,
-            params.get("build_namespace") or prepared.namespace,
+            builder.build_namespace or prepared.namespace,
         ),
         PodSettings(
             tolerations=tuple(options["tolerations"]),
             node_selector={str(name): string(value) for name, value in node_selector.items()},
             pull_secrets=tuple(options["image_pull_secrets"]),
         ),
-        BuildLimits(
-            timeout=int(params["build_timeout"]),
-            parallel=int(params["parallel"]),
-            grace=float(params["failure_grace"]),
-        ),
-        BuildahSettings(
-            image=params.get("builder_image") or "",
-            host_network=bool(params["build_host_network"]),
-            apparmor=_profile(params, "build_apparmor"),
-            seccomp=_profile(params, "build_seccomp"),
-            capabilities=tuple(params["build_capabilities"]),
-        ),
-        push_secret=params.get("push_secret") or "",
-        entitlement_secret=params.get("entitlement_secret") or "",
+        BuildPace(timeout=builder.build_timeout, parallel=parallel, grace=grace),
+        _buildah(build.buildah),
+        push_secret=build.credentials.push_secret or "",
+        entitlement_secret=build.credentials.entitlement_secret or "",
         proxy={_PROXY[key]: str(value) for key, value in options["proxy"].items()},
     )
 
 
-def _profile(params: Mapping[str, Any], name: str) -> str:
-    value = str(params[name])
+def _buildah(request: BuildahRequest) -> BuildahSettings:
+    return BuildahSettings(
+        image=request.builder_image or "",
+        host_network=request.build_host_network,
+        apparmor=_profile("build_apparmor", request.build_apparmor),
+        seccomp=_profile("build_seccomp", request.build_seccomp),
+        capabilities=tuple(request.build_capabilities),
+    )
+
+
+def _profile(name: str, value: str) -> str:
     if not _PROFILE.fullmatch(value):
         todo = "set it to Unconfined, RuntimeDefault, or Localhost/ and the name of a profile on the nodes"
         raise InvalidInput(f"{name} cannot be {value}", todo=todo)

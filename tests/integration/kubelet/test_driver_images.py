@@ -27,8 +27,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.lookup
     NodeLookup,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
-    BuildLimits,
-    BuildPlace,
+    BuildPace,
+    BuildScope,
     BuildSettings,
     PodSettings,
 )
@@ -299,9 +299,9 @@ def an_air_gap(site: Site) -> None:
         site.cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", body)
         client = connect({"kubeconfig": str(site.cluster.kubeconfig)})
         own = BuildSettings(
-            BuildPlace("kmod", "image", NAMESPACE),
+            BuildScope("kmod", "image", NAMESPACE),
             PodSettings(pull_secrets=("source",)),
-            BuildLimits(timeout=60, grace=3),
+            BuildPace(timeout=60, grace=3),
         )
         lookup = NodeLookup(client, own, {"amd64": worker}, lambda: None, time.time, dry=False)
         reference = f"{source}/drivers/prebuilt:{site.prebuilt}"

@@ -16,8 +16,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.lookup
     NodeLookup,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
-    BuildLimits,
-    BuildPlace,
+    BuildPace,
+    BuildScope,
     BuildSettings,
     PodSettings,
 )
@@ -59,9 +59,9 @@ def settings(bench: Bench, registry: Registry) -> BuildSettings:
     }
     bench.apply(secret)
     return BuildSettings(
-        BuildPlace("kmod", "image", bench.namespace),
+        BuildScope("kmod", "image", bench.namespace),
         PodSettings(pull_secrets=("pull",)),
-        BuildLimits(timeout=60, grace=3),
+        BuildPace(timeout=60, grace=3),
     )
 
 
@@ -121,7 +121,7 @@ def test_a_node_that_takes_no_pod_is_not_waited_for(
     bench: Bench, registry: Registry, settings: BuildSettings
 ) -> None:
     images, node = Images(registry), bench.cluster.workers[0]
-    patient = replace(settings, limits=replace(settings.limits, timeout=300))
+    patient = replace(settings, pace=replace(settings.pace, timeout=300))
     images.push("gpu/driver", "tainted")
     reference = f"{registry.named_address}/gpu/driver:tainted"
     bench.cluster.kubectl("taint", "node", node, "example.test/gpu=yes:NoSchedule")
@@ -129,7 +129,7 @@ def test_a_node_that_takes_no_pod_is_not_waited_for(
         began = time.monotonic()
         with pytest.raises(EnablementError, match=r"cannot be pulled: .*finds no place"):
             lookup(bench, patient).find(reference, "amd64")
-        assert time.monotonic() - began < patient.limits.timeout
+        assert time.monotonic() - began < patient.pace.timeout
         tolerations = ({"key": "example.test/gpu", "operator": "Exists"},)
         tolerant = replace(settings, pods=replace(settings.pods, tolerations=tolerations))
         assert lookup(bench, tolerant).find(reference, "amd64") is not None

@@ -105,11 +105,11 @@ class BuildConfigBuilder(ClusterBuilder):
         for name, build in own.items():
             # Of a BuildConfig of this name that is gone: the next Build would have the same name.
             if _owner(build) != config["metadata"]["uid"]:
-                self.client.delete(self._build, name, self.settings.place.namespace)
+                self.client.delete(self._build, name, self.settings.scope.namespace)
         made = self.client.create_subresource(
             self._config,
             order.name,
-            self.settings.place.namespace,
+            self.settings.scope.namespace,
             "instantiate",
             objects.build_request(order),
         )
@@ -123,7 +123,7 @@ class BuildConfigBuilder(ClusterBuilder):
         order, name = entry.order, self._own[entry.order.name]
         build = self._builds.get(name)
         if build is None:
-            why = f"Build {self.settings.place.namespace}/{name} was removed by somebody else"
+            why = f"Build {self.settings.scope.namespace}/{name} was removed by somebody else"
             return Built(order, failure(BuildPhase.START, INTERRUPTED, why))
         status = build.get("status") or {}
         phase = status.get("phase", "New")
@@ -158,14 +158,14 @@ class BuildConfigBuilder(ClusterBuilder):
         entry.trouble_since = (entry.trouble_since or now) if said else None
         in_trouble = (
             entry.trouble_since is not None
-            and now - entry.trouble_since >= self.settings.limits.grace
+            and now - entry.trouble_since >= self.settings.pace.grace
         )
-        if not in_trouble and now - entry.began < self.settings.limits.timeout:
+        if not in_trouble and now - entry.began < self.settings.pace.timeout:
             return None
         self.client.patch(
-            self._build, name, self.settings.place.namespace, {"status": {"cancelled": True}}
+            self._build, name, self.settings.scope.namespace, {"status": {"cancelled": True}}
         )
-        why = said or f"it was {status.get('phase', 'New')} for {self.settings.limits.timeout} s"
+        why = said or f"it was {status.get('phase', 'New')} for {self.settings.pace.timeout} s"
         reason = str(status.get("reason") or TIMED_OUT)
         return Built(
             entry.order, BuildFailure(BuildPhase.START, reason, f"Build {name} cannot start: {why}")
@@ -173,7 +173,7 @@ class BuildConfigBuilder(ClusterBuilder):
 
     def _remove(self, order: BuildOrder) -> None:
         """The BuildConfig of a build that is done, and its context; its Build goes with it."""
-        namespace = self.settings.place.namespace
+        namespace = self.settings.scope.namespace
         self.client.delete(self._config, order.name, namespace)
         for context in objects.context_objects(order, self.settings):
             self.client.delete(self._map, context["metadata"]["name"], namespace)
@@ -181,7 +181,7 @@ class BuildConfigBuilder(ClusterBuilder):
     def _log(self, name: str, status: Obj, lines: int = LOG_LINES) -> list[str]:
         try:
             text = self.client.build_log(
-                self._build, name, self.settings.place.namespace, tail=lines
+                self._build, name, self.settings.scope.namespace, tail=lines
             )
         except ApiError:
             text = ""

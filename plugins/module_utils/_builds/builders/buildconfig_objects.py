@@ -67,7 +67,7 @@ def build_config(order: BuildOrder, settings: BuildSettings, policy: RegistryPol
             "source": _source(order, settings),
             "strategy": {"type": "Docker", "dockerStrategy": _strategy(order, settings)},
             "output": {**_output(order, settings, policy), "imageLabels": _pairs(inputs.labels)},
-            "completionDeadlineSeconds": settings.limits.timeout,
+            "completionDeadlineSeconds": settings.pace.timeout,
             "nodeSelector": {**settings.pods.node_selector, "kubernetes.io/arch": inputs.arch},
             "successfulBuildsHistoryLimit": 1,
             "failedBuildsHistoryLimit": 1,
@@ -199,8 +199,8 @@ def _folders(order: BuildOrder) -> dict[str, list[str]]:
 def _metadata(order: BuildOrder, settings: BuildSettings, name: str) -> Obj:
     return {
         "name": name,
-        "namespace": settings.place.namespace,
-        "labels": {**settings.place.labels, GROUP_LABEL: order.group},
+        "namespace": settings.scope.namespace,
+        "labels": {**settings.scope.labels, GROUP_LABEL: order.group},
     }
 
 

@@ -48,7 +48,7 @@ class RunningBuild:
 
 
 @dataclass
-class _BuildQueue:
+class _BuildProgress:
     """The orders of one run. waiting_since: when it was first tried to begin an order (seconds since
     the epoch); done: by the order's name."""
 
@@ -75,48 +75,48 @@ class ClusterBuilder(ABC):
         """Build all orders; what failed says why, with the last lines of its log."""
         self.guard()
         self.prepare(orders)
-        queue, place = _BuildQueue(list(orders)), self.settings.place
+        progress, scope = _BuildProgress(list(orders)), self.settings.scope
         hub = WatchHub(self.client)
         try:
             for kind in self.watched():
-                hub.subscribe(kind, namespace=place.namespace, labels=place.selector)
+                hub.subscribe(kind, namespace=scope.namespace, labels=scope.selector)
             while not hub.synced:
                 self._take(hub)
             said = self.clock()
-            while queue.left or queue.running:
-                self._begin_next(queue, say)
+            while progress.left or progress.running:
+                self._begin_next(progress, say)
                 self._take(hub)
                 self.guard()
-                self._end_finished(queue, say)
-                if queue.running and self.clock() - said >= SAY_EVERY_S:
+                self._end_finished(progress, say)
+                if progress.running and self.clock() - said >= SAY_EVERY_S:
                     said = self.clock()
-                    for entry in queue.running:
+                    for entry in progress.running:
                         say(f"{entry.order.title}: {self.doing(entry)} ({self._age(entry)})")
         finally:
             hub.close()
-        return [queue.done[order.name] for order in orders]
+        return [progress.done[order.name] for order in orders]
 
-    def _begin_next(self, queue: _BuildQueue, say: Callable[[str], None]) -> None:
+    def _begin_next(self, progress: _BuildProgress, say: Callable[[str], None]) -> None:
         """Start as many orders as may run beside those that do."""
-        for order in queue.left[: max(0, self.settings.limits.parallel - len(queue.running))]:
-            since = queue.waiting_since.setdefault(order.name, self.clock())
+        for order in progress.left[: max(0, self.settings.pace.parallel - len(progress.running))]:
+            since = progress.waiting_since.setdefault(order.name, self.clock())
             begun = self._begin(order, since, say)
             if begun is None:
                 continue
-            queue.left.remove(order)
+            progress.left.remove(order)
             if isinstance(begun, RunningBuild):
-                queue.running.append(begun)
+                progress.running.append(begun)
             else:
-                queue.done[order.name] = begun
+                progress.done[order.name] = begun
                 say(f"{order.title}: {begun.said}")
 
-    def _end_finished(self, queue: _BuildQueue, say: Callable[[str], None]) -> None:
+    def _end_finished(self, progress: _BuildProgress, say: Callable[[str], None]) -> None:
         """Take those out that have ended."""
-        for entry in list(queue.running):
+        for entry in list(progress.running):
             built = self.poll(entry)
             if built is not None:
-                queue.running.remove(entry)
-                queue.done[entry.order.name] = built
+                progress.running.remove(entry)
+                progress.done[entry.order.name] = built
                 self._tell(entry, built, say)
 
     def foreseen(self, order: BuildOrder) -> BuildFailure | None:
@@ -131,13 +131,13 @@ class ClusterBuilder(ABC):
             (kind, item["metadata"]["name"])
             for kind in self.owned()
             for item in self.client.list(
-                kind, namespace=self.settings.place.namespace, labels=self.settings.place.selector
+                kind, namespace=self.settings.scope.namespace, labels=self.settings.scope.selector
             ).items
             if not any(f"{item['metadata']['name']}-".startswith(f"{name}-") for name in names)
         ]
         for kind, name in others:
             self.guard()
-            self.client.delete(kind, name, self.settings.place.namespace)
+            self.client.delete(kind, name, self.settings.scope.namespace)
         return bool(others)
 
     @abstractmethod
@@ -184,7 +184,7 @@ class ClusterBuilder(ABC):
             if (
                 refusal
                 and refusal.reason == NO_ACCOUNT
-                and self.clock() - since < self.settings.limits.grace
+                and self.clock() - since < self.settings.pace.grace
             ):
                 return None
             if refusal:
@@ -193,7 +193,7 @@ class ClusterBuilder(ABC):
                 return RunningBuild(order, self.clock())
         except ApiError as error:
             return _refused(order, error)
-        if self.clock() - since < self.settings.limits.timeout:
+        if self.clock() - since < self.settings.pace.timeout:
             return None
         why = "what is left of the one before does not go away"
         return Built(order, failure(BuildPhase.START, TIMED_OUT, why))

@@ -96,7 +96,7 @@ class JobBuilder(ClusterBuilder):
     def start(self, order: BuildOrder, say: Callable[[str], None]) -> bool:
         """Make the context and the Job; one that runs already is of the same inputs, and is gone on
         with."""
-        namespace, live = self.settings.place.namespace, self._jobs.get(order.name)
+        namespace, live = self.settings.scope.namespace, self._jobs.get(order.name)
         if live is not None and live["metadata"].get("deletionTimestamp"):
             return False
         if live is not None and condition(live, "Failed"):
@@ -128,10 +128,10 @@ class JobBuilder(ClusterBuilder):
     def _is_foreign(self, order: BuildOrder) -> bool:
         """Whether the Job of that name is none of this recipe's builds, so that no watch ever
         tells."""
-        live = self.client.get(self._job, order.name, self.settings.place.namespace) or {}
+        live = self.client.get(self._job, order.name, self.settings.scope.namespace) or {}
         labels = (live.get("metadata") or {}).get("labels") or {}
         return bool(live) and any(
-            labels.get(name) != value for name, value in self.settings.place.labels.items()
+            labels.get(name) != value for name, value in self.settings.scope.labels.items()
         )
 
     def poll(self, entry: RunningBuild) -> Built | None:
@@ -139,10 +139,10 @@ class JobBuilder(ClusterBuilder):
         order, job = entry.order, self._jobs.get(entry.order.name)
         if job is None:
             # Its event has not come yet, or somebody took it away.
-            if self.clock() - entry.began < self.settings.limits.grace:
+            if self.clock() - entry.began < self.settings.pace.grace:
                 return None
             why = (
-                f"its Job {self.settings.place.namespace}/{order.name} was removed by somebody else"
+                f"its Job {self.settings.scope.namespace}/{order.name} was removed by somebody else"
             )
             return Built(order, failure(BuildPhase.START, INTERRUPTED, why))
         if condition(job, "Complete"):
@@ -160,7 +160,7 @@ class JobBuilder(ClusterBuilder):
             log = self._log(pod, 1)
             return log[-1] if log else judge(pod).message
         warning = self.client.newest_warning(
-            self.settings.place.namespace, "Pod", pod["metadata"]["name"]
+            self.settings.scope.namespace, "Pod", pod["metadata"]["name"]
         )
         return warning or judge(pod).message
 
@@ -186,7 +186,7 @@ class JobBuilder(ClusterBuilder):
                 failure(
                     BuildPhase.COMPILE,
                     TIMED_OUT,
-                    f"it took longer than {self.settings.limits.timeout} s",
+                    f"it took longer than {self.settings.pace.timeout} s",
                 ),
                 log,
             )
@@ -211,16 +211,14 @@ class JobBuilder(ClusterBuilder):
         now, pod = self.clock(), self._newest_pod(entry.order)
         if pod is None:
             return (
-                self._refused(entry, job)
-                if now - entry.began >= self.settings.limits.grace
-                else None
+                self._refused(entry, job) if now - entry.began >= self.settings.pace.grace else None
             )
         verdict = judge(pod)
         if verdict.outcome is not Outcome.TROUBLE or verdict.reason == "Failed":
             entry.trouble_since = None
             return None
         entry.trouble_since = entry.trouble_since or now
-        if now - entry.trouble_since < self.settings.limits.grace:
+        if now - entry.trouble_since < self.settings.pace.grace:
             return None
         self._remove(job)
         if verdict.reason in IMAGE_REASONS:
@@ -232,7 +230,7 @@ class JobBuilder(ClusterBuilder):
     def _refused(self, entry: RunningBuild, job: Obj) -> Built | None:
         """Admission and quotas refuse pods, not Jobs, and the Job's controller tries again and
         again."""
-        why = self.client.newest_warning(self.settings.place.namespace, "Job", entry.order.name)
+        why = self.client.newest_warning(self.settings.scope.namespace, "Job", entry.order.name)
         if not why:
             return None
         self._remove(job)
@@ -242,7 +240,7 @@ class JobBuilder(ClusterBuilder):
         """The Job, and with it its pods and its context."""
         metadata = job["metadata"]
         self.client.delete(
-            self._job, metadata["name"], self.settings.place.namespace, uid=metadata["uid"]
+            self._job, metadata["name"], self.settings.scope.namespace, uid=metadata["uid"]
         )
 
     def _newest_pod(self, order: BuildOrder) -> Obj | None:
@@ -260,7 +258,7 @@ class JobBuilder(ClusterBuilder):
         container = crashed["name"] if crashed else CONTAINER
         try:
             text = self.client.logs(
-                self.settings.place.namespace, name, container=container, tail=lines
+                self.settings.scope.namespace, name, container=container, tail=lines
             )
         except ApiError:
             text = ""

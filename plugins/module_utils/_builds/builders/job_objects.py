@@ -105,7 +105,7 @@ def job_object(
         "kind": "Job",
         "metadata": described,
         "spec": {
-            "activeDeadlineSeconds": settings.limits.timeout,
+            "activeDeadlineSeconds": settings.pace.timeout,
             "ttlSecondsAfterFinished": KEEP_FINISHED_S,
             # A pod that lost its node is worth another one; a build that failed fails again.
             "backoffLimit": 2,
@@ -173,8 +173,8 @@ def metadata(order: BuildOrder, settings: BuildSettings) -> Obj:
     """The metadata of all objects of an order."""
     return {
         "name": order.name,
-        "namespace": settings.place.namespace,
-        "labels": {**settings.place.labels, GROUP_LABEL: order.group},
+        "namespace": settings.scope.namespace,
+        "labels": {**settings.scope.labels, GROUP_LABEL: order.group},
         "annotations": {"hardware-enablement.io/kernel": order.inputs.kernel},
     }
 

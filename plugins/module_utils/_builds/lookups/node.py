@@ -65,26 +65,26 @@ class NodeLookup:
         kind, name = self._client.kind("v1", "Pod"), pod["metadata"]["name"]
         # What a run that was killed has left knows only what the tag was then.
         for left in self._client.list(
-            kind, namespace=self._settings.place.namespace, labels=_selector(pod)
+            kind, namespace=self._settings.scope.namespace, labels=_selector(pod)
         ).items:
-            self._client.delete(kind, left["metadata"]["name"], self._settings.place.namespace)
+            self._client.delete(kind, left["metadata"]["name"], self._settings.scope.namespace)
         self._client.create(pod)
         try:
             digest = self._pulled(name, reference)
         finally:
-            self._client.delete(kind, name, self._settings.place.namespace)
+            self._client.delete(kind, name, self._settings.scope.namespace)
         return Found(str(parse(reference).pinned(digest)), digest, None) if digest else None
 
     def _pulled(self, name: str, reference: str) -> str:
         """The digest that was pulled, "" where there is no such image."""
-        limits = self._settings.limits
-        deadline, trouble_since = self._clock() + limits.timeout, self._clock()
+        pace = self._settings.pace
+        deadline, trouble_since = self._clock() + pace.timeout, self._clock()
         why = ""
         hub = WatchHub(self._client)
         try:
             hub.subscribe(
                 self._client.kind("v1", "Pod"),
-                namespace=self._settings.place.namespace,
+                namespace=self._settings.scope.namespace,
                 fields=f"metadata.name={name}",
             )
             while self._clock() < deadline:
@@ -96,14 +96,14 @@ class NodeLookup:
                     why = verdict.message if verdict.outcome is Outcome.TROUBLE else ""
                 if not why:
                     trouble_since = self._clock()
-                elif self._clock() - trouble_since >= limits.grace:
+                elif self._clock() - trouble_since >= pace.grace:
                     raise EnablementError(
                         f"{reference} cannot be pulled", why=why, todo="mend that, or tolerate it"
                     )
                 self._guard()
         finally:
             hub.close()
-        raise EnablementError(f"{reference} was not pulled within {limits.timeout} s")
+        raise EnablementError(f"{reference} was not pulled within {pace.timeout} s")
 
     def _pod(self, reference: str, arch: str) -> Obj:
         node = self._nodes.get(arch)
@@ -114,13 +114,13 @@ class NodeLookup:
         settings = self._settings
         image = hashlib.sha256(f"{reference}|{arch}".encode()).hexdigest()[:16]
         name = f"pull-{image}-{secrets.token_hex(3)}"
-        labels = {**settings.place.labels, _PULLS: image}
+        labels = {**settings.scope.labels, _PULLS: image}
         term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
         required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
         return {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {"name": name, "namespace": settings.place.namespace, "labels": labels},
+            "metadata": {"name": name, "namespace": settings.scope.namespace, "labels": labels},
             "spec": {
                 "restartPolicy": "Never",
                 "automountServiceAccountToken": False,

@@ -31,7 +31,7 @@ LONGEST_WAIT_S = 30.0
 
 
 @dataclass(frozen=True)
-class _Selection:
+class _WatchRequest:
     """What a subscription is about. source: see WatchEvent; leanly: see WatchHub.subscribe."""
 
     kind: Kind
@@ -46,7 +46,7 @@ class _Selection:
 class _Subscription:
     """One list-and-watch, and what it has told so far: (namespace, name) -> the object, slimmed."""
 
-    selection: _Selection
+    request: _WatchRequest
     known: dict[tuple[str, str], Obj] = field(default_factory=dict)
     resource_version: str = ""
     synced: bool = False
@@ -106,8 +106,8 @@ class WatchHub:
         """Start to list and watch. With a source, an error is an event, which ends this
         subscription alone. leanly: events carry nothing but what is read of the kind, see
         Client.list."""
-        selection = _Selection(kind, namespace, labels, fields, source, leanly)
-        subscription = _Subscription(selection)
+        request = _WatchRequest(kind, namespace, labels, fields, source, leanly)
+        subscription = _Subscription(request)
         self._subscriptions.append(subscription)
         self._unsynced += 1
         threading.Thread(
@@ -177,7 +177,7 @@ class WatchHub:
                 return
             except Exception as error:  # noqa: BLE001 (nobody else would see that this thread has died)
                 why = f"{type(error).__name__}: {error}"
-                what = f"Cannot watch {subscription.selection.kind.plural}"
+                what = f"Cannot watch {subscription.request.kind.plural}"
                 self._fail(subscription, EnablementError(what, why=why, todo="report it"))
                 return
             if time.monotonic() - started < LASTING_S:
@@ -189,13 +189,13 @@ class WatchHub:
 
     def _list(self, subscription: _Subscription) -> None:
         """List, and tell the difference to what was told before."""
-        selection = subscription.selection
+        request = subscription.request
         listing = self._client.list(
-            selection.kind,
-            namespace=selection.namespace,
-            labels=selection.labels,
-            fields=selection.fields,
-            leanly=selection.leanly,
+            request.kind,
+            namespace=request.namespace,
+            labels=request.labels,
+            fields=request.fields,
+            leanly=request.leanly,
         )
         missing = dict(subscription.known)
         for obj in listing.items:
@@ -213,15 +213,15 @@ class WatchHub:
         subscription.resource_version = listing.resource_version
         if not subscription.synced:
             subscription.synced = True
-            self._queue.put(_Synced(subscription.selection.source))
+            self._queue.put(_Synced(subscription.request.source))
 
     def _open(self, subscription: _Subscription) -> WatchStream:
-        selection = subscription.selection
+        request = subscription.request
         stream = self._client.watch(
-            selection.kind,
-            namespace=selection.namespace,
-            labels=selection.labels,
-            fields=selection.fields,
+            request.kind,
+            namespace=request.namespace,
+            labels=request.labels,
+            fields=request.fields,
             resource_version=subscription.resource_version,
             timeout_s=WATCH_S,
         )
@@ -234,7 +234,7 @@ class WatchHub:
         for event in stream:
             subscription.resource_version = event.object["metadata"]["resourceVersion"]
             if event.type != "BOOKMARK":
-                obj = lean(event.object) if subscription.selection.leanly else event.object
+                obj = lean(event.object) if subscription.request.leanly else event.object
                 self._tell(subscription, event.type, obj)
 
     def _tell(self, subscription: _Subscription, type_: str, obj: Obj) -> None:
@@ -243,16 +243,16 @@ class WatchHub:
             subscription.known.pop(_place(obj), None)
         else:
             subscription.known[_place(obj)] = _slim(obj)
-        self._queue.put(WatchEvent(type_, obj, subscription.selection.source))
+        self._queue.put(WatchEvent(type_, obj, subscription.request.source))
 
     def _fail(self, subscription: _Subscription, error: EnablementError) -> None:
         """The end of a subscription: of all where it has no source."""
-        if subscription.selection.source is None:
+        if subscription.request.source is None:
             self._queue.put(error)
             return
         if not subscription.synced:
             self._queue.put(_Synced())
-        self._queue.put(WatchEvent("ERROR", {"message": str(error)}, subscription.selection.source))
+        self._queue.put(WatchEvent("ERROR", {"message": str(error)}, subscription.request.source))
 
 
 def _place(obj: Obj) -> tuple[str, str]:

@@ -25,7 +25,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
     BuildahSettings,
-    BuildPlace,
+    BuildScope,
     BuildSettings,
     PodSettings,
 )
@@ -51,7 +51,7 @@ ORDER = BuildOrder(
     "build-6-1-0-aaaaaa-0123456789", "6-1-0-aaaaaa", "registry.example/kmod:6.1.0", INPUTS
 )
 SETTINGS = BuildSettings(
-    BuildPlace("kmod", "driver_container", "kmod"),
+    BuildScope("kmod", "driver_container", "kmod"),
     PodSettings(pull_secrets=("pull",)),
     buildah=BuildahSettings(image="builder:1"),
     push_secret="push",

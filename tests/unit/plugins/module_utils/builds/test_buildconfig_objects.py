@@ -22,7 +22,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders
     SecretNames,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
-    BuildPlace,
+    BuildScope,
     BuildSettings,
     PodSettings,
 )
@@ -45,7 +45,7 @@ INPUTS = Inputs(
 )
 ORDER = BuildOrder("build-a", "a", "registry.example/kmod:1", INPUTS)
 SETTINGS = BuildSettings(
-    BuildPlace("kmod", "driver_container", "kmod"),
+    BuildScope("kmod", "driver_container", "kmod"),
     PodSettings(pull_secrets=("pull", "other")),
     push_secret="push",
 )

@@ -21,7 +21,7 @@ _THERE = (Source.PREBUILT, Source.BUILT_BEFORE)
 
 
 @dataclass
-class GroupImages:
+class StateSearch:
     """The groups of nodes that one state is on, by their ids.
 
     find: looks an image up. known: the record's entries. searches: of the groups whose image could
@@ -33,7 +33,7 @@ class GroupImages:
     searches: dict[str, Search] = field(default_factory=dict)
     found: dict[str, Resolution] = field(default_factory=dict)
 
-    def look_up(self, group: NodeGroup, inputs: BuildInputs) -> None:
+    def search(self, group: NodeGroup, inputs: BuildInputs) -> None:
         """Find the image of a group; where that fails, it keeps the one of before, and says why."""
         entry = self.entry(group.id)
         try:
