@@ -160,21 +160,27 @@ FIELDS: Fields = {
 
 def policy_options(spec: Mapping[str, Any]) -> MappedOptions:
     """What a ClusterPolicy's spec says, as options of all nodes."""
-    if not (spec.get("sandboxWorkloads") or {}).get("enabled"):
-        # Their parts are on by default, and act only with it.
-        spec = {name: part for name, part in spec.items() if FIELDS.get(name) is not _SANDBOX}
-    driver = spec.get("driver") or {}
-    if driver.get("useNvidiaDriverCRD"):
-        kept = {name: driver[name] for name in ("enabled", "useNvidiaDriverCRD") if name in driver}
-        driver, spec = kept, {**spec, "driver": kept}
+    spec = _parts_in_use(spec)
     found = map_fields(spec, FIELDS)
-    take_driver_image(found, driver, "driver.")
+    take_driver_image(found, spec.get("driver") or {}, "driver.")
     for name, (_state, option) in _COMPONENTS.items():
         if reference := image_reference(spec.get(name) or {}):
             found.options[option] = reference
     _take_toolkit(found, (spec.get("toolkit") or {}).get("env"))
     _take_driver_directory(found, spec)
     return found
+
+
+def _parts_in_use(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The spec without what says nothing: parts for virtual machines, which are on by default and act
+    only with sandboxWorkloads, and the driver's fields where NVIDIADrivers say them."""
+    if not (spec.get("sandboxWorkloads") or {}).get("enabled"):
+        spec = {name: part for name, part in spec.items() if FIELDS.get(name) is not _SANDBOX}
+    driver = spec.get("driver") or {}
+    if driver.get("useNvidiaDriverCRD"):
+        kept = {name: driver[name] for name in ("enabled", "useNvidiaDriverCRD") if name in driver}
+        spec = {**spec, "driver": kept}
+    return spec
 
 
 def _take_toolkit(found: MappedOptions, entries: Any) -> None:

@@ -125,6 +125,7 @@ COPY --from=module-signer /signed /
 _FROM = re.compile(r"^FROM\s+(?:--\S+\s+)?\S+(\s+AS\s+\S+)?[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _ARGUMENTS = ("KERNEL_VERSION", "KERNEL_FULL_VERSION", "MOD_NAME", "MOD_NAMESPACE")
 _SECRETS = "/run/secrets/"
+_SIGNING_SECRETS = {"sign-key": "keySecret", "sign-cert": "certSecret"}
 _STAGE = "module-image"
 _FILES = "/run/hardware-enablement"
 
@@ -252,33 +253,44 @@ def _images(module: Mapping[str, Any], cases: Sequence[KernelCase]) -> Obj:
         "timeout": 60,
         "validate": [{"image": {}}],
     }
-    if not any(case.build or case.sign for case in cases):
-        return found
+    if any(case.build or case.sign for case in cases):
+        found["lookup"] = '{{ "controller" if options.build else "never" }}'
+        secrets = _build_secrets(cases)
+        found["build"] = {
+            "enabled": "build",
+            "repository": "{{ options.build_repository }}",
+            "base": "{{ driver_toolkit.image }}",
+            "base_arg": "DTK_AUTO",
+            "containerfile": "build/Containerfile.j2",
+            "args": _build_arguments(module, cases),
+            **({"secrets": secrets} if secrets else {}),
+        }
+    return found
+
+
+def _build_arguments(module: Mapping[str, Any], cases: Sequence[KernelCase]) -> dict[str, str]:
+    """Those that KMM gives to every build, and the Module's own."""
     words = words_of(module)
-    arguments = {name: words[name] for name in _ARGUMENTS}
+    own = {
+        str(each["name"]): filled_in(str(each.get("value") or ""), words, "buildArgs")
+        for case in cases
+        for each in case.build.get("buildArgs") or ()
+    }
+    return {**{name: words[name] for name in _ARGUMENTS}, **own}
+
+
+def _build_secrets(cases: Sequence[KernelCase]) -> dict[str, str]:
+    """The Secrets that builds see: folder -> name."""
     secrets: dict[str, str] = {}
     for case in cases:
-        arguments |= {
-            str(each["name"]): filled_in(str(each.get("value") or ""), words, "buildArgs")
-            for each in case.build.get("buildArgs") or ()
-        }
-        secrets |= {
-            str(each["name"]): str(each["name"]) for each in case.build.get("secrets") or ()
-        }
-        for name, field in (("sign-key", "keySecret"), ("sign-cert", "certSecret")):
-            if case.sign:
-                secrets[name] = str((case.sign.get(field) or {}).get("name") or "")
-    found["lookup"] = '{{ "controller" if options.build else "never" }}'
-    found["build"] = {
-        "enabled": "build",
-        "repository": "{{ options.build_repository }}",
-        "base": "{{ driver_toolkit.image }}",
-        "base_arg": "DTK_AUTO",
-        "containerfile": "build/Containerfile.j2",
-        "args": arguments,
-        **({"secrets": secrets} if secrets else {}),
-    }
-    return found
+        names = (str(each["name"]) for each in case.build.get("secrets") or ())
+        secrets |= {name: name for name in names}
+        if case.sign:
+            secrets |= {
+                folder: str((case.sign.get(field) or {}).get("name") or "")
+                for folder, field in _SIGNING_SECRETS.items()
+            }
+    return secrets
 
 
 def _containerfile(

@@ -60,11 +60,7 @@ def driver_pool(resource: Mapping[str, Any]) -> tuple[MappedOptions, Obj | None]
 
 def _selector(spec: Mapping[str, Any], found: MappedOptions, prefix: str) -> Obj | None:
     """Which nodes it is for: labels, and the one term of an affinity."""
-    required = (spec.get("nodeAffinity") or {}).get(
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    ) or {}
-    terms = required.get("nodeSelectorTerms") or []
-    expressions = list(terms[0].get("matchExpressions") or []) if len(terms) == 1 else []
+    expressions = _expressions(spec.get("nodeAffinity") or {})
     if spec.get("nodeAffinity") and not expressions:
         found.taken.pop(f"{prefix}nodeAffinity", None)
         found.dropped[f"{prefix}nodeAffinity"] = (
@@ -77,3 +73,10 @@ def _selector(spec: Mapping[str, Any], found: MappedOptions, prefix: str) -> Obj
         **({"matchLabels": dict(labels)} if labels else {}),
         **({"matchExpressions": expressions} if expressions else {}),
     }
+
+
+def _expressions(affinity: Mapping[str, Any]) -> list[Any]:
+    """The expressions of the one term that an affinity requires; none where it has several terms."""
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    terms = required.get("nodeSelectorTerms") or []
+    return list(terms[0].get("matchExpressions") or []) if len(terms) == 1 else []

@@ -111,6 +111,20 @@ def refuse_obstacles(survey: OperatorSurvey, nodes: Sequence[Obj]) -> None:
 
     nodes: all that are to be taken over.
     """
+    _refuse_olm(survey)
+    _refuse_other_devices(survey)
+    _refuse_busy_nodes(nodes)
+    known = {_name(node) for node in nodes}
+    strange = sorted(survey.driver_pods().keys() - known)
+    if strange:
+        raise _cannot(
+            f"node {_some(strange)} runs a driver of the operator, and the recipe does not know it",
+            "give it the labels of the hardware, or say hardware_labels among the options",
+        )
+
+
+def _refuse_olm(survey: OperatorSurvey) -> None:
+    """Who is started again by somebody else cannot be stopped here."""
     for deployment in survey.deployments:
         if owner_of(deployment).get("kind") == "ClusterServiceVersion":
             name = deployment["metadata"]["name"]
@@ -119,15 +133,23 @@ def refuse_obstacles(survey: OperatorSurvey, nodes: Sequence[Obj]) -> None:
                 "delete the operator's Subscription and ClusterServiceVersion, which leaves its custom"
                 " resources and operands, and run again",
             )
+
+
+def _refuse_other_devices(survey: OperatorSurvey) -> None:
+    """What the recipe has no counterpart of: devices by DRA, drivers of virtual GPUs."""
     if survey.by_dra:
         raise _cannot("there is a GPUCluster: devices are given out by DRA", "keep the operator")
     other = [
-        str(each["metadata"]["name"])
+        _name(each)
         for each in survey.resources
         if each["kind"] == DRIVER and (each.get("spec") or {}).get("driverType", "gpu") != "gpu"
     ]
     if other:
         raise _cannot(f"{DRIVER} {_some(other)} is of another type than gpu", "keep the operator")
+
+
+def _refuse_busy_nodes(nodes: Sequence[Obj]) -> None:
+    """Nodes that serve virtual machines, or whose driver is just being exchanged."""
     virtual = [_name(node) for node in nodes if _label(node, _WORKLOAD).startswith("vm-")]
     if virtual:
         raise _cannot(
@@ -139,13 +161,6 @@ def refuse_obstacles(survey: OperatorSurvey, nodes: Sequence[Obj]) -> None:
         raise _cannot(
             f"the operator is exchanging the driver of node {_some(moving)} ({_UPGRADE})",
             "let it end, or mend what it waits for, and run again",
-        )
-    known = {_name(node) for node in nodes}
-    strange = sorted(survey.driver_pods().keys() - known)
-    if strange:
-        raise _cannot(
-            f"node {_some(strange)} runs a driver of the operator, and the recipe does not know it",
-            "give it the labels of the hardware, or say hardware_labels among the options",
         )
 
 
