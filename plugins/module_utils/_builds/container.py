@@ -13,7 +13,7 @@ from typing import Any, Literal, Optional
 from .._cluster.api_client.client import Client, connect
 from .._cluster.api_client.connection_request import ConnectionRequest
 from .._errors import InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.discovery import Discovery
 from .._nodes.groups import NodeGroup
 from .._recipes.fallback_image import images_before_building
@@ -378,9 +378,7 @@ class _ImageSearch:
             record = record_store.write(
                 self.client, record_spec.with_spec(None, name, self.prepared.applyset_id, spec)
             )
-        record_store.write_status(
-            self.client, name, {**(record.get("status") or {}), "images": images}
-        )
+        record_store.write_status(self.client, name, {**part(record, "status"), "images": images})
 
 
 def each_once(orders: Sequence[BuildOrder]) -> list[BuildOrder]:

@@ -17,7 +17,7 @@ from typing import Any
 from .._cluster.api_client.api_errors import Forbidden
 from .._cluster.api_client.client import Client
 from .._errors import EnablementError
-from .._json import Obj
+from .._json import Obj, part
 from .build_request import BuildRequest
 
 _OPTIONS = ("image_pull_secrets", "proxy", "tolerations")
@@ -39,7 +39,7 @@ class NamespaceSecrets:
         """The keys of a Secret, None where there is no such Secret. Raises EnablementError where it
         may not be read."""
         found = self._found(name)
-        return None if found is None else frozenset(found.get("data") or {})
+        return None if found is None else frozenset(part(found, "data"))
 
     def content(self, name: str) -> dict[str, bytes] | None:
         """Key -> content, as keys() finds them."""
@@ -47,9 +47,7 @@ class NamespaceSecrets:
         if found is None:
             return None
         try:
-            return {
-                key: base64.b64decode(value) for key, value in (found.get("data") or {}).items()
-            }
+            return {key: base64.b64decode(value) for key, value in part(found, "data").items()}
         except binascii.Error:  # nothing that an API server lets pass
             return {}
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, Optional
 
 from .._errors import EnablementError, InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 from .._registry.image_names import parse
 from .._registry.policy import RegistryPolicy
 from .._registry.registries_conf import SYSTEM_AUTHORITIES, authorities, registries_conf
@@ -170,7 +170,7 @@ def _workspace() -> Iterator[Path]:
 
 
 def _secret_names(order: Mapping[str, Any]) -> SecretNames:
-    return SecretNames(**(order.get("secrets") or {}))
+    return SecretNames(**part(order, "secrets"))
 
 
 def _secret(given: Path | None, name: str) -> Path:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._errors import EnablementError, InvalidInput
+from .._json import part
 from .._nodes.groups import NodeGroup
 from .orders import BuildOrder, Built, Resolution, Source
 from .resolutions import after, or_before, unasked
@@ -47,7 +48,7 @@ class StateSearch:
 
     def entry(self, group: str) -> Mapping[str, Any]:
         """What the record has of a group, empty for nothing."""
-        return self.known.get(group) or {}
+        return part(self.known, group)
 
     def would_build(self, order: BuildOrder) -> bool:
         """Whether the group of an order has its image only after a build."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .._json import part
 from .driver_fields import DRIVER_FIELDS, take_driver_image
 from .field_mapping import (
     Fields,
@@ -162,11 +163,11 @@ def policy_options(spec: Mapping[str, Any]) -> MappedOptions:
     """What a ClusterPolicy's spec says, as options of all nodes."""
     spec = _parts_in_use(spec)
     found = map_fields(spec, FIELDS)
-    take_driver_image(found, spec.get("driver") or {}, "driver.")
+    take_driver_image(found, part(spec, "driver"), "driver.")
     for name, (_state, option) in _COMPONENTS.items():
-        if reference := image_reference(spec.get(name) or {}):
+        if reference := image_reference(part(spec, name)):
             found.options[option] = reference
-    _take_toolkit(found, (spec.get("toolkit") or {}).get("env"))
+    _take_toolkit(found, part(spec, "toolkit").get("env"))
     _take_driver_directory(found, spec)
     return found
 
@@ -174,9 +175,9 @@ def policy_options(spec: Mapping[str, Any]) -> MappedOptions:
 def _parts_in_use(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     """The spec without what says nothing: parts for virtual machines, which are on by default and act
     only with sandboxWorkloads, and the driver's fields where NVIDIADrivers say them."""
-    if not (spec.get("sandboxWorkloads") or {}).get("enabled"):
-        spec = {name: part for name, part in spec.items() if FIELDS.get(name) is not _SANDBOX}
-    driver = spec.get("driver") or {}
+    if not part(spec, "sandboxWorkloads").get("enabled"):
+        spec = {name: value for name, value in spec.items() if FIELDS.get(name) is not _SANDBOX}
+    driver = part(spec, "driver")
     if driver.get("useNvidiaDriverCRD"):
         kept = {name: driver[name] for name in ("enabled", "useNvidiaDriverCRD") if name in driver}
         spec = {**spec, "driver": kept}
@@ -195,10 +196,10 @@ def _take_toolkit(found: MappedOptions, entries: Any) -> None:
 def _take_driver_directory(found: MappedOptions, spec: Mapping[str, Any]) -> None:
     """The directory means the host's driver where the operator deploys none."""
     path = "hostPaths.driverInstallDir"
-    given = (spec.get("hostPaths") or {}).get("driverInstallDir")
+    given = part(spec, "hostPaths").get("driverInstallDir")
     if not given:
         return
-    if (spec.get("driver") or {}).get("enabled") is False:
+    if part(spec, "driver").get("enabled") is False:
         found.options["driver_install_dir"] = str(given)
     else:
         found.taken.pop(path, None)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.pools import pool_name
 from .field_mapping import (
     FieldMapping,
@@ -136,26 +136,26 @@ def device_settings(resources: Sequence[Mapping[str, Any]]) -> ImportedOptions:
     parts = [_part(each, len(resources) > 1) for each in resources]
     if len(parts) == 1:
         spec, found = resources[0].get("spec") or {}, parts[0]
-        selector = dict(spec.get("selector") or {})
+        selector = dict(part(spec, "selector"))
         if selector and selector != _DEFAULT_SELECTOR:
             found.options["node_selector"] = selector
         return ImportedOptions("amd-gpu", found.options, [], *joined_rows(parts))
     pools: list[Obj] = [
         {
             "name": pool_name(str(each["metadata"]["name"])),
-            "selector": {"matchLabels": dict((each.get("spec") or {}).get("selector") or {})},
-            "options": part.options,
+            "selector": {"matchLabels": dict(part(each, "spec", "selector"))},
+            "options": mapped.options,
         }
-        for each, part in zip(resources, parts, strict=True)
+        for each, mapped in zip(resources, parts, strict=True)
     ]
     return ImportedOptions("amd-gpu", {}, pools, *joined_rows(parts))
 
 
 def _part(resource: Mapping[str, Any], named: bool) -> MappedOptions:
-    spec = resource.get("spec") or {}
+    spec = part(resource, "spec")
     prefix = f"DeviceConfig {resource['metadata']['name']}: " if named else ""
     found = map_fields(spec, FIELDS, prefix)
-    driver = spec.get("driver") or {}
+    driver = part(spec, "driver")
     if driver.get("image"):
         # What the operator has built is there; what is not, is built into the same repository.
         found.options |= {
@@ -165,7 +165,7 @@ def _part(resource: Mapping[str, Any], named: bool) -> MappedOptions:
         }
     # The operator installs a driver unless it is told not to.
     found.options.setdefault("driver_enabled", True)
-    arguments = (spec.get("devicePlugin") or {}).get("devicePluginArguments") or {}
+    arguments = part(spec, "devicePlugin", "devicePluginArguments")
     if strategy := arguments.get("resource_naming_strategy"):
         found.options["resource_naming_strategy"] = str(strategy)
     return found

@@ -171,8 +171,8 @@ def joined_rows(
     taken: dict[str, str] = {}
     dropped: dict[str, str] = {}
     differs: dict[str, str] = {}
-    for part in parts:
-        taken |= part.taken
-        dropped |= part.dropped
-        differs |= part.differs
+    for mapped in parts:
+        taken |= mapped.taken
+        dropped |= mapped.dropped
+        differs |= mapped.differs
     return taken, dropped, differs

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._errors import InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 from .field_mapping import FieldMapping, JoinedField, MappedOptions, UnmappedField, map_fields
 
 KIND, API_VERSION = "Module", "kmm.sigs.x-k8s.io/v1beta1"
@@ -112,10 +112,10 @@ def fields_of(module: Mapping[str, Any]) -> MappedOptions:
     found = map_fields(module.get("spec") or {}, FIELDS)
     for index, mapping in enumerate(_container(module).get("kernelMappings") or ()):
         prefix = f"moduleLoader.container.kernelMappings[{index}]."
-        part = map_fields(mapping, MAPPING_FIELDS, prefix)
-        found.taken |= part.taken
-        found.dropped |= part.dropped
-        found.differs |= part.differs
+        mapped = map_fields(mapping, MAPPING_FIELDS, prefix)
+        found.taken |= mapped.taken
+        found.dropped |= mapped.dropped
+        found.differs |= mapped.differs
     return found
 
 
@@ -161,7 +161,7 @@ def _case(
     container: Mapping[str, Any], mapping: Mapping[str, Any], words: Mapping[str, str]
 ) -> KernelCase:
     def both(name: str) -> Obj:
-        return {**(container.get(name) or {}), **(mapping.get(name) or {})}
+        return {**part(container, name), **part(mapping, name)}
 
     image = str(mapping.get("containerImage") or container.get("containerImage") or "")
     return KernelCase(
@@ -173,9 +173,9 @@ def _case(
     )
 
 
-def _removed(part: Mapping[str, Any]) -> list[str]:
-    one = part.get("inTreeModuleToRemove")
-    return [str(name) for name in part.get("inTreeModulesToRemove") or ([one] if one else [])]
+def _removed(mapping: Mapping[str, Any]) -> list[str]:
+    one = mapping.get("inTreeModuleToRemove")
+    return [str(name) for name in mapping.get("inTreeModulesToRemove") or ([one] if one else [])]
 
 
 def _condition(mapping: Mapping[str, Any]) -> str:
@@ -192,4 +192,4 @@ def _condition(mapping: Mapping[str, Any]) -> str:
 
 
 def _container(module: Mapping[str, Any]) -> Mapping[str, Any]:
-    return ((module.get("spec") or {}).get("moduleLoader") or {}).get("container") or {}
+    return part(module, "spec", "moduleLoader", "container")

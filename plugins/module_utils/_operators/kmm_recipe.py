@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._errors import InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 from .kmm_module import API_VERSION, KIND, KernelCase, filled_in, kernel_cases, words_of, wrong
 
 try:
@@ -138,7 +138,7 @@ def recipe_files(
     resource: what its device plugin advertises, "" where that is not known. dockerfiles: name of a
     ConfigMap -> its key dockerfile. Raises InvalidInput for what cannot be had as a recipe.
     """
-    cases, plugin = kernel_cases(module), (module.get("spec") or {}).get("devicePlugin") or {}
+    cases, plugin = kernel_cases(module), part(module, "spec", "devicePlugin")
     builds = any(case.build or case.sign for case in cases)
     recipe = _recipe(module, name, resource, cases)
     files = {
@@ -158,7 +158,7 @@ def recipe_files(
 def _recipe(
     module: Mapping[str, Any], name: str, resource: str, cases: Sequence[KernelCase]
 ) -> Obj:
-    spec, metadata = module.get("spec") or {}, module["metadata"]
+    spec, metadata = part(module, "spec"), module["metadata"]
     place = f"{metadata.get('namespace') or 'default'}/{metadata['name']}"
     found: Obj = {
         "apiVersion": "hardware-enablement.io/v1",
@@ -166,7 +166,7 @@ def _recipe(
         "description": f"What Module {place} of Kernel Module Management was for",
         "namespace": str(metadata.get("namespace") or name),
         **({"resources": [resource]} if resource else {}),
-        "selector": {"any_of": [dict(spec.get("selector") or {})]},
+        "selector": {"any_of": [dict(part(spec, "selector"))]},
         "rivals": [{"api_version": API_VERSION, "kind": KIND, "name": str(metadata["name"])}],
         "options": _options(module, name, cases),
         "states": {
@@ -194,19 +194,19 @@ def _recipe(
 
 
 def _options(module: Mapping[str, Any], name: str, cases: Sequence[KernelCase]) -> Obj:
-    spec = module.get("spec") or {}
-    probe = ((spec.get("moduleLoader") or {}).get("container") or {}).get("modprobe") or {}
+    spec = part(module, "spec")
+    probe = part(spec, "moduleLoader", "container", "modprobe")
     found = {**_loading(probe, f"{_FILES}/{name}"), **_building(cases)}
     if spec.get("tolerations"):
         found["tolerations"] = {"default": [dict(each) for each in spec["tolerations"]]}
-    if secret := (spec.get("imageRepoSecret") or {}).get("name"):
+    if secret := part(spec, "imageRepoSecret").get("name"):
         found["image_pull_secrets"] = {"default": [str(secret)]}
     return found
 
 
 def _loading(probe: Mapping[str, Any], files: str) -> Obj:
     """How modprobe is called. files: where the image's modules are on the node."""
-    raw, given = probe.get("rawArgs") or {}, probe.get("args") or {}
+    raw, given = part(probe, "rawArgs"), part(probe, "args")
     name, folder = str(probe.get("moduleName") or ""), str(probe.get("dirName") or "/opt")
     order = [str(each) for each in probe.get("modulesLoadingOrder") or ()]
     place = ["-d", files, name]
@@ -287,7 +287,7 @@ def _build_secrets(cases: Sequence[KernelCase]) -> dict[str, str]:
         secrets |= {name: name for name in names}
         if case.sign:
             secrets |= {
-                folder: str((case.sign.get(field) or {}).get("name") or "")
+                folder: str(part(case.sign, field).get("name") or "")
                 for folder, field in _SIGNING_SECRETS.items()
             }
     return secrets
@@ -298,7 +298,7 @@ def _containerfile(
 ) -> str:
     """The Dockerfile of its ConfigMap, or the unsigned image, and what signs modules after it."""
     words = words_of(module)
-    name = str((case.build.get("dockerfileConfigMap") or {}).get("name") or "")
+    name = str(part(case.build, "dockerfileConfigMap").get("name") or "")
     if not (name or case.sign):
         return ""
     if name:
@@ -342,7 +342,7 @@ def _device_plugin(plugin: Mapping[str, Any], name: str) -> str:
     main = {
         "name": "device-plugin",
         "securityContext": {"privileged": True},
-        **(plugin.get("container") or {}),
+        **part(plugin, "container"),
     }
     mounts = [
         {"name": plugins["name"], "mountPath": plugins["path"]},

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.facts import NodeFacts
 from .._runs.context import RunContext
 from .._states.validation.node_marks import NodeMarks
@@ -136,7 +136,7 @@ class NodeTakeover:
             kind = self.client.kind("v1", "Node")
             self.client.patch(kind, node.name, None, {"metadata": {"labels": on}})
         for pod in self._operands(node.name):
-            if TAKEN_OVER_LABEL in (pod["metadata"].get("labels") or {}):
+            if TAKEN_OVER_LABEL in part(pod["metadata"], "labels"):
                 metadata = pod["metadata"]
                 self.client.delete(
                     self.client.kind("v1", "Pod"),

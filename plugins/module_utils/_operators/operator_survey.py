@@ -13,7 +13,7 @@ from typing import Any
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
 from .._errors import EnablementError
-from .._json import Obj
+from .._json import Obj, part
 from .gpu_operator import DRIVER, GROUP, KINDS
 from .operator_info import custom_resources
 
@@ -90,7 +90,7 @@ def owner_group(owner: Mapping[str, Any]) -> str:
 
 def is_operand(pod: Mapping[str, Any], daemonsets: frozenset[str]) -> bool:
     """Whether a pod is of one of these DaemonSets, or was left by one that is gone."""
-    labels = pod["metadata"].get("labels") or {}
+    labels = part(pod["metadata"], "labels")
     return owner_of(pod).get("uid") in daemonsets or TAKEN_OVER_LABEL in labels
 
 
@@ -102,7 +102,7 @@ def owner_of(obj: Mapping[str, Any]) -> Obj:
 
 def deploy_labels(node: Mapping[str, Any]) -> dict[str, str]:
     """The operator's labels for its operands on a node that are on."""
-    labels = node["metadata"].get("labels") or {}
+    labels = part(node["metadata"], "labels")
     return {name: "true" for name in labels if name.startswith(DEPLOY) and labels[name] == "true"}
 
 
@@ -142,7 +142,7 @@ def _refuse_other_devices(survey: OperatorSurvey) -> None:
     other = [
         _name(each)
         for each in survey.resources
-        if each["kind"] == DRIVER and (each.get("spec") or {}).get("driverType", "gpu") != "gpu"
+        if each["kind"] == DRIVER and part(each, "spec").get("driverType", "gpu") != "gpu"
     ]
     if other:
         raise _cannot(f"{DRIVER} {_some(other)} is of another type than gpu", "keep the operator")
@@ -165,7 +165,7 @@ def _refuse_busy_nodes(nodes: Sequence[Obj]) -> None:
 
 
 def _is_moving(node: Mapping[str, Any]) -> bool:
-    labels = node["metadata"].get("labels") or {}
+    labels = part(node["metadata"], "labels")
     paused = any(
         name.startswith(DEPLOY) and value.startswith(_PAUSED) for name, value in labels.items()
     )
@@ -182,7 +182,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _node(pod: Mapping[str, Any]) -> str:
-    return str((pod.get("spec") or {}).get("nodeName") or "")
+    return str(part(pod, "spec").get("nodeName") or "")
 
 
 def _name(obj: Mapping[str, Any]) -> str:
@@ -190,13 +190,11 @@ def _name(obj: Mapping[str, Any]) -> str:
 
 
 def _label(obj: Mapping[str, Any], name: str) -> str:
-    return str((obj["metadata"].get("labels") or {}).get(name, ""))
+    return str(part(obj["metadata"], "labels").get(name, ""))
 
 
 def _template_labels(workload: Mapping[str, Any]) -> Mapping[str, str]:
-    return (((workload.get("spec") or {}).get("template") or {}).get("metadata") or {}).get(
-        "labels"
-    ) or {}
+    return part(workload, "spec", "template", "metadata").get("labels") or {}
 
 
 def _component(daemonset: Mapping[str, Any]) -> str:

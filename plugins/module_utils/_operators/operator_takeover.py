@@ -23,7 +23,7 @@ from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
 from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._cluster.authorization import access
 from .._errors import EnablementError
-from .._json import Obj
+from .._json import Obj, part
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .._runs.task import Task
@@ -231,7 +231,7 @@ def _none_left(client: Client, kind: Any, namespace: str, labels: str) -> bool:
 def _mark_resources(client: Client, resources: Sequence[Obj], recipe: str) -> None:
     """From now on they are no rivals of the recipe."""
     for each in resources:
-        if TAKEN_OVER_LABEL not in (each["metadata"].get("labels") or {}):
+        if TAKEN_OVER_LABEL not in part(each["metadata"], "labels"):
             client.patch(
                 client.kind(each["apiVersion"], each["kind"]),
                 each["metadata"]["name"],

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ..._cluster.api_client.api_errors import ApiError
 from ..._cluster.api_client.rights import READ, WRITE, Right
 from ..._cluster.api_objects.kinds import Kind
-from ..._json import Obj
+from ..._json import Obj, part
 from ..failures import INTERRUPTED, TIMED_OUT, BuildFailure, BuildPhase, classify, failure
 from ..orders import BuildOrder, Built
 from . import buildconfig_objects as objects
@@ -125,7 +125,7 @@ class BuildConfigBuilder(ClusterBuilder):
         if build is None:
             why = f"Build {self.settings.scope.namespace}/{name} was removed by somebody else"
             return Built(order, failure(BuildPhase.START, INTERRUPTED, why))
-        status = build.get("status") or {}
+        status = part(build, "status")
         phase = status.get("phase", "New")
         if phase in _UNFINISHED:
             return None if phase == "Running" else self._stuck(entry, name, status)
@@ -190,7 +190,7 @@ class BuildConfigBuilder(ClusterBuilder):
 
 def _label(build: Obj) -> str:
     """The name of a Build's BuildConfig."""
-    return str((build["metadata"].get("labels") or {}).get(_BUILD_CONFIG, ""))
+    return str(part(build["metadata"], "labels").get(_BUILD_CONFIG, ""))
 
 
 def _owner(build: Obj) -> str:
@@ -199,7 +199,7 @@ def _owner(build: Obj) -> str:
 
 
 def _goes_on(build: Obj) -> bool:
-    status = build.get("status") or {}
+    status = part(build, "status")
     return status.get("phase", "New") in _UNFINISHED and not status.get("cancelled")
 
 

@@ -11,7 +11,7 @@ from ..._cluster.api_client.api_errors import AlreadyExists, ApiError
 from ..._cluster.api_client.rights import Right
 from ..._cluster.api_objects.kinds import Kind
 from ..._errors import InvalidInput
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._verdicts.pod_status import (
     IMAGE_REASONS,
     condition,
@@ -129,7 +129,7 @@ class JobBuilder(ClusterBuilder):
         """Whether the Job of that name is none of this recipe's builds, so that no watch ever
         tells."""
         live = self.client.get(self._job, order.name, self.settings.scope.namespace) or {}
-        labels = (live.get("metadata") or {}).get("labels") or {}
+        labels = part(live, "metadata", "labels")
         return bool(live) and any(
             labels.get(name) != value for name, value in self.settings.scope.labels.items()
         )
@@ -248,7 +248,7 @@ class JobBuilder(ClusterBuilder):
         return newest(
             pod
             for pod in self._pods.values()
-            if (pod["metadata"].get("labels") or {}).get(_JOB_NAME) == order.name
+            if part(pod["metadata"], "labels").get(_JOB_NAME) == order.name
         )
 
     def _log(self, pod: Obj | None, lines: int) -> list[str]:
@@ -288,7 +288,7 @@ def kept_log(pod: Obj) -> str:
 def _ends(pod: Obj) -> Iterator[Obj]:
     """How its containers ended; {} for one that has not."""
     for status in statuses(pod):
-        yield (status.get("state") or {}).get("terminated") or {}
+        yield part(status, "state").get("terminated") or {}
 
 
 BUILDER = Registration(

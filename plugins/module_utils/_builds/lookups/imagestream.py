@@ -11,6 +11,7 @@ from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
+from ..._json import part
 from ..._registry.image_names import parse
 from ..._registry.registry_errors import WrongArchitecture
 from ..orders import Found
@@ -33,7 +34,7 @@ class ImageStreamLookup:
         tag = stream_tag(reference)
         kind = self._client.kind(API_VERSION, "ImageStreamTag")
         image = (self._client.get(kind, tag.name, tag.namespace) or {}).get("image") or {}
-        digest = str((image.get("metadata") or {}).get("name", ""))
+        digest = str(part(image, "metadata").get("name", ""))
         if not digest:
             return None  # no such tag, or one whose import has failed
         archs = _architectures(image)
@@ -62,7 +63,7 @@ def _architectures(image: Mapping[str, Any]) -> set[Any]:
 
 
 def _metadata(image: Mapping[str, Any]) -> Mapping[str, Any]:
-    return image.get("dockerImageMetadata") or {}
+    return part(image, "dockerImageMetadata")
 
 
 def by_host(streams: Find, others: Find) -> Find:
