@@ -33,7 +33,7 @@ from .on_nodes.holders import find_holders
 from .on_nodes.leftovers import clear_marks
 from .on_nodes.strays import MembershipRequest
 from .preparation.image_facts import ImageRequest
-from .preparation.prepare import choose, prepare
+from .preparation.prepare import StateChoice, choose, prepare
 from .preparation.recipe_request import RecipeRequest
 from .proof_request import ProofRequest
 from .record import record_store
@@ -57,13 +57,12 @@ _FINISHED = "Succeeded"
 
 @dataclass(frozen=True, kw_only=True)
 class StateValidateRequest:
-    """Which states to prove: those that are named, those of a role, or all."""
+    """Which states of a recipe to prove, and how."""
 
     connection: ConnectionRequest
     given: RecipeRequest
     run_id: Optional[str] = None
-    states: Optional[Sequence[str]] = None
-    role: Optional[str] = None
+    choice: StateChoice
     membership: MembershipRequest
     images: ImageRequest
     proving: ProofRequest
@@ -74,7 +73,7 @@ def run(request: StateValidateRequest, context: RunContext) -> Obj:
     Ansible wants them."""
     client = connect(request.connection)
     prepared = prepare(request.given, context, client)
-    chosen = choose(prepared.recipe, request.states, request.role)
+    chosen = choose(prepared.recipe, request.choice.states, request.choice.role)
     desired = Desired(client, prepared, request.membership, request.images, context.clock)
     guard = Guard(client, prepared.recipe.name, context)
     return prove(desired, chosen, request.proving, context, guard)

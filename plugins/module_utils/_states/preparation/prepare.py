@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Optional
 
 from ..._charts.recipe_reading import read_recipe
 from ..._cluster.api_client.api_errors import UnknownKind
@@ -31,6 +31,7 @@ from ..._recipes.render import RenderFacts
 from ..._recipes.requirements import node_label_sets
 from ..._recipes.templates.render_facts import Group
 from ..._runs.context import RunContext
+from ..._schema.requests import ParameterGroup
 from ..record import record_spec, record_store
 from ..record.crd import GROUP, KIND
 from ..record.versions import versions
@@ -172,6 +173,14 @@ def tell_differences(prepared: Prepared, context: RunContext) -> None:
         context.notice(
             f"{prepared.recipe.name} differs from its record: {'; '.join(prepared.differences)}"
         )
+
+
+@dataclass(frozen=True)
+class StateChoice(ParameterGroup):
+    """The states that are named, those of a role, or with neither all."""
+
+    states: Optional[Sequence[str]] = None
+    role: Optional[str] = None
 
 
 def choose(
