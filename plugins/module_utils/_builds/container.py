@@ -7,11 +7,9 @@ remembered."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, Optional
+from dataclasses import asdict, replace
 
 from .._cluster.api_client.client import Client, connect
-from .._cluster.api_client.connection_request import ConnectionRequest
 from .._errors import InvalidInput
 from .._json import Obj, part
 from .._nodes.discovery import Discovery
@@ -26,12 +24,17 @@ from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .._runs.task import Task
 from .._states.preparation.discover import discovery_of
-from .._states.preparation.prepare import Prepared, choose, prepare, render_facts, tell_differences
-from .._states.preparation.recipe_request import RecipeRequest
+from .._states.preparation.prepare import (
+    Prepared,
+    choose,
+    prepare,
+    render_facts,
+    tell_differences,
+)
 from .._states.preparation.shared import refuse_shared
 from .._states.record import image_entries, record_spec, record_store
 from .access import ImageAccess
-from .build_request import BuildRequest
+from .build_request import DriverContainerRequest
 from .builders.cluster import ClusterBuilder
 from .builders.means import Means
 from .choice import make_builder
@@ -42,7 +45,7 @@ from .memory import Remembered
 from .orders import BuildOrder, Built, Resolution, Source, build_key, order_name
 from .outside import built_elsewhere
 from .prediction import BuildPrediction
-from .resolutions import without
+from .resolutions import Known, without
 from .resolve import Find, Search
 from .settings import BuildSettings, build_settings
 from .state_search import StateSearch
@@ -53,43 +56,20 @@ from .wanted import BuildInputs
 _NOTHING: Obj = {"changed": False, "images": [], "groups": [], "orders": []}
 
 
-@dataclass(frozen=True)
-class DriverContainerRequest:
-    """Whose images to find or build. discovery: the result of nfd_info. images: what a person says,
-    by group. rebuild: also what has failed with the same inputs. parallel: builds at once.
-    failure_grace: seconds that trouble of a build may last. outcomes: how orders ended that an
-    earlier task has handed out. wait: whether the lock is given back at the end."""
-
-    connection: ConnectionRequest
-    given: RecipeRequest
-    build: BuildRequest
-    run_id: Optional[str] = None
-    states: Optional[Sequence[str]] = None
-    role: Optional[str] = None
-    discovery: Optional[Mapping[str, Any]] = None
-    images: Optional[Mapping[str, str]] = None
-    lookup_from: Optional[Literal["controller", "imagestream", "node"]] = None
-    rebuild: bool = False
-    parallel: int = 2
-    failure_grace: int = 30
-    outcomes: Sequence[Mapping[str, Any]] = field(default_factory=list)
-    wait: bool = False
-
-
 def run(request: DriverContainerRequest, context: RunContext) -> Obj:
     """Find or build the images of the chosen states, and write down what was found."""
     client = connect(request.connection)
     prepared = prepare(request.given, context, client)
-    chosen = choose(prepared.recipe, request.states, request.role)
+    chosen = choose(prepared.recipe, request.choice.states, request.choice.role)
     with_images = [state for state in chosen if is_looked_up(state)]
     if not with_images:
         return dict(_NOTHING)
-    if not request.discovery:
+    if not request.lookup.discovery:
         tell_differences(prepared, context)
-    discovery, cluster = discovery_of(client, prepared, request.discovery)
-    facts = render_facts(prepared, client, discovery, cluster, request.images)
-    _refuse_less_than_one(build_timeout=request.build.builder.build_timeout)
-    _refuse_less_than_one(parallel=request.parallel)
+    discovery, cluster = discovery_of(client, prepared, request.lookup.discovery)
+    facts = render_facts(prepared, client, discovery, cluster, request.lookup.images)
+    pace = request.build.pace
+    _refuse_less_than_one(build_timeout=pace.build_timeout, parallel=pace.parallel)
     if prepared.record is None:
         refuse_shared(client, prepared, discovery)
     if prepared.pools:
@@ -193,16 +173,10 @@ class _ImageSearch:
 
     def _source(self, state: State) -> str:
         """From where a state's images are looked up."""
-        return self.request.lookup_from or state.lookup
+        return self.request.lookup.lookup_from or state.lookup
 
     def _resolve(self, state: State) -> list[Resolution]:
-        settings = build_settings(
-            self.request.build,
-            self.prepared,
-            state,
-            parallel=self.request.parallel,
-            grace=self.request.failure_grace,
-        )
+        settings = build_settings(self.request.build, self.prepared, state)
         # Look-ups are the operands' business, wherever builds run.
         own = replace(settings, scope=replace(settings.scope, namespace=self.prepared.namespace))
         groups = [group for group in self.discovery.coarse(state.per) if self._is_on(state, group)]
@@ -229,7 +203,7 @@ class _ImageSearch:
         state: State,
         groups: Sequence[NodeGroup],
         find: Find,
-        known: Mapping[str, Mapping[str, Any]],
+        known: Mapping[str, Known],
     ) -> list[Resolution]:
         """What the state's own objects build, where they would build something, and why."""
         found = []
@@ -253,8 +227,8 @@ class _ImageSearch:
     def _may_build(self, order: BuildOrder, images: StateSearch) -> Resolution:
         """What an order's group has where it would be built now: that, or why it is not built."""
         found, entry = images.found[order.group], images.entry(order.group)
-        remembered = Remembered.of(entry)
-        if remembered.forbids(order.key, self.context.clock()) and not self.request.rebuild:
+        remembered, again = Remembered.of(entry), self.request.build.pace.rebuild
+        if remembered.forbids(order.key, self.context.clock()) and not again:
             return without(found, str(entry["problem"]), entry, remembered)
         if self._builder_name == "none":
             search = images.searches[order.group]
@@ -275,15 +249,14 @@ class _ImageSearch:
         owner = f"{self.prepared.recipe.name} {state.name}"
         found = []
         for wanted in (search.wanted for search in searches):
-            if wanted.inputs:
-                used = [*names, *wanted.secrets.all]
+            build = wanted.build
+            if build:
+                used = [*names, *build.secrets.all]
                 surroundings = environment(self.request.build, options, registries, used, secrets)
-                key = build_key(wanted.target, wanted.inputs.hash, surroundings)
+                key = build_key(build.target, wanted.inputs, surroundings)
                 name = order_name(owner, wanted.group, key)
                 found.append(
-                    BuildOrder(
-                        name, wanted.group, wanted.target, wanted.inputs, key, wanted.secrets
-                    )
+                    BuildOrder(name, wanted.group, build.target, build.inputs, key, build.secrets)
                 )
         return found
 
@@ -310,7 +283,7 @@ class _ImageSearch:
         if self._builder_name == "none":
             return []
         if self._builder_name == "controller":
-            ended = built_elsewhere(orders, self.request.outcomes)
+            ended = built_elsewhere(orders, self.request.lookup.outcomes)
             self.orders += [
                 order for order in orders if order not in [built.order for built in ended]
             ]
@@ -346,9 +319,10 @@ class _ImageSearch:
         def may_push(target: str, names: Sequence[str]) -> None:
             # Who is asked by nodes or by OpenShift is not known to answer here; and asking begins
             # an upload.
-            asked_here = self.request.lookup_from in (None, "controller") and not is_internal(
-                target
-            )
+            asked_here = self.request.lookup.lookup_from in (
+                None,
+                "controller",
+            ) and not is_internal(target)
             if asked_here and not self.context.check_mode:
                 # A builder may name others, such as an entitlement to packages.
                 pushing = [name for name in names if name == settings.push_secret]

@@ -11,7 +11,6 @@ import binascii
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from .._cluster.api_client.api_errors import Forbidden
@@ -90,11 +89,7 @@ def environment(
     Secrets that are used where builds run.
     """
     counted = {
-        "params": {
-            name: value
-            for group in (build.registry, build.credentials, build.builder, build.buildah)
-            for name, value in asdict(group).items()
-        },
+        "params": build.counted,
         "options": {name: options.get(name) for name in _OPTIONS},
         "registries": registries,
         "secrets": {name: secrets.identity(name) for name in sorted(filter(None, set(names)))},

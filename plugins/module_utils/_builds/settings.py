@@ -91,11 +91,9 @@ class BuildSettings:
     proxy: Mapping[str, str] = field(default_factory=dict)
 
 
-def build_settings(
-    build: BuildRequest, prepared: Prepared, state: State, *, parallel: int, grace: float
-) -> BuildSettings:
+def build_settings(build: BuildRequest, prepared: Prepared, state: State) -> BuildSettings:
     """The settings from a task's request and the recipe's options."""
-    options, builder = prepared.options, build.builder
+    options, builder, pace = prepared.options, build.builder, build.pace
     node_selector = builder.build_node_selector
     return BuildSettings(
         BuildScope(
@@ -108,7 +106,7 @@ def build_settings(
             node_selector={str(name): string(value) for name, value in node_selector.items()},
             pull_secrets=tuple(options["image_pull_secrets"]),
         ),
-        BuildPace(timeout=builder.build_timeout, parallel=parallel, grace=grace),
+        BuildPace(pace.build_timeout, pace.parallel, float(pace.failure_grace)),
         _buildah(build.buildah),
         push_secret=build.credentials.push_secret or "",
         entitlement_secret=build.credentials.entitlement_secret or "",

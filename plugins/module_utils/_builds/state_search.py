@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from .._errors import EnablementError, InvalidInput
 from .._json import part
 from .._nodes.groups import NodeGroup
 from .orders import BuildOrder, Built, Resolution, Source
-from .resolutions import after, or_before, unasked
+from .resolutions import Known, after, or_before, unasked
 from .resolve import Find, Search
 from .wanted import BuildInputs
 
@@ -30,7 +29,7 @@ class StateSearch:
     """
 
     find: Find
-    known: Mapping[str, Mapping[str, Any]]
+    known: Mapping[str, Known]
     searches: dict[str, Search] = field(default_factory=dict)
     found: dict[str, Resolution] = field(default_factory=dict)
 
@@ -46,7 +45,7 @@ class StateSearch:
         except EnablementError as error:
             self.found[group.id] = unasked(group.id, group.kernel, str(error), entry)
 
-    def entry(self, group: str) -> Mapping[str, Any]:
+    def entry(self, group: str) -> Known:
         """What the record has of a group, empty for nothing."""
         return part(self.known, group)
 
@@ -60,9 +59,10 @@ class StateSearch:
 
         Whoever could not be looked up may have a build that an earlier run began.
         """
-        looked_up = (self.searches.get(group) for group in self.found)
-        if any(search is None or search.wanted.trouble for search in looked_up):
-            return None
+        for group in self.found:
+            search = self.searches.get(group)
+            if search is None or isinstance(search.wanted.no_build, EnablementError):
+                return None
         return [order.name for order in possible if self.found[order.group].source not in _THERE]
 
     def take(self, built: Built, orders: Sequence[BuildOrder], now: float) -> None:
@@ -70,6 +70,5 @@ class StateSearch:
         epoch."""
         for order in orders:
             if order.target == built.order.target:
-                self.found[order.group] = after(
-                    self.searches[order.group], built, order.key, self.entry(order.group), now
-                )
+                search = self.searches[order.group]
+                self.found[order.group] = after(search, order, built, self.entry(order.group), now)

@@ -29,6 +29,7 @@ from .._runs.guard import Guard, given_back
 from .._runs.task import Task
 from .._schema.requests import ParameterGroup
 from .._states import apply
+from .._states.apply_plan import PlanRequest
 from .._states.desired import Desired
 from .._states.on_nodes.strays import MembershipRequest
 from .._states.preflight import of_record, refuse_lacking
@@ -167,9 +168,10 @@ def _apply(
         connection=request.connection,
         given=request.given,
         run_id=request.run_id,
+        choice=apply.AppliedStates(),
         images=ImageRequest(),
         membership=MembershipRequest(),
-        adopt=adopt,
+        planning=PlanRequest(adopt=adopt),
         proving=request.proving(wait=wait, record=True, show=request.show),
     )
     return apply.run(asked, context)

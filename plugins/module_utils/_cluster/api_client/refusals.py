@@ -17,6 +17,7 @@ from .api_errors import (
     Gone,
     Invalid,
     NotFound,
+    RequestFailure,
     Unauthorized,
     Unreachable,
     Unreadable,
@@ -82,15 +83,13 @@ def error_from_status(
     message = str(found.get("message") or reason or f"HTTP status {status}")
     why = "; ".join(causes) if causes and status == 422 else message
     kind = _class_of(status, reason)
+    fate = _fate(kind, causes, asked_s if status == 429 else 0.0)
     return kind(
         f"Cannot {verb} {target}",
         where=where,
         why=_cut(" ".join(why.split())),
         todo=_advice(status, why),
-        status=status,
-        causes=causes,
-        fate=_fate(kind, causes, asked_s if status == 429 else 0.0),
-        asked_s=asked_s,
+        request=RequestFailure(status, causes, fate, asked_s),
     )
 
 
@@ -110,8 +109,7 @@ def unreadable(
         where=where,
         why=f"what answered is no API server ({answer}){f': {wrong}' if wrong else ''}",
         todo="see that host, port and proxy lead to the API server and that it is healthy, then run again",
-        status=answer.status,
-        fate=Fate.UNCLEAR,
+        request=RequestFailure(answer.status, fate=Fate.UNCLEAR),
     )
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from .api_errors import ApiError, Unreachable
+from .api_errors import ApiError, RequestFailure, Unreachable
 from .connection import Connection
 from .decoding import JSON, ApiResponse, DecodingError
 from .refusals import error_from_answer, unreadable
@@ -201,7 +201,7 @@ class ApiTransport:
             where=self.host,
             why=why,
             todo=todo,
-            fate=_fate(error),
+            request=RequestFailure(fate=_fate(error)),
         )
 
 
