@@ -56,7 +56,7 @@ class WatchStream(Iterator[WatchEvent]):
         if type_ == "ERROR":
             self._stream.stop()
             raise error_from_status(
-                obj, where=self._transport.host, verb="watch", target=self._call.target
+                obj, where=self._transport.host, verb="watch", target=self._call.name.target
             )
         return WatchEvent(type_, obj)
 
