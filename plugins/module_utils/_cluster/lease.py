@@ -174,7 +174,7 @@ class RunLock:
         """Renew the lock if it is time, read it in any case with reading; False where nobody
         answered."""
         try:
-            self._renew(reading)
+            self._renew(reading=reading)
         except Unreachable as silence:
             if self._is_kept():
                 return False
@@ -182,7 +182,7 @@ class RunLock:
             raise self._unkept(silence) from None
         return True
 
-    def _renew(self, reading: bool) -> None:
+    def _renew(self, *, reading: bool) -> None:
         for _attempt in range(_ATTEMPTS):
             if not reading and not self._is_due(self._clock.ticks()):
                 return

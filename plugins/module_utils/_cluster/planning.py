@@ -63,7 +63,7 @@ def plan(
     """
     served = {key_of(obj): _is_served(client, obj, desired, rules.awaited) for obj in desired}
     planner = _Planner(client, live, rules, desired)
-    calls = [partial(planner.plan_object, obj, served[key_of(obj)]) for obj in desired]
+    calls = [partial(planner.plan_object, obj, served=served[key_of(obj)]) for obj in desired]
     found = client.parallel(calls)
     if planner.refused:
         raise _not_ours(sorted(planner.refused), client.host, adopt=rules.adopt)
@@ -98,9 +98,9 @@ class _Planner:
             if obj["kind"].endswith("Role")
         }
 
-    def plan_object(self, obj: Obj, served: bool) -> Change:
+    def plan_object(self, obj: Obj, *, served: bool) -> Change:
         key = key_of(obj)
-        change = self._use_as_it_is(obj, key) or self._plan(obj, key, served)
+        change = self._use_as_it_is(obj, key) or self._plan(obj, key, served=served)
         change.desired = obj
         change.adopted = change.action == "update" and not self._is_ours(change.before or {})
         return change
@@ -125,7 +125,7 @@ class _Planner:
             else None
         )
 
-    def _plan(self, obj: Obj, key: ObjectKey, served: bool) -> Change:
+    def _plan(self, obj: Obj, key: ObjectKey, *, served: bool) -> Change:
         if not served:
             return Change(key, "create", None, obj)
         try:

@@ -45,7 +45,7 @@ _TOOLKIT_OPTIONS = {
 _RESOURCE_TAINT = "nvidia.com/gpu"
 _DEFAULT_DRIVER_DIR = "/run/nvidia/driver"
 
-_ALWAYS = UnmappedField("the recipe always deploys it", True, (True,))
+_ALWAYS = UnmappedField("the recipe always deploys it", differs=True, harmless=(True,))
 _LABELS = UnmappedField("pods have the recipe's labels and annotations")
 _SANDBOX = UnmappedField("the recipe serves containers, not virtual machines")
 _SIDECAR = UnmappedField(
@@ -61,7 +61,7 @@ def _component(name: str) -> dict[str, Any]:
         f"{name}.image": JoinedField(option),
         f"{name}.version": JoinedField(option),
         f"{name}.imagePullPolicy": UnmappedField(
-            "images are pulled where they are not there", True, ("IfNotPresent",)
+            "images are pulled where they are not there", differs=True, harmless=("IfNotPresent",)
         ),
         f"{name}.imagePullSecrets": MappedField(
             "image_pull_secrets", lambda names: [*map(str, names)]
@@ -78,19 +78,19 @@ def _component(name: str) -> dict[str, Any]:
 FIELDS: Fields = {
     "operator.runtimeClass": MappedField("runtime_class"),
     "operator.defaultRuntime": UnmappedField(
-        "each node says itself which runtime it has", True, ("containerd", "crio", "docker")
+        "each node says itself which runtime it has", differs=True, harmless=("containerd", "crio", "docker")
     ),
     "operator.use_ocp_driver_toolkit": UnmappedField(
-        "where OpenShift has a Driver Toolkit it is used", True, (True, False)
+        "where OpenShift has a Driver Toolkit it is used", differs=True, harmless=(True, False)
     ),
-    "operator": UnmappedField("there is no operator any more", True),
+    "operator": UnmappedField("there is no operator any more", differs=True),
     "daemonsets.tolerations": MappedField(
         "tolerations",
         lambda given: [each for each in given if each.get("key") != _RESOURCE_TAINT] or None,
     ),
     "daemonsets.priorityClassName": MappedField("priority_class"),
     "daemonsets.updateStrategy": UnmappedField(
-        "operands roll, and drivers wait for upgrade", True, ("RollingUpdate",)
+        "operands roll, and drivers wait for upgrade", differs=True, harmless=("RollingUpdate",)
     ),
     "daemonsets.rollingUpdate": UnmappedField(
         "operands roll one node at a time", harmless=({"maxUnavailable": "1"},)
@@ -119,17 +119,19 @@ FIELDS: Fields = {
     **_component("gfd"),
     "mig.strategy": MappedField("mig_strategy"),
     "migManager.enabled": UnmappedField(
-        "GPUs stay divided as they are; mig_devices divides them by pools, at an upgrade", True, (False,)
+        "GPUs stay divided as they are; mig_devices divides them by pools, at an upgrade",
+        differs=True,
+        harmless=(False,),
     ),
     "migManager.config": UnmappedField("a pool's mig_devices says what its GPUs are divided into"),
-    "migManager.gpuClientsConfig": UnmappedField("upgrade frees a node before its GPUs are divided", True),
+    "migManager.gpuClientsConfig": UnmappedField("upgrade frees a node before its GPUs are divided", differs=True),
     **_component("migManager"),
     "dcgmExporter.enabled": MappedField("exporter_enabled"),
     "dcgmExporter.config": UnmappedField("its ConfigMap is not read: give more series as exporter_metrics"),
     "dcgmExporter.serviceMonitor.interval": MappedField("monitoring_interval"),
     "dcgmExporter.serviceMonitor.additionalLabels": MappedField("monitoring_labels"),
     "dcgmExporter.serviceMonitor.enabled": UnmappedField(
-        "there is one where the cluster knows ServiceMonitors", True, (True, False)
+        "there is one where the cluster knows ServiceMonitors", differs=True, harmless=(True, False)
     ),
     "dcgmExporter.serviceMonitor": _MONITOR,
     "dcgmExporter.service": UnmappedField(
@@ -144,9 +146,9 @@ FIELDS: Fields = {
     "dcgm": UnmappedField("the exporter has DCGM in itself; nothing listens on port 5555"),
     "gds": _SIDECAR,
     "gdrcopy": _SIDECAR,
-    "nodeStatusExporter": UnmappedField("labels of nodes and the record say how each stands", True),
-    "validator": UnmappedField("the recipe's own proofs say what works", True),
-    "psa": UnmappedField("the namespace always allows privileged pods", True, ({"enabled": True},)),
+    "nodeStatusExporter": UnmappedField("labels of nodes and the record say how each stands", differs=True),
+    "validator": UnmappedField("the recipe's own proofs say what works", differs=True),
+    "psa": UnmappedField("the namespace always allows privileged pods", differs=True, harmless=({"enabled": True},)),
     "psp": UnmappedField("Kubernetes has no PodSecurityPolicy any more"),
     "sandboxWorkloads": _SANDBOX,
     "vgpuManager": _SANDBOX,

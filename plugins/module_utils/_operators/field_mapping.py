@@ -28,8 +28,8 @@ class UnmappedField:
     is done otherwise, not left undone. harmless: values with which nothing is lost."""
 
     why: str
-    differs: bool = False
-    harmless: tuple[Any, ...] = ()
+    differs: bool = field(default=False, kw_only=True)
+    harmless: tuple[Any, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -22,18 +22,21 @@ from .field_mapping import FieldMapping, JoinedField, MappedOptions, UnmappedFie
 KIND, API_VERSION = "Module", "kmm.sigs.x-k8s.io/v1beta1"
 
 _TRUST = UnmappedField(
-    "hardware_enablement_registry_verify and hardware_enablement_registries say whom to trust", True
+    "hardware_enablement_registry_verify and hardware_enablement_registries say whom to trust",
+    differs=True,
 )
-_PULL = UnmappedField("images are pulled where they are not there", True, ("IfNotPresent",))
+_PULL = UnmappedField(
+    "images are pulled where they are not there", differs=True, harmless=("IfNotPresent",)
+)
 _BUILD: Mapping[str, FieldMapping] = {
     "build.dockerfileConfigMap": JoinedField("build/Containerfile.j2"),
     "build.buildArgs": JoinedField("build.args"),
     "build.secrets": JoinedField("build.secrets, in /run/build-secrets instead of /run/secrets"),
     "build.baseImageRegistryTLS": _TRUST,
     "build.selector": UnmappedField(
-        "hardware_enablement_build_node_selector says where builds run", True
+        "hardware_enablement_build_node_selector says where builds run", differs=True
     ),
-    "build.kanikoParams": UnmappedField("images are built without kaniko", True),
+    "build.kanikoParams": UnmappedField("images are built without kaniko", differs=True),
     "sign.keySecret": JoinedField("build.secrets"),
     "sign.certSecret": JoinedField("build.secrets"),
     "sign.filesToSign": JoinedField("build/Containerfile.j2"),
@@ -62,12 +65,12 @@ FIELDS: Mapping[str, FieldMapping] = {
     "selector": JoinedField("selector"),
     "tolerations": JoinedField("option tolerations"),
     "imageRepoSecret": JoinedField("option image_pull_secrets"),
-    "imageRebuildTriggerGeneration": UnmappedField("an image is built anew when its inputs change", True),
-    "moduleLoader.serviceAccountName": UnmappedField("the driver's pod has a service account of its own", True),
+    "imageRebuildTriggerGeneration": UnmappedField("an image is built anew when its inputs change", differs=True),
+    "moduleLoader.serviceAccountName": UnmappedField("the driver's pod has a service account of its own", differs=True),
     "moduleLoader.container.containerImage": JoinedField("the image of driver_container"),
     "moduleLoader.container.imagePullPolicy": _PULL,
     "moduleLoader.container.version": UnmappedField(
-        "upgrade exchanges the module node by node; labels version-module.* say nothing any more", True
+        "upgrade exchanges the module node by node; labels version-module.* say nothing any more", differs=True
     ),
     "moduleLoader.container.kernelMappings": JoinedField("the image of driver_container"),
     "moduleLoader.container.modprobe": JoinedField("driver/daemonset.yaml.j2"),

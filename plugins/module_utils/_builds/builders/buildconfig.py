@@ -83,7 +83,7 @@ class BuildConfigBuilder(ClusterBuilder):
     def prepare(self, orders: Sequence[BuildOrder]) -> None:
         """Nothing is shared."""
 
-    def take(self, obj: Obj, gone: bool) -> None:
+    def take(self, obj: Obj, *, gone: bool) -> None:
         """Keep Builds by name."""
         if gone:
             self._builds.pop(obj["metadata"]["name"], None)

@@ -157,7 +157,7 @@ class ClusterBuilder(ABC):
         """Check the orders, and make what all of them need."""
 
     @abstractmethod
-    def take(self, obj: Obj, gone: bool) -> None:
+    def take(self, obj: Obj, *, gone: bool) -> None:
         """Take in what a watch says."""
 
     @abstractmethod
@@ -205,7 +205,7 @@ class ClusterBuilder(ABC):
 
     def _take(self, hub: WatchHub) -> None:
         for event in hub.next(TICK_S):
-            self.take(event.object, event.type == "DELETED")
+            self.take(event.object, gone=event.type == "DELETED")
 
     def _age(self, entry: RunningBuild) -> str:
         return f"{self.clock() - entry.began:.0f} s"

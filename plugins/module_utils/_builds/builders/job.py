@@ -85,7 +85,7 @@ class JobBuilder(ClusterBuilder):
             order, self.settings, self._policy(), apparmor_field=has_field
         )
 
-    def take(self, obj: Obj, gone: bool) -> None:
+    def take(self, obj: Obj, *, gone: bool) -> None:
         """Keep Jobs and pods by name."""
         known = self._jobs if obj.get("kind") == "Job" else self._pods
         if gone:

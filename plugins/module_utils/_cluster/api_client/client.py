@@ -68,8 +68,8 @@ class Client(ObjectReader):
         call = ApiRequest(
             "PATCH",
             kind.path(key.namespace, key.name),
-            RequestName("apply", str(key), _count("apply", dry_run)),
-            query={"fieldManager": FIELD_MANAGER, "force": flag(force), **_dry(dry_run)},
+            RequestName("apply", str(key), _count("apply", dry_run=dry_run)),
+            query={"fieldManager": FIELD_MANAGER, "force": flag(force), **_dry(dry_run=dry_run)},
             body=RequestBody(_encode(obj), "application/apply-patch+yaml"),
             repetition=WRITING,
         )
@@ -92,8 +92,8 @@ class Client(ObjectReader):
         call = ApiRequest(
             "POST",
             kind.path(key.namespace),
-            RequestName("create", str(key), _count("create", dry_run)),
-            query={"fieldManager": FIELD_MANAGER, **_dry(dry_run)},
+            RequestName("create", str(key), _count("create", dry_run=dry_run)),
+            query={"fieldManager": FIELD_MANAGER, **_dry(dry_run=dry_run)},
             body=RequestBody(_encode(obj)),
             repetition=WRITING,
         )
@@ -160,8 +160,8 @@ class Client(ObjectReader):
         call = ApiRequest(
             "PATCH",
             kind.path(namespace, name, subresource),
-            RequestName("patch", describe(kind, namespace, name), _count("patch", dry_run)),
-            query={"fieldManager": FIELD_MANAGER, **_dry(dry_run)},
+            RequestName("patch", describe(kind, namespace, name), _count("patch", dry_run=dry_run)),
+            query={"fieldManager": FIELD_MANAGER, **_dry(dry_run=dry_run)},
             body=RequestBody(_encode(body), f"application/{form}-patch+json"),
             repetition=RepetitionPolicy(repeatable=True, unconditional=not _names_one(body)),
         )
@@ -193,8 +193,10 @@ class Client(ObjectReader):
         call = ApiRequest(
             "DELETE",
             kind.path(namespace, name),
-            RequestName("delete", describe(kind, namespace, name), _count("delete", dry_run)),
-            query=_dry(dry_run),
+            RequestName(
+                "delete", describe(kind, namespace, name), _count("delete", dry_run=dry_run)
+            ),
+            query=_dry(dry_run=dry_run),
             body=RequestBody(_encode(options)),
             repetition=RepetitionPolicy(repeatable=True, unconditional=not uid),
         )
@@ -305,11 +307,11 @@ def _names_one(body: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> bool:
     return "resourceVersion" in metadata or "uid" in metadata
 
 
-def _dry(dry_run: bool) -> dict[str, str]:
+def _dry(*, dry_run: bool) -> dict[str, str]:
     return {"dryRun": "All"} if dry_run else {}
 
 
-def _count(verb: str, dry_run: bool) -> str:
+def _count(verb: str, *, dry_run: bool) -> str:
     return f"{verb} (dry run)" if dry_run else verb
 
 

@@ -46,6 +46,8 @@ T = TypeVar("T")
 # How long a pod may take for its answer; the API server itself would wait half a minute for one
 # that it cannot reach.
 POD_READ_S = 5.0
+# So many items of a list come in one answer.
+PAGE_ITEMS = 500
 
 
 @dataclass(frozen=True)
@@ -128,12 +130,11 @@ class ObjectReader:
         namespace: str | None = None,
         labels: str | None = None,
         fields: str | None = None,
-        limit: int = 500,
         metadata_only: bool = False,
         leanly: bool = False,
         kept: Mapping[str, Any] | None = None,
     ) -> Listing:
-        """All objects that match, in pages of limit; without a namespace those of all namespaces.
+        """All objects that match, in pages; without a namespace those of all namespaces.
 
         Items carry apiVersion and kind, and with metadata_only nothing else but metadata. leanly:
         nothing but what is read of the kind, for lists that are long and kept; kept: nothing but
@@ -142,11 +143,15 @@ class ObjectReader:
         query = _selection(labels, fields)
         keep = partial(lean, kept=kept) if leanly or kept else None
         try:
-            return self._list(kind, namespace, query, limit, metadata_only, keep)
+            return self._list(
+                kind, namespace, query, limit=PAGE_ITEMS, metadata_only=metadata_only, keep=keep
+            )
         except Gone:
             # The list was so long that its continue token has expired meanwhile: take it in one
             # piece.
-            return self._list(kind, namespace, query, 0, metadata_only, keep)
+            return self._list(
+                kind, namespace, query, limit=0, metadata_only=metadata_only, keep=keep
+            )
 
     def watch(
         self,
@@ -258,6 +263,7 @@ class ObjectReader:
         kind: Kind,
         namespace: str | None,
         query: dict[str, str],
+        *,
         limit: int,
         metadata_only: bool,
         keep: Callable[[Obj], Obj] | None,
@@ -267,7 +273,7 @@ class ObjectReader:
         query = {**query, "limit": str(limit)} if limit else query
 
         def read(answer: ApiResponse) -> tuple[list[Obj], str, str]:
-            page = read_page(kind, metadata_only, answer)
+            page = read_page(kind, answer, metadata_only=metadata_only)
             if page[1] and page[1] in seen:
                 raise DecodingError("it leads back to a page that was there already")
             return page
