@@ -56,13 +56,11 @@ options:
     type: str
   builder:
     description:
-      - V(kubernetes) builds with buildah in Jobs, V(openshift) with BuildConfigs. V(restricted) compiles in ordinary
-        pods, which Pod Security's level C(restricted) allows, and pushes from where this task runs; the recipe has to
-        say what to compile (C(build.compile)). V(auto) takes what fits the cluster and the namespace.
+      - V(kubernetes) builds with buildah in Jobs, V(openshift) with BuildConfigs, V(auto) with what fits the cluster.
         V(controller) builds nothing here, but returns RV(orders) for M(hardware.enablement.image_build).
         V(none) only looks up.
     type: str
-    choices: [auto, kubernetes, restricted, openshift, controller, none]
+    choices: [auto, kubernetes, openshift, controller, none]
     default: auto
   builder_image:
     description: Image with buildah and git for O(builder=kubernetes), such as V(quay.io/buildah/stable:v1.43.0).

@@ -59,7 +59,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.lease
     RunLock,
     read,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.planning import plan
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.planning import (
+    PlanRules,
+    plan,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.removal import (
     delete_and_wait,
 )
@@ -138,11 +141,8 @@ def definition(group: str) -> Obj:
 
 
 def planned(client: Client, desired: list[Obj], **options: Any) -> list[Change]:
-    return plan(
-        client,
-        desired,
-        **{"live": {}, "adopt": False, "owner": "ours", "recreate": False, **options},
-    )
+    live = options.pop("live", {})
+    return plan(client, desired, PlanRules(**{"owner": "ours", **options}), live=live)
 
 
 def run(client: Client, desired: list[Obj], **options: Any) -> list[Change]:

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from .._cluster.api_client.client import Client
 from .._errors import EnablementError
@@ -25,6 +24,7 @@ from .._registry.registry_errors import (
 )
 from .._runs.context import RunContext
 from .._states.preparation.prepare import Prepared
+from .build_request import BuildRequest
 from .cluster_registries import RegistryReader
 from .credentials import read_keyring
 from .environment import NamespaceSecrets
@@ -41,17 +41,17 @@ class ImageAccess:
     """The registries, for one task. Secrets are read when somebody asks for an image, not before."""
 
     def __init__(
-        self, client: Client, prepared: Prepared, params: Mapping[str, Any], context: RunContext
+        self, client: Client, prepared: Prepared, build: BuildRequest, context: RunContext
     ) -> None:
         self._client = client
         self._prepared = prepared
         self._context = context
-        self._given = given_policy(params)
+        self._given = given_policy(build.registry)
         self._secrets = [
             *prepared.options["image_pull_secrets"],
-            *filter(None, [params.get("push_secret")]),
+            *filter(None, [build.credentials.push_secret]),
         ]
-        self._config = str(params.get("registry_auth_file") or "")
+        self._config = build.credentials.registry_auth_file or ""
         self._policy: RegistryPolicy | EnablementError | None = None
         self._registries: Registries | None = None
 
@@ -91,9 +91,9 @@ class ImageAccess:
             recipe, taints = self._prepared.recipe, self._prepared.taints
             tolerations = (
                 *operand_tolerations(recipe.name, recipe.resources, taints),
-                *settings.tolerations,
+                *settings.pods.tolerations,
             )
-            settings = replace(settings, tolerations=tolerations)
+            settings = replace(settings, pods=replace(settings.pods, tolerations=tolerations))
             dry = self._context.check_mode
             lookup = NodeLookup(self._client, settings, nodes, guard, self._context.clock, dry=dry)
             return by_host(streams, lookup.find)

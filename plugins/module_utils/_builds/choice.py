@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .builders import buildconfig, job, restricted
+from .builders import buildconfig, job
 from .builders.cluster import ClusterBuilder
 from .builders.means import Means
 from .builders.registration import Registration
 
 # The first one that fits is what auto takes.
 BUILDERS: Mapping[str, Registration] = {
-    module.BUILDER.name: module.BUILDER for module in (buildconfig, restricted, job)
+    module.BUILDER.name: module.BUILDER for module in (buildconfig, job)
 }
 
 
 def make_builder(name: str, means: Means) -> ClusterBuilder:
-    """The builder of that name, or with auto, the one that fits the cluster and the namespace."""
+    """The builder of that name, or with auto, the one that fits the cluster."""
     if name == "auto":
-        name = next(
-            each.name for each in BUILDERS.values() if each.fits(means.client, means.settings)
-        )
+        name = next(each.name for each in BUILDERS.values() if each.fits(means.client))
     return BUILDERS[name].make(means)

@@ -17,7 +17,7 @@ from typing import Any
 from .._cluster.api_client.api_errors import Forbidden
 from .._cluster.api_client.client import Client
 from .._cluster.api_client.rights import CLUSTER, Right
-from .._json import Obj
+from .._json import Obj, part
 from .._registry.keyring import Keyring
 from .._registry.policy import RegistryMirror, Trust
 from .credentials import keyring_of
@@ -82,7 +82,7 @@ class RegistryReader:
         if not self._client.serves(_CONFIG, "Image"):
             return ClusterRegistries(self._mirrors())
         spec = (self._get(_CONFIG, "Image", "cluster") or {}).get("spec") or {}
-        name = str((spec.get("additionalTrustedCA") or {}).get("name") or "")
+        name = str(part(spec, "additionalTrustedCA").get("name") or "")
         bundles = self._get("v1", "ConfigMap", name, _NAMESPACE) if name else None
         secret = self._get("v1", "Secret", _PULL_SECRET, _NAMESPACE)
         keyring = keyring_of(secret, f"{_NAMESPACE}/{_PULL_SECRET}") if secret else Keyring()
@@ -121,7 +121,7 @@ class RegistryReader:
 
 def mirrors_of(mirror_set: Mapping[str, Any], key: str, pulls: str) -> list[RegistryMirror]:
     """The mirrors of one set. key: of its spec. pulls: which images they are for."""
-    entries = (mirror_set.get("spec") or {}).get(key) or []
+    entries = part(mirror_set, "spec").get(key) or []
     return [
         RegistryMirror(
             str(entry["source"]),
@@ -137,7 +137,7 @@ def mirrors_of(mirror_set: Mapping[str, Any], key: str, pulls: str) -> list[Regi
 def trusts_of(spec: Mapping[str, Any], bundles: Mapping[str, str]) -> list[Trust]:
     """What the configuration of images says of single registries. bundles: host, or host..port ->
     PEM."""
-    insecure = ((spec.get("registrySources") or {}).get("insecureRegistries")) or []
+    insecure = (part(spec, "registrySources").get("insecureRegistries")) or []
     found = [Trust(str(host).partition("/")[0], verify=False, of_cluster=True) for host in insecure]
     return found + [
         Trust(key.replace("..", ":"), pem, of_cluster=True) for key, pem in bundles.items()

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
 
 from .._cluster.api_client.client import Client, connect
-from .._errors import EnablementError, InvalidInput
-from .._json import Obj
+from .._errors import InvalidInput
+from .._json import Obj, part
 from .._nodes.discovery import Discovery
 from .._nodes.groups import NodeGroup
 from .._recipes.fallback_image import images_before_building
@@ -24,13 +23,18 @@ from .._recipes.templates.templating import Templates
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .._runs.task import Task
-from .._schema.requests import make_request
 from .._states.preparation.discover import discovery_of
-from .._states.preparation.prepare import Prepared, choose, prepare, render_facts, tell_differences
-from .._states.preparation.recipe_request import RecipeRequest
+from .._states.preparation.prepare import (
+    Prepared,
+    choose,
+    prepare,
+    render_facts,
+    tell_differences,
+)
 from .._states.preparation.shared import refuse_shared
 from .._states.record import image_entries, record_spec, record_store
 from .access import ImageAccess
+from .build_request import DriverContainerRequest
 from .builders.cluster import ClusterBuilder
 from .builders.means import Means
 from .choice import make_builder
@@ -41,44 +45,47 @@ from .memory import Remembered
 from .orders import BuildOrder, Built, Resolution, Source, build_key, order_name
 from .outside import built_elsewhere
 from .prediction import BuildPrediction
-from .resolutions import after, or_before, unasked, without
+from .resolutions import Known, without
 from .resolve import Find, Search
 from .settings import BuildSettings, build_settings
+from .state_search import StateSearch
 from .streams import is_internal
 from .wanted import BuildInputs
 
 # What a recipe whose images are only named ends up with.
 _NOTHING: Obj = {"changed": False, "images": [], "groups": [], "orders": []}
-# Needs no build any more, also where one that outlived its run has brought it.
-_THERE = (Source.PREBUILT, Source.BUILT_BEFORE)
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+def run(request: DriverContainerRequest, context: RunContext) -> Obj:
     """Find or build the images of the chosen states, and write down what was found."""
-    client = connect(params)
-    prepared = prepare(make_request(RecipeRequest, params), context, client)
-    chosen = choose(prepared.recipe, params.get("states"), params.get("role"))
-    looked_up = [state for state in chosen if is_looked_up(state)]
-    if not looked_up:
+    client = connect(request.connection)
+    prepared = prepare(request.given, context, client)
+    chosen = choose(prepared.recipe, request.choice.states, request.choice.role)
+    with_images = [state for state in chosen if is_looked_up(state)]
+    if not with_images:
         return dict(_NOTHING)
-    if not params.get("discovery"):
+    if not request.lookup.discovery:
         tell_differences(prepared, context)
-    discovery, cluster = discovery_of(client, prepared, params.get("discovery"))
-    facts = render_facts(prepared, client, discovery, cluster, params.get("images"))
-    record = prepared.record
-    for name in ("build_timeout", "parallel"):
-        if int(params[name]) < 1:
-            raise InvalidInput(f"{name} cannot be {params[name]}", todo="set it to at least 1")
-    if record is None:
+    discovery, cluster = discovery_of(client, prepared, request.lookup.discovery)
+    facts = render_facts(prepared, client, discovery, cluster, request.lookup.images)
+    pace = request.build.pace
+    _refuse_less_than_one(build_timeout=pace.build_timeout, parallel=pace.parallel)
+    if prepared.record is None:
         refuse_shared(client, prepared, discovery)
     if prepared.pools:
         # An option that cannot differ between pools is found before anything is built.
         check_recipe(prepared.recipe, replace(facts, resolved=None))
-    work = _ImageSearch(client, prepared, discovery, facts, record, params, context)
-    if not params["wait"]:
-        return work.run(looked_up)
+    work = _ImageSearch(client, prepared, discovery, facts, request, context)
+    if not request.wait:
+        return work.run(with_images)
     with given_back(client, prepared.recipe.name, context):
-        return work.run(looked_up)
+        return work.run(with_images)
+
+
+def _refuse_less_than_one(**given: int) -> None:
+    for name, value in given.items():
+        if value < 1:
+            raise InvalidInput(f"{name} cannot be {value}", todo="set it to at least 1")
 
 
 def groups_with_images(recipe: Recipe, discovery: Discovery) -> set[str]:
@@ -101,19 +108,18 @@ class _ImageSearch:
         prepared: Prepared,
         discovery: Discovery,
         facts: RenderFacts,
-        record: Mapping[str, Any] | None,
-        params: Mapping[str, Any],
+        request: DriverContainerRequest,
         context: RunContext,
     ) -> None:
         self.client = client
         self.prepared = prepared
         self.discovery = discovery
-        self.record = record
-        self.params = params
+        self.record = prepared.record
+        self.request = request
         self.context = context
         self.facts = facts
         self.guard = Guard(client, prepared.recipe.name, context)
-        self.access = ImageAccess(client, prepared, params, context)
+        self.access = ImageAccess(client, prepared, request.build, context)
         self.orders: list[BuildOrder] = []
         # How images are looked up -> what is known of base images.
         self._bases: dict[str, KnownBases] = {}
@@ -138,9 +144,9 @@ class _ImageSearch:
         problems = list(dict.fromkeys(row["problem"] for row in rows if row["problem"]))
         for problem in problems:
             self.context.progress(problem)
-        if problems and not any(row["image"] for row in rows) and not self._is_unasked(chosen):
-            more = f" (and {len(rows) - 1} more kernels)" if len(rows) > 1 else ""
-            result.update(failed=True, msg=f"{problems[0].rstrip('.')}{more}")
+        has_image = any(row["image"] for row in rows)
+        if problems and not has_image and not self._is_unasked(chosen):
+            result.update(failed=True, msg=_failure_message(problems[0], len(rows)))
         return result
 
     def _noted(self, images: Sequence[Obj]) -> list[Obj]:
@@ -161,51 +167,43 @@ class _ImageSearch:
         """Whether check mode cannot know, since nodes are asked by pods, which it does not make."""
         return self.context.check_mode and "node" in {self._source(state) for state in chosen}
 
+    @property
+    def _builder_name(self) -> str:
+        return self.request.build.builder.builder
+
     def _source(self, state: State) -> str:
         """From where a state's images are looked up."""
-        return str(self.params.get("lookup_from") or state.lookup)
+        return self.request.lookup.lookup_from or state.lookup
 
     def _resolve(self, state: State) -> list[Resolution]:
-        platform = str(self.facts.cluster["platform"])
-        settings = build_settings(self.params, self.prepared, state, platform)
+        settings = build_settings(self.request.build, self.prepared, state)
         # Look-ups are the operands' business, wherever builds run.
-        own = replace(settings, namespace=self.prepared.namespace)
+        own = replace(settings, scope=replace(settings.scope, namespace=self.prepared.namespace))
         groups = [group for group in self.discovery.coarse(state.per) if self._is_on(state, group)]
         find = self.access.find(self._source(state), own, groups, self.guard.before_write)
         known = image_entries.by_group(self.record, state.name)
         if state.fallback:
             return self._with_fallback(state, groups, find, known)
-        secrets = NamespaceSecrets(self.client, settings.namespace)
+        secrets = NamespaceSecrets(self.client, settings.scope.namespace)
         bases = BaseLookup(find, self._bases.setdefault(self._source(state), {}))
         inputs = BuildInputs(self.prepared.recipe, state, self.facts, bases.find, secrets)
-        searches: dict[str, Search] = {}
-        found: dict[str, Resolution] = {}
+        images = StateSearch(find, known)
         for group in groups:
-            self._search(group, inputs, find, known.get(group.id) or {}, searches, found)
-        possible = self._orders(state, searches.values(), settings, secrets)
-        for order in possible:
-            if found[order.group].source is Source.WOULD_BUILD:
-                found[order.group] = self._may_build(order, found, searches, known)
-        orders = [order for order in possible if found[order.group].source is Source.WOULD_BUILD]
-        # Whoever could not be looked up may have a build that an earlier run began.
-        unknown = any(
-            group.id not in searches or searches[group.id].wanted.trouble for group in groups
-        )
-        wanted = [order.name for order in possible if found[order.group].source not in _THERE]
-        for built in self._build(each_once(orders), None if unknown else wanted, settings, secrets):
-            for order in (order for order in orders if order.target == built.order.target):
-                entry = known.get(order.group) or {}
-                found[order.group] = after(
-                    searches[order.group], built, order.key, entry, self.context.clock()
-                )
-        return list(found.values())
+            images.search(group, inputs)
+        possible = self._orders(state, images.searches.values(), settings, secrets)
+        self._withhold(possible, images)
+        orders = [order for order in possible if images.would_build(order)]
+        in_use = images.builds_in_use(possible)
+        for built in self._build(each_once(orders), in_use, settings, secrets):
+            images.take(built, orders, self.context.clock())
+        return list(images.found.values())
 
     def _with_fallback(
         self,
         state: State,
         groups: Sequence[NodeGroup],
         find: Find,
-        known: Mapping[str, Mapping[str, Any]],
+        known: Mapping[str, Known],
     ) -> list[Resolution]:
         """What the state's own objects build, where they would build something, and why."""
         found = []
@@ -220,41 +218,23 @@ class _ImageSearch:
                 )
         return found
 
-    @staticmethod
-    def _search(
-        group: NodeGroup,
-        inputs: BuildInputs,
-        find: Find,
-        entry: Mapping[str, Any],
-        searches: dict[str, Search],
-        found: dict[str, Resolution],
-    ) -> None:
-        """Look a group's image up; adds to searches and found."""
-        try:
-            searches[group.id] = Search(inputs.of(group), find, entry)
-            found[group.id] = or_before(searches[group.id].result(), entry)
-        except InvalidInput:
-            raise
-        except EnablementError as error:
-            found[group.id] = unasked(group.id, group.kernel, str(error), entry)
+    def _withhold(self, possible: Sequence[BuildOrder], images: StateSearch) -> None:
+        """Give groups whose image may not be built now what they had before, and the reason."""
+        for order in possible:
+            if images.would_build(order):
+                images.found[order.group] = self._may_build(order, images)
 
-    def _may_build(
-        self,
-        order: BuildOrder,
-        found: Mapping[str, Resolution],
-        searches: Mapping[str, Search],
-        known: Mapping[str, Mapping[str, Any]],
-    ) -> Resolution:
+    def _may_build(self, order: BuildOrder, images: StateSearch) -> Resolution:
         """What an order's group has where it would be built now: that, or why it is not built."""
-        entry = known.get(order.group) or {}
-        remembered = Remembered.of(entry)
-        if remembered.forbids(order.key, self.context.clock()) and not self.params["rebuild"]:
-            return without(found[order.group], str(entry["problem"]), entry, remembered)
-        if self.params["builder"] == "none":
-            search = searches[order.group]
+        found, entry = images.found[order.group], images.entry(order.group)
+        remembered, again = Remembered.of(entry), self.request.build.pace.rebuild
+        if remembered.forbids(order.key, self.context.clock()) and not again:
+            return without(found, str(entry["problem"]), entry, remembered)
+        if self._builder_name == "none":
+            search = images.searches[order.group]
             search.tried.append("it may not be built (builder is none)")
-            return without(found[order.group], search.no_image(), entry)
-        return found[order.group]
+            return without(found, search.no_image(), entry)
+        return found
 
     def _orders(
         self,
@@ -265,18 +245,18 @@ class _ImageSearch:
     ) -> list[BuildOrder]:
         """What could be built for the groups of nodes, whether or not it has to be."""
         options, registries = self.prepared.options, self.access.identity()
+        names = [settings.push_secret, settings.entitlement_secret, *settings.pods.pull_secrets]
+        owner = f"{self.prepared.recipe.name} {state.name}"
         found = []
         for wanted in (search.wanted for search in searches):
-            if wanted.inputs:
-                names = [settings.push_secret, settings.entitlement_secret, *settings.pull_secrets]
-                used = [*names, *wanted.secrets.all]
-                surroundings = environment(self.params, options, registries, used, secrets)
-                key = build_key(wanted.target, wanted.inputs.hash, surroundings)
-                name = order_name(f"{self.prepared.recipe.name} {state.name}", wanted.group, key)
+            build = wanted.build
+            if build:
+                used = [*names, *build.secrets.all]
+                surroundings = environment(self.request.build, options, registries, used, secrets)
+                key = build_key(build.target, wanted.inputs, surroundings)
+                name = order_name(owner, wanted.group, key)
                 found.append(
-                    BuildOrder(
-                        name, wanted.group, wanted.target, wanted.inputs, key, wanted.secrets
-                    )
+                    BuildOrder(name, wanted.group, build.target, build.inputs, key, build.secrets)
                 )
         return found
 
@@ -288,28 +268,28 @@ class _ImageSearch:
     def _build(
         self,
         orders: Sequence[BuildOrder],
-        wanted: Sequence[str] | None,
+        in_use: Sequence[str] | None,
         settings: BuildSettings,
         secrets: NamespaceSecrets,
     ) -> list[Built]:
         """Have the orders built; where somebody else does that, they are handed out.
 
-        wanted: the names of all builds that some kernel is about; what is left of others is
-        removed. None: not known.
+        in_use: the names of all builds that some group needs; what is left of others is removed.
+        None: not known.
         """
         self.changed = self.changed or bool(orders)
         if self.context.check_mode:
             return self._would_build(orders, settings, secrets)
-        if self.params["builder"] == "none":
+        if self._builder_name == "none":
             return []
-        if self.params["builder"] == "controller":
-            ended = built_elsewhere(orders, self.params.get("outcomes") or [])
+        if self._builder_name == "controller":
+            ended = built_elsewhere(orders, self.request.lookup.outcomes)
             self.orders += [
                 order for order in orders if order not in [built.order for built in ended]
             ]
             return ended
         builder = self._builder(settings, secrets)
-        if wanted is not None and builder.remove_others(wanted):
+        if in_use is not None and builder.remove_others(in_use):
             self.changed = True
         if not orders:
             return []
@@ -320,11 +300,11 @@ class _ImageSearch:
     ) -> list[Built]:
         """What is already known to fail; the other orders would be built."""
         refused: list[Built] = []
-        if orders and self.params["builder"] not in ("none", "controller"):
+        if orders and self._builder_name not in ("none", "controller"):
             builder = self._builder(settings, secrets)
             builder.prepare(orders)
             # Before a first run nothing is there, the namespace included.
-            if self.client.get(self.client.kind("v1", "Namespace"), settings.namespace):
+            if self.client.get(self.client.kind("v1", "Namespace"), settings.scope.namespace):
                 refused = [
                     Built(order, failure)
                     for order in orders
@@ -339,15 +319,16 @@ class _ImageSearch:
         def may_push(target: str, names: Sequence[str]) -> None:
             # Who is asked by nodes or by OpenShift is not known to answer here; and asking begins
             # an upload.
-            asked_here = self.params.get("lookup_from") in (None, "controller") and not is_internal(
-                target
-            )
+            asked_here = self.request.lookup.lookup_from in (
+                None,
+                "controller",
+            ) and not is_internal(target)
             if asked_here and not self.context.check_mode:
                 # A builder may name others, such as an entitlement to packages.
                 pushing = [name for name in names if name == settings.push_secret]
-                self.access.may_push(target, settings.namespace, pushing)
+                self.access.may_push(target, settings.scope.namespace, pushing)
 
-        foresight = BuildPrediction(self.client, settings.namespace, secrets, may_push)
+        foresight = BuildPrediction(self.client, settings.scope.namespace, secrets, may_push)
         guard, clock = self.guard.before_write, self.context.clock
         access = self.access
         means = Means(
@@ -356,10 +337,9 @@ class _ImageSearch:
             guard,
             clock,
             access.policy,
-            access.registries,
             foresight.predicted_failure,
         )
-        return make_builder(self.params["builder"], means)
+        return make_builder(self._builder_name, means)
 
     def _remember(self, images: list[Obj]) -> None:
         """Write the images into the record, which is where everybody who renders finds them."""
@@ -372,15 +352,19 @@ class _ImageSearch:
             record = record_store.write(
                 self.client, record_spec.with_spec(None, name, self.prepared.applyset_id, spec)
             )
-        record_store.write_status(
-            self.client, name, {**(record.get("status") or {}), "images": images}
-        )
+        record_store.write_status(self.client, name, {**part(record, "status"), "images": images})
 
 
 def each_once(orders: Sequence[BuildOrder]) -> list[BuildOrder]:
     """One order for each image: groups that differ by something else than what the image is made of
     share it."""
     return list({order.target: order for order in reversed(orders)}.values())[::-1]
+
+
+def _failure_message(problem: str, kernels: int) -> str:
+    """What a task says that has found no image at all, of so many kernels."""
+    more = f" (and {kernels - 1} more kernels)" if kernels > 1 else ""
+    return f"{problem.rstrip('.')}{more}"
 
 
 def _row(state: str, resolution: Resolution) -> Obj:
@@ -398,4 +382,4 @@ def _row(state: str, resolution: Resolution) -> Obj:
     }
 
 
-TASK = Task(None, run)
+TASK = Task(DriverContainerRequest, run)

@@ -13,6 +13,7 @@ from .._cluster.api_client.api_errors import Forbidden
 from .._cluster.api_client.client import Client
 from .._cluster.api_client.rights import Right
 from .._errors import EnablementError, InvalidInput
+from .._json import part
 from .._registry.keyring import Keyring
 
 _KEYS = (".dockerconfigjson", ".dockercfg")
@@ -55,7 +56,7 @@ def keyring_of(secret: Mapping[str, object], title: str) -> Keyring:
 
 
 def _decoded(secret: Mapping[str, object], title: str) -> str:
-    data = secret.get("data") or {}
+    data = part(secret, "data")
     for key in _KEYS:
         if isinstance(data, dict) and key in data:
             try:

@@ -16,11 +16,9 @@ from typing import Any
 from .._cluster.api_client.api_errors import Forbidden
 from .._cluster.api_client.client import Client
 from .._errors import EnablementError
-from .._json import Obj
+from .._json import Obj, part
+from .build_request import BuildRequest
 
-# Of the task: registries, builders, and how they build. How many at once, and how often, changes no
-# build.
-_PARAMETERS = ("registr", "build", "push_secret", "entitlement_secret")
 _OPTIONS = ("image_pull_secrets", "proxy", "tolerations")
 
 
@@ -40,7 +38,7 @@ class NamespaceSecrets:
         """The keys of a Secret, None where there is no such Secret. Raises EnablementError where it
         may not be read."""
         found = self._found(name)
-        return None if found is None else frozenset(found.get("data") or {})
+        return None if found is None else frozenset(part(found, "data"))
 
     def content(self, name: str) -> dict[str, bytes] | None:
         """Key -> content, as keys() finds them."""
@@ -48,9 +46,7 @@ class NamespaceSecrets:
         if found is None:
             return None
         try:
-            return {
-                key: base64.b64decode(value) for key, value in (found.get("data") or {}).items()
-            }
+            return {key: base64.b64decode(value) for key, value in part(found, "data").items()}
         except binascii.Error:  # nothing that an API server lets pass
             return {}
 
@@ -81,7 +77,7 @@ class NamespaceSecrets:
 
 
 def environment(
-    params: Mapping[str, Any],
+    build: BuildRequest,
     options: Mapping[str, Any],
     registries: str,
     names: Iterable[str],
@@ -89,11 +85,11 @@ def environment(
 ) -> str:
     """A hash (64 hex digits) of what decides how builds go.
 
-    params: of the task. registries: how they are asked, the cluster's settings included. names: the
+    build: of the task. registries: how they are asked, the cluster's settings included. names: the
     Secrets that are used where builds run.
     """
     counted = {
-        "params": {name: value for name, value in params.items() if name.startswith(_PARAMETERS)},
+        "params": build.counted,
         "options": {name: options.get(name) for name in _OPTIONS},
         "registries": registries,
         "secrets": {name: secrets.identity(name) for name in sorted(filter(None, set(names)))},

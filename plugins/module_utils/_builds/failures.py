@@ -121,6 +121,8 @@ _MEMORY = _any(
 )
 # What tells only that something failed before it.
 _SUMMARY = _any(r"building at STEP|exit status \d+$|^error: build error: ")
+# The last line of a Containerfile's build that could not pull, push, or work at all.
+_BY_LAST_LINE = ((BuildPhase.BASE, _BASE), (BuildPhase.PUSH, _PUSH), (BuildPhase.START, _UNABLE))
 # As far back as a cause is looked for.
 _LINES = 20
 
@@ -181,19 +183,27 @@ def _place(step: BuildPhase, lines: Sequence[str]) -> tuple[BuildPhase, str]:
 
 def _place_of_compile(lines: Sequence[str], last: str) -> tuple[BuildPhase, str]:
     """A Containerfile may pull, fetch and push, too."""
-    for phase, pattern in (
-        (BuildPhase.BASE, _BASE),
-        (BuildPhase.PUSH, _PUSH),
-        (BuildPhase.START, _UNABLE),
-    ):
+    for phase, pattern in _BY_LAST_LINE:
         if pattern.search(last):
             return phase, last
     telling = [line for line in lines if not _SUMMARY.search(line)]
-    fetched = [line for line in telling if _FETCH.search(line) and reason_of(line) != FAILED]
+    fetched = [line for line in telling if _tells_of_fetching(line)]
     if fetched:
         return BuildPhase.SOURCES, fetched[-1]
-    starved = [line for line in telling if _MEMORY.search(line) or reason_of(line) == "NoSpace"]
+    starved = [line for line in telling if _starvation(line)]
     return BuildPhase.COMPILE, (starved or telling or [last])[-1]
+
+
+def _tells_of_fetching(line: str) -> bool:
+    """Whether a line says that something could not be fetched, and why."""
+    return bool(_FETCH.search(line)) and reason_of(line) != FAILED
+
+
+def _starvation(line: str) -> str:
+    """The reason where a line tells that memory or room was too little, "" elsewhere."""
+    if _MEMORY.search(line):
+        return "OutOfMemory"
+    return "NoSpace" if reason_of(line) == "NoSpace" else ""
 
 
 def _reason(phase: BuildPhase, line: str) -> str:
@@ -201,11 +211,5 @@ def _reason(phase: BuildPhase, line: str) -> str:
         return "NotPermitted"
     if phase is BuildPhase.COMPILE:
         # A compiler's words are no registry's.
-        return (
-            "OutOfMemory"
-            if _MEMORY.search(line)
-            else "NoSpace"
-            if reason_of(line) == "NoSpace"
-            else FAILED
-        )
+        return _starvation(line) or FAILED
     return reason_of(line)

@@ -15,7 +15,7 @@ from .._json import content_hash
 from .._nodes.groups import NodeGroup
 from .orders import Resolution, Source
 from .resolutions import unasked
-from .resolve import Find, Search, WantedImage
+from .resolve import Find, ForeignImage, Search, WantedImage
 
 
 def pulled_or_built(
@@ -33,7 +33,8 @@ def pulled_or_built(
         return built
     found = built
     for image in images:
-        search = Search(WantedImage(group.id, group.kernel, group.arch, (image,)), find)
+        wanted = WantedImage(group.id, group.kernel, group.arch, [ForeignImage(image)])
+        search = Search(wanted, find)
         try:
             found = search.result()
         except InvalidInput:

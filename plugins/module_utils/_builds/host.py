@@ -13,11 +13,12 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Optional
 
 from .._errors import EnablementError, InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 from .._registry.image_names import parse
 from .._registry.policy import RegistryPolicy
 from .._registry.registries_conf import SYSTEM_AUTHORITIES, authorities, registries_conf
@@ -28,16 +29,77 @@ from .failures import MISSING, TIMED_OUT, BuildFailure, BuildPhase, classify, fa
 from .git import QUIET
 from .git_credentials import git_environment
 from .orders import SecretNames
-from .registry_policy import given_policy
+from .registry_policy import RegistryAccessRequest, given_policy
 
 LOG_LINES = 20
 _PROGRAMS = ("buildah", "podman")
 _KEYS = ("target", "containerfile", "args", "labels", "files", "arch")
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class ImageBuildRequest:
+    """What image_build is to do. order: as driver_container hands it out. secrets_dir: a folder for
+    each Secret. auth_file: the program's credentials."""
+
+    order: Mapping[str, Any]
+    program: Literal["auto", "buildah", "podman"]
+    registry: RegistryAccessRequest
+    timeout: int
+    secrets_dir: Optional[str] = None
+    auth_file: Optional[str] = None
+    isolation: Optional[Literal["chroot", "oci", "rootless"]] = None
+
+
+@dataclass(frozen=True)
+class _ProgramRun:
+    """How programs are run. where: what their errors name. timeout: seconds for each. variables:
+    beside those of this process."""
+
+    where: str
+    timeout: float
+    variables: Mapping[str, str]
+
+    def run(self, command: Sequence[str], step: BuildPhase) -> None:
+        """Run a program to its end. Raises EnablementError, whose result tells phase, reason and the
+        last lines."""
+        try:
+            # A session of its own: what runs too long is ended with all that it has started.
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+                env={**os.environ, **QUIET, **self.variables},
+            )
+        except FileNotFoundError:
+            raise self._error(failure(step, MISSING, f"{command[0]} is missing"), []) from None
+        with process:
+            try:
+                output, _nothing = process.communicate(timeout=self.timeout)
+            except subprocess.TimeoutExpired:
+                why = f"it took longer than {self.timeout:.0f} s"
+                raise self._error(failure(step, TIMED_OUT, why), []) from None
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+        if process.returncode:
+            lines = (line.strip() for line in output.splitlines())
+            log = [line for line in lines if line][-LOG_LINES:]
+            raise self._error(classify(step, log, f"exit code {process.returncode}"), log)
+
+    def _error(self, found: BuildFailure, log: Sequence[str]) -> EnablementError:
+        what, _colon, why = found.text.partition(": ")
+        error = EnablementError(what, where=self.where, why=why, todo=found.advice)
+        error.result.update(log=list(log), phase=found.phase.value, reason=found.reason)
+        return error
+
+
+def run(request: ImageBuildRequest, context: RunContext) -> Obj:
     """Build and push; the digest is that of what was pushed."""
-    order = params["order"]
+    order = request.order
     missing = [key for key in _KEYS if key not in order]
     if missing:
         raise InvalidInput(
@@ -45,48 +107,47 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
             why=f"it has no {', '.join(missing)}",
             todo="pass an entry of the result orders of driver_container",
         )
-    policy = given_policy(params)
-    program = _program(params["program"])
-    platform = ["--platform", f"linux/{order['arch']}"]
+    policy = given_policy(request.registry)
+    program = _program(request.program)
     if context.check_mode:
         return {"changed": True, "image": order["target"], "digest": ""}
-    given = Path(params["secrets_dir"]) if params.get("secrets_dir") else None
-    volumes = [
-        f"{_secret(given, name)}:{folder}:ro"
-        for folder, name in mounted(_secret_names(order)).items()
-    ]
+    given = Path(request.secrets_dir) if request.secrets_dir else None
+    mounts = _mounts(order, given)
     with _workspace() as folder:
-        context_folder = _write_context(order, folder, float(params["timeout"]), given)
+        context_folder = _write_context(order, folder, float(request.timeout), given)
         containerfile = _containerfile(order, folder, context_folder)
-        trust, variables = _trust(params, folder, policy)
-        place, timeout = str(policy.push_place(parse(order["target"]))), float(params["timeout"])
+        trust, variables = _trust(request.auth_file, folder, policy)
+        place = str(policy.push_place(parse(order["target"])))
+        programs = _ProgramRun(place, float(request.timeout), variables)
+        platform = ["--platform", f"linux/{order['arch']}"]
         if order.get("base"):
-            _run(
-                [program, "pull", "--quiet", *platform, *trust, order["base"]],
-                BuildPhase.BASE,
-                place,
-                timeout,
-                variables,
-            )
+            pull = [program, "pull", "--quiet", *platform, *trust, order["base"]]
+            programs.run(pull, BuildPhase.BASE)
         build = [program, "build", "--file", str(containerfile), *platform, *trust]
-        if params.get("isolation"):
-            build += ["--isolation", str(params["isolation"])]
-        for flag, values in (("--build-arg", order["args"]), ("--label", order["labels"])):
-            for name, value in sorted(values.items()):
-                build += [flag, f"{name}={value}"]
-        for volume in volumes:
-            build += ["--volume", volume]
-        _run(
-            [*build, "--tag", place, str(context_folder)],
-            BuildPhase.COMPILE,
-            place,
-            timeout,
-            variables,
-        )
+        if request.isolation:
+            build += ["--isolation", request.isolation]
+        build += [*_arguments(order), *mounts, "--tag", place, str(context_folder)]
+        programs.run(build, BuildPhase.COMPILE)
         digest = folder / "digest"
         push = [program, "push", *trust, "--digestfile", str(digest), place]
-        _run(push, BuildPhase.PUSH, place, timeout, variables)
+        programs.run(push, BuildPhase.PUSH)
         return {"changed": True, "image": order["target"], "digest": digest.read_text().strip()}
+
+
+def _mounts(order: Mapping[str, Any], given: Path | None) -> list[str]:
+    """The options that show a build its Secrets. Raises InvalidInput where this machine lacks one."""
+    folders = mounted(_secret_names(order)).items()
+    volumes = [f"{_secret(given, name)}:{folder}:ro" for folder, name in folders]
+    return [text for volume in volumes for text in ("--volume", volume)]
+
+
+def _arguments(order: Mapping[str, Any]) -> list[str]:
+    """The options for build arguments and labels, in a stable order."""
+    options: list[str] = []
+    for flag, values in (("--build-arg", order["args"]), ("--label", order["labels"])):
+        for name, value in sorted(values.items()):
+            options += [flag, f"{name}={value}"]
+    return options
 
 
 def _program(wanted: str) -> str:
@@ -109,7 +170,7 @@ def _workspace() -> Iterator[Path]:
 
 
 def _secret_names(order: Mapping[str, Any]) -> SecretNames:
-    return SecretNames(**(order.get("secrets") or {}))
+    return SecretNames(**part(order, "secrets"))
 
 
 def _secret(given: Path | None, name: str) -> Path:
@@ -132,11 +193,12 @@ def _write_context(
     git = order.get("git")
     if git:
         variables = _credentials(git["url"], _secret_names(order).git, given)
+        programs = _ProgramRun(git["url"], timeout, variables)
         for command in (
             ["git", "clone", "--quiet", "--no-checkout", "--", git["url"], str(target)],
             ["git", "-C", str(target), "checkout", "--quiet", git["commit"]],
         ):
-            _run(command, BuildPhase.SOURCES, git["url"], timeout, variables)
+            programs.run(command, BuildPhase.SOURCES)
         return _inside(target, str(git.get("folder", "")))
     for path, text in order["files"].items():
         file = _inside(target, path)
@@ -169,13 +231,13 @@ def _inside(folder: Path, path: str) -> Path:
 
 
 def _trust(
-    params: Mapping[str, Any], folder: Path, policy: RegistryPolicy
+    auth_file: str | None, folder: Path, policy: RegistryPolicy
 ) -> tuple[list[str], dict[str, str]]:
     """Options and variables about whom to ask and trust, and as whom to log in; credentials stay in
     their file."""
     options = [] if policy.verify else ["--tls-verify=false"]
-    if params.get("auth_file"):
-        options += ["--authfile", str(params["auth_file"])]
+    if auth_file:
+        options += ["--authfile", auth_file]
     variables = {}
     if authorities(policy):
         # Beside the programs' own settings, which an option would take the place of.
@@ -189,49 +251,4 @@ def _trust(
     return options, variables
 
 
-def _run(
-    command: Sequence[str],
-    step: BuildPhase,
-    where: str,
-    timeout: float,
-    variables: Mapping[str, str],
-) -> None:
-    """Run a program to its end. Raises EnablementError, whose result tells phase, reason and the
-    last lines."""
-    try:
-        # A session of its own: what runs too long is ended with all that it has started.
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-            env={**os.environ, **QUIET, **variables},
-        )
-    except FileNotFoundError:
-        raise _error(failure(step, MISSING, f"{command[0]} is missing"), where, []) from None
-    with process:
-        try:
-            output, _nothing = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            raise _error(
-                failure(step, TIMED_OUT, f"it took longer than {timeout:.0f} s"), where, []
-            ) from None
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-    if process.returncode:
-        log = [line for line in (line.strip() for line in output.splitlines()) if line][-LOG_LINES:]
-        raise _error(classify(step, log, f"exit code {process.returncode}"), where, log)
-
-
-def _error(found: BuildFailure, where: str, log: Sequence[str]) -> EnablementError:
-    what, _colon, why = found.text.partition(": ")
-    error = EnablementError(what, where=where, why=why, todo=found.advice)
-    error.result.update(log=list(log), phase=found.phase.value, reason=found.reason)
-    return error
-
-
-TASK = Task(None, run)
+TASK = Task(ImageBuildRequest, run)

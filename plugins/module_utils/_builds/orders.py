@@ -107,6 +107,11 @@ class Built:
     failure: BuildFailure | None = None
     log: Sequence[str] = ()
 
+    @property
+    def said(self) -> str:
+        """How it ended, half a sentence."""
+        return self.failure.text if self.failure else "built"
+
 
 @dataclass(frozen=True)
 class Found:

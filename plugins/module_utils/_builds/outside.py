@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from .._json import part
 from .failures import FAILED, BuildFailure, BuildPhase, failure
 from .orders import BuildOrder, Built
 
@@ -18,7 +19,7 @@ def built_elsewhere(
 ) -> list[Built]:
     """The end of each order that a result is about. A result's item is the order; without msg it is
     a success."""
-    by_target = {str((result.get("item") or {}).get("target")): result for result in results}
+    by_target = {str(part(result, "item").get("target")): result for result in results}
     return [
         Built(
             order, _failure(by_target[order.target]), list(by_target[order.target].get("log") or [])

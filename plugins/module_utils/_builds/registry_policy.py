@@ -7,33 +7,63 @@ credentials."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from .._errors import InvalidInput
 from .._http.proxies import Proxies
 from .._registry.credential_helpers import CredentialHelpers
 from .._registry.keyring import Keyring
 from .._registry.policy import RegistryMirror, RegistryPolicy, Trust
+from .._schema.requests import ParameterGroup
 from .cluster_registries import ClusterRegistries
 
 _PROXIES = {"http": "http", "https": "https", "no": "exceptions"}
 
 
-def given_policy(params: Mapping[str, Any]) -> RegistryPolicy:
-    """What the parameters of a task say, without any credentials. Raises InvalidInput."""
+@dataclass(frozen=True)
+class MirrorRequest:
+    """Other places for all images below a prefix. source: whether the prefix itself is asked, too."""
+
+    prefix: str
+    locations: Sequence[str]
+    source: bool = True
+
+
+@dataclass(frozen=True)
+class TrustRequest:
+    """How one registry is spoken to."""
+
+    host: str
+    ca: Optional[str] = None
+    verify: bool = True
+    plain_http: bool = False
+
+
+@dataclass(frozen=True)
+class RegistryAccessRequest(ParameterGroup):
+    """registry_ca, registry_verify: for all registries; registries: what is other for some."""
+
+    registry_ca: Optional[str] = None
+    registry_verify: bool = True
+    registry_mirrors: tuple[MirrorRequest, ...] = field(default_factory=tuple)
+    registries: tuple[TrustRequest, ...] = field(default_factory=tuple)
+
+
+def given_policy(request: RegistryAccessRequest) -> RegistryPolicy:
+    """What a task says, without any credentials. Raises InvalidInput."""
     return RegistryPolicy(
-        ca=params.get("registry_ca") or "",
-        verify=bool(params["registry_verify"]),
+        ca=request.registry_ca or "",
+        verify=request.registry_verify,
         mirrors=[
-            RegistryMirror(entry["prefix"], tuple(entry["locations"]), entry["source"])
-            for entry in params.get("registry_mirrors") or []
+            RegistryMirror(mirror.prefix, tuple(mirror.locations), mirror.source)
+            for mirror in request.registry_mirrors
         ],
         trusts=[
-            Trust(entry["host"], entry.get("ca") or "", entry["verify"], entry["plain_http"])
-            for entry in params.get("registries") or []
+            Trust(each.host, each.ca or "", each.verify, each.plain_http)
+            for each in request.registries
         ],
     )
 

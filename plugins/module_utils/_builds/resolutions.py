@@ -16,7 +16,7 @@ from typing import Any
 from .._errors import EnablementError
 from .failures import BuildFailure, BuildPhase
 from .memory import Remembered
-from .orders import Built, Resolution, Source
+from .orders import BuildOrder, Built, Resolution, Source
 from .resolve import Search
 
 Known = Mapping[str, Any]
@@ -50,17 +50,17 @@ def unasked(group: str, kernel: str, problem: str, known: Known) -> Resolution:
     return replace(resolution, source=Source.KEPT) if known.get("failed") else resolution
 
 
-def after(search: Search, built: Built, key: str, known: Known, now: float) -> Resolution:
-    """What a group has after its build. key: of its order. now: seconds since the epoch."""
-    wanted = search.wanted
-    resolution = Resolution(wanted.group, wanted.kernel)
+def after(search: Search, order: BuildOrder, built: Built, known: Known, now: float) -> Resolution:
+    """What a group has after its build. order: its own, whoever's build of it that was. now: seconds
+    since the epoch."""
+    resolution = Resolution(search.wanted.group, search.wanted.kernel)
     failure = built.failure
     if failure is None:
         try:
-            found = search.built()
+            found = search.built(order)
         except EnablementError as error:
             return without(
-                resolution, f"{wanted.target} is built, but cannot be looked up: {error}", known
+                resolution, f"{order.target} is built, but cannot be looked up: {error}", known
             )
         if not found.problem:
             return found
@@ -69,12 +69,22 @@ def after(search: Search, built: Built, key: str, known: Known, now: float) -> R
     else:
         search.tried.append(failure.text)
         tell = search.no_image
-    before = Remembered.of(known)
-    if not failure.foreseen:
-        remembered = before.after(key, failure, now)
-    else:
-        remembered = before if before.failed == key else Remembered()
-    advice = [failure.advice, "" if failure.foreseen else remembered.advice]
-    also = (", " if failure.is_held else "; ").join(filter(None, advice))
+    remembered = _remembered(order, failure, known, now)
+    also = _advice(failure, remembered)
     resolution = replace(resolution, tried=tuple(search.tried))
     return without(resolution, tell(f"; {also}" if also else ""), known, remembered)
+
+
+def _remembered(order: BuildOrder, failure: BuildFailure, known: Known, now: float) -> Remembered:
+    """What is remembered of a failure. One that was foreseen began nothing, so what was remembered of
+    the same build stays."""
+    before = Remembered.of(known)
+    if not failure.foreseen:
+        return before.after(order.key, failure, now)
+    return before if before.failed == order.key else Remembered()
+
+
+def _advice(failure: BuildFailure, remembered: Remembered) -> str:
+    """What to do, and when it is tried again; half a sentence, or nothing."""
+    advice = [failure.advice, "" if failure.foreseen else remembered.advice]
+    return (", " if failure.is_held else "; ").join(filter(None, advice))

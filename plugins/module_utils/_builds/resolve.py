@@ -6,40 +6,56 @@ built, else none."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from .._errors import EnablementError
 from .._registry.registry_errors import WrongArchitecture
 from .inputs import INPUTS_LABEL, KERNEL_LABEL, Inputs
-from .orders import Found, Resolution, SecretNames, Source
+from .orders import BuildOrder, Found, Resolution, SecretNames, Source
 
 Find = Callable[[str, str], "Found | None"]
+
+
+@dataclass(frozen=True)
+class ForeignImage:
+    """An image that somebody else made. labels: those that it may have with these values only."""
+
+    reference: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class WantedBuild:
+    """What to build, where it is pushed (target, repo:tag), and the Secrets that its build may see."""
+
+    inputs: Inputs
+    target: str
+    secrets: SecretNames = field(default_factory=SecretNames)
 
 
 @dataclass(frozen=True)
 class WantedImage:
     """One group of nodes, and where its image may come from.
 
-    prebuilt: references of images that somebody else made, of which the first that fits counts; of
-    its labels, by reference, it may have none with another value. inputs and target: what to build and where it
-    is pushed (repo:tag); None and "" where nothing can be built, for the reason in no_build.
-    secrets: what its build may see. trouble: why that could not be found out. todo: what a person
-    can do if nothing fits.
+    prebuilt: of these the first that fits counts. build: None where nothing can be built, for the
+    reason in no_build, which is an error where that could not be found out. todo: what a person can
+    do if nothing fits.
     """
 
     group: str
     kernel: str
     arch: str
-    prebuilt: tuple[str, ...] = ()
-    inputs: Inputs | None = None
-    target: str = ""
-    secrets: SecretNames = field(default_factory=SecretNames)
-    no_build: str = ""
-    trouble: EnablementError | None = None
-    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    prebuilt: Sequence[ForeignImage] = ()
+    build: WantedBuild | None = None
+    no_build: str | EnablementError = ""
     todo: str = ""
+
+    @property
+    def inputs(self) -> str:
+        """The hash of what it would be built from, "" where nothing can be built."""
+        return self.build.inputs.hash if self.build else ""
 
 
 @dataclass
@@ -58,17 +74,17 @@ class Search:
     def result(self) -> Resolution:
         """What there is; source WOULD_BUILD where a build has to bring it."""
         wanted = self.wanted
-        for reference in wanted.prebuilt:
-            found = self._find(reference, "")
+        for prebuilt in wanted.prebuilt:
+            found = self._find_prebuilt(prebuilt)
             if found:
                 return self._done(found, Source.PREBUILT)
-        if wanted.trouble is not None:
-            raise wanted.trouble
-        if wanted.inputs is not None:
-            found = self._find(wanted.target, wanted.inputs.hash)
+        if isinstance(wanted.no_build, EnablementError):
+            raise wanted.no_build
+        if wanted.build is not None:
+            found = self._find_built(wanted.build.target, wanted.inputs)
             if found:
                 return self._done(self._settled(found), Source.BUILT_BEFORE)
-            return self._resolution(image=wanted.target, source=Source.WOULD_BUILD)
+            return self._resolution(image=wanted.build.target, source=Source.WOULD_BUILD)
         if wanted.no_build:
             self.tried.append(wanted.no_build)
         return self._resolution(problem=self.no_image())
@@ -80,24 +96,22 @@ class Search:
         another digest. One that lies elsewhere is not: a person has named another repository since.
         """
         image = str(self.known.get("image") or "")
-        expected = self.wanted.inputs.hash if self.wanted.inputs else ""
         elsewhere = image.partition("@")[0] != found.reference.partition("@")[0]
-        if elsewhere or image == found.reference or self.known.get("inputs") != expected:
+        other = self.known.get("inputs") != self.wanted.inputs
+        if elsewhere or other or image == found.reference:
             return found
         try:
             return self.find(image, self.wanted.arch) or found
         except WrongArchitecture:
             return found
 
-    def built(self) -> Resolution:
+    def built(self, order: BuildOrder) -> Resolution:
         """The same group after its build: pushed is what can be looked up, not what a builder says."""
-        wanted = self.wanted
-        expected = wanted.inputs.hash if wanted.inputs else ""
         self.tried.clear()
-        found = self._find(wanted.target, expected)
+        found = self._find_built(order.target, order.inputs.hash)
         if found:
             return self._done(found, Source.BUILT)
-        where = f"{wanted.target} is built, but not in the registry"
+        where = f"{order.target} is built, but not in the registry"
         why = f" ({self.tried[-1]})" if self.tried else ""
         return self._resolution(
             problem=f"{where}{why}; look at the builder's rights to push and run again"
@@ -110,9 +124,32 @@ class Search:
         todo = f"; {self.wanted.todo}" if self.wanted.todo else ""
         return f"no image fits kernel {self.wanted.kernel}: {tried}{also}{todo}"
 
-    def _find(self, reference: str, inputs: str) -> Found | None:
-        """The image under a reference, if it is for this kernel (and, where inputs says so, made
-        from these)."""
+    def _find_prebuilt(self, prebuilt: ForeignImage) -> Found | None:
+        """An image of somebody else, if it is for this kernel and not another one by its labels. It
+        need not have any."""
+        found = self._find(prebuilt.reference)
+        labels = (found.labels if found else None) or {}
+        for name, value in prebuilt.labels.items():
+            if labels.get(name, value) != value:
+                self.tried.append(
+                    f"{prebuilt.reference} is another one: its label {name} is {_shown(labels[name])}, not {value}"
+                )
+                return None
+        return found
+
+    def _find_built(self, target: str, inputs: str) -> Found | None:
+        """The image of a build, if it was made from the same inputs: it must have our labels, as far
+        as they can be read."""
+        found = self._find(target)
+        if found is None or found.labels is None:
+            return found
+        if found.labels.get(INPUTS_LABEL) != inputs:
+            self.tried.append(f"{target} was built from something else")
+            return None
+        return found
+
+    def _find(self, reference: str) -> Found | None:
+        """The image under a reference, if it is for this kernel."""
         try:
             found = self.find(reference, self.wanted.arch)
         except WrongArchitecture as error:  # it is not for these nodes: as good as none
@@ -121,21 +158,9 @@ class Search:
         if found is None:
             self.tried.append(f"{reference} does not exist")
             return None
-        labels = found.labels or {}
-        kernel = labels.get(KERNEL_LABEL, self.wanted.kernel)
+        kernel = (found.labels or {}).get(KERNEL_LABEL, self.wanted.kernel)
         if kernel != self.wanted.kernel:
             self.tried.append(f"{reference} was built for kernel {_shown(kernel)}")
-            return None
-        for name, value in self.wanted.labels.get(reference, {}).items() if not inputs else ():
-            if labels.get(name, value) != value:
-                self.tried.append(
-                    f"{reference} is another one: its label {name} is {_shown(labels[name])}, not {value}"
-                )
-                return None
-        # An image of somebody else need not have our labels; one that we look for by its inputs
-        # must.
-        if inputs and found.labels is not None and found.labels.get(INPUTS_LABEL) != inputs:
-            self.tried.append(f"{reference} was built from something else")
             return None
         return found
 
@@ -146,7 +171,7 @@ class Search:
         self, image: str = "", source: Source = Source.NONE, problem: str = ""
     ) -> Resolution:
         wanted = self.wanted
-        inputs = wanted.inputs.hash if wanted.inputs and source is not Source.PREBUILT else ""
+        inputs = "" if source is Source.PREBUILT else wanted.inputs
         return Resolution(
             wanted.group, wanted.kernel, image, source, inputs, tuple(self.tried), problem
         )

@@ -15,44 +15,19 @@ from .._errors import InvalidInput
 from .._recipes.loading.recipe import State
 from .._recipes.templates.filters import string
 from .._states.preparation.prepare import Prepared
+from .build_request import BuildahRequest, BuildRequest
 
 _PROXY = {"http": "HTTP_PROXY", "https": "HTTPS_PROXY", "no": "NO_PROXY"}
-# nobody's, as distributions have it.
-_USER = 65534
 _PROFILE = re.compile(r"Unconfined|RuntimeDefault|Localhost/[^/\s]\S*")
 
 
 @dataclass(frozen=True)
-class BuildSettings:
-    """Where and with what images are built.
-
-    namespace: where builds run. image: of the builder. push_secret: Secret
-    (kubernetes.io/dockerconfigjson) for pulling bases and pushing. pull_secrets: for the builder's
-    own image. proxy: variables HTTP_PROXY, HTTPS_PROXY, NO_PROXY. timeout: seconds per build.
-    parallel: builds at once. grace: seconds that trouble of a build's pod may last. user: id of the
-    user that ordinary pods run as, None where the cluster chooses it. apparmor, seccomp: profiles
-    of buildah's container, "Unconfined", "RuntimeDefault" or "Localhost/NAME". capabilities: what
-    it gets besides.
-    """
+class BuildScope:
+    """Whose builds they are, and the namespace that they run in."""
 
     recipe: str
     state: str
     namespace: str
-    image: str = ""
-    push_secret: str = ""
-    pull_secrets: Sequence[str] = ()
-    entitlement_secret: str = ""
-    proxy: Mapping[str, str] = field(default_factory=dict)
-    tolerations: Sequence[Mapping[str, Any]] = ()
-    node_selector: Mapping[str, str] = field(default_factory=dict)
-    host_network: bool = False
-    timeout: int = 1800
-    parallel: int = 2
-    grace: float = 30.0
-    user: int | None = _USER
-    apparmor: str = "Unconfined"
-    seccomp: str = "Unconfined"
-    capabilities: Sequence[str] = ()
 
     @property
     def labels(self) -> dict[str, str]:
@@ -65,39 +40,91 @@ class BuildSettings:
         return ",".join(f"{name}={value}" for name, value in sorted(self.labels.items()))
 
 
-def build_settings(
-    params: Mapping[str, Any], prepared: Prepared, state: State, platform: str
-) -> BuildSettings:
-    """The settings from a task's parameters and the recipe's options."""
-    options = prepared.options
+@dataclass(frozen=True)
+class PodSettings:
+    """Where pods may run, and the Secrets with which their nodes pull images."""
+
+    tolerations: Sequence[Mapping[str, Any]] = ()
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    pull_secrets: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class BuildPace:
+    """timeout: seconds per build. parallel: builds at once. grace: seconds that trouble of a build's
+    pod may last."""
+
+    timeout: int = 1800
+    parallel: int = 2
+    grace: float = 30.0
+
+
+@dataclass(frozen=True)
+class BuildahSettings:
+    """The container of a Job that runs buildah.
+
+    image: the one with buildah. apparmor, seccomp: profiles, "Unconfined", "RuntimeDefault" or
+    "Localhost/NAME". capabilities: what it gets besides.
+    """
+
+    image: str = ""
+    host_network: bool = False
+    apparmor: str = "Unconfined"
+    seccomp: str = "Unconfined"
+    capabilities: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class BuildSettings:
+    """Where and how the images of one state are built.
+
+    push_secret: Secret (kubernetes.io/dockerconfigjson) for pulling bases and pushing.
+    entitlement_secret: for packages of RHEL. proxy: variables HTTP_PROXY, HTTPS_PROXY, NO_PROXY.
+    """
+
+    scope: BuildScope
+    pods: PodSettings = field(default_factory=PodSettings)
+    pace: BuildPace = field(default_factory=BuildPace)
+    buildah: BuildahSettings = field(default_factory=BuildahSettings)
+    push_secret: str = ""
+    entitlement_secret: str = ""
+    proxy: Mapping[str, str] = field(default_factory=dict)
+
+
+def build_settings(build: BuildRequest, prepared: Prepared, state: State) -> BuildSettings:
+    """The settings from a task's request and the recipe's options."""
+    options, builder, pace = prepared.options, build.builder, build.pace
+    node_selector = builder.build_node_selector
     return BuildSettings(
-        recipe=prepared.recipe.name,
-        state=state.name,
-        namespace=params.get("build_namespace") or prepared.namespace,
-        image=params.get("builder_image") or "",
-        push_secret=params.get("push_secret") or "",
-        pull_secrets=tuple(options["image_pull_secrets"]),
-        entitlement_secret=params.get("entitlement_secret") or "",
+        BuildScope(
+            prepared.recipe.name,
+            state.name,
+            builder.build_namespace or prepared.namespace,
+        ),
+        PodSettings(
+            tolerations=tuple(options["tolerations"]),
+            node_selector={str(name): string(value) for name, value in node_selector.items()},
+            pull_secrets=tuple(options["image_pull_secrets"]),
+        ),
+        BuildPace(pace.build_timeout, pace.parallel, float(pace.failure_grace)),
+        _buildah(build.buildah),
+        push_secret=build.credentials.push_secret or "",
+        entitlement_secret=build.credentials.entitlement_secret or "",
         proxy={_PROXY[key]: str(value) for key, value in options["proxy"].items()},
-        tolerations=tuple(options["tolerations"]),
-        node_selector={
-            str(name): string(value)
-            for name, value in (params.get("build_node_selector") or {}).items()
-        },
-        host_network=bool(params["build_host_network"]),
-        timeout=int(params["build_timeout"]),
-        parallel=int(params["parallel"]),
-        grace=float(params["failure_grace"]),
-        # OpenShift lets pods run as users of their namespace's own range only.
-        user=None if platform == "openshift" else _USER,
-        apparmor=_profile(params, "build_apparmor"),
-        seccomp=_profile(params, "build_seccomp"),
-        capabilities=tuple(params["build_capabilities"]),
     )
 
 
-def _profile(params: Mapping[str, Any], name: str) -> str:
-    value = str(params[name])
+def _buildah(request: BuildahRequest) -> BuildahSettings:
+    return BuildahSettings(
+        image=request.builder_image or "",
+        host_network=request.build_host_network,
+        apparmor=_profile("build_apparmor", request.build_apparmor),
+        seccomp=_profile("build_seccomp", request.build_seccomp),
+        capabilities=tuple(request.build_capabilities),
+    )
+
+
+def _profile(name: str, value: str) -> str:
     if not _PROFILE.fullmatch(value):
         todo = "set it to Unconfined, RuntimeDefault, or Localhost/ and the name of a profile on the nodes"
         raise InvalidInput(f"{name} cannot be {value}", todo=todo)

@@ -21,7 +21,7 @@ from .environment import NamespaceSecrets
 from .git_login import git_variables
 from .inputs import GitSource, Inputs
 from .orders import Found, SecretNames
-from .resolve import WantedImage
+from .resolve import ForeignImage, WantedBuild, WantedImage
 
 
 @dataclass
@@ -42,13 +42,14 @@ class BuildInputs:
     def of(self, group: NodeGroup) -> WantedImage:
         """What a group of nodes wants."""
         templates = Templates(self.recipe.files, self.recipe.source)
-        named = tuple(named_images(self.recipe, self.state, self.facts, group, templates))
         wanted = WantedImage(
             group.id,
             group.kernel,
             group.arch,
-            named,
-            labels={image: self._labels(image, group, templates) for image in named},
+            [
+                ForeignImage(image, self._labels(image, group, templates))
+                for image in named_images(self.recipe, self.state, self.facts, group, templates)
+            ],
             todo=self._text(self.state.no_image, "no_image", group, templates),
         )
         build = render_build(self.recipe, self.state, self.facts, group)
@@ -61,7 +62,7 @@ class BuildInputs:
         except InvalidInput:
             raise
         except EnablementError as error:  # which need not matter, where there is a prebuilt image
-            return replace(wanted, trouble=error)
+            return replace(wanted, no_build=error)
         if build.base and base is None:
             why = f"it cannot be built, since its base image {build.base} does not exist"
             return replace(wanted, no_build=why)
@@ -78,7 +79,7 @@ class BuildInputs:
             compile=build.compile,
         )
         tag = inputs.tag(str(group_variables(group, self.facts)["kernel"]["tag"]))
-        return replace(wanted, inputs=inputs, target=f"{build.repository}:{tag}", secrets=secrets)
+        return replace(wanted, build=WantedBuild(inputs, f"{build.repository}:{tag}", secrets))
 
     def _pinned(self, build: RenderedBuild) -> GitSource | None:
         if build.git is None:

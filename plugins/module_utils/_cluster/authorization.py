@@ -15,7 +15,7 @@ from typing import Any
 from .api_client.api_errors import ApiError, Forbidden, NotFound
 from .api_client.client import Client
 from .api_client.decoding import read_review
-from .api_client.transport import ApiRequest
+from .api_client.transport import READING, ApiRequest, RequestBody, RequestName
 from .api_objects.kinds import Kind
 
 _API = "authorization.k8s.io/v1"
@@ -94,10 +94,8 @@ def _is_denied(client: Client, entry: AccessReview, name: str) -> bool:
     call = ApiRequest(
         "POST",
         _KIND.path(),
-        "review",
-        entry.on,
-        body=json.dumps(review).encode(),
-        count_as="review",
-        repeatable=True,
+        RequestName("review", entry.on, "review"),
+        body=RequestBody(json.dumps(review).encode()),
+        repetition=READING,
     )
     return not client.request(call, read_review)

@@ -14,7 +14,7 @@ from .api_client.client import Client
 from .api_objects.kinds import Kind
 from .crd_discovery import wait_until_served
 from .executing import execute
-from .planning import plan
+from .planning import PlanRules, plan
 
 TEXT: Obj = {"type": "string"}
 NUMBER: Obj = {"type": "integer", "format": "int32", "minimum": 0}
@@ -132,7 +132,7 @@ def ensure(client: Client, wanted: Sequence[Obj]) -> bool:
 
     A CRD of that name which somebody else has brought is taken over.
     """
-    planned = plan(client, wanted, live={}, adopt=True, owner="", recreate=False)
+    planned = plan(client, wanted, PlanRules(owner="", adopt=True), live={})
     changes = [change for change in planned if change.action != "unchanged"]
     if changes:
         execute(client, changes, guard=_no_guard)

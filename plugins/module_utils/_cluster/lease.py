@@ -74,6 +74,15 @@ def read(client: Client, name: str) -> LockInfo | None:
     return _info(lease) if lease else None
 
 
+@dataclass(frozen=True)
+class LockTimes:
+    """now: seconds since the epoch. ticks: seconds that never jump. sleep: waits for seconds."""
+
+    now: Callable[[], float] = time.time
+    ticks: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
 class RunLock:
     """One run's hold on a lock. holder is the same for all tasks of a run; info tells a person who
     that is."""
@@ -83,22 +92,17 @@ class RunLock:
         client: Client,
         name: str,
         holder: str,
-        duration_s: int = 60,
         *,
+        duration_s: int = 60,
         info: str = "",
-        clock: Callable[[], float] = time.time,
-        ticks: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
+        clock: LockTimes | None = None,
     ) -> None:
-        """clock: seconds since the epoch; ticks: seconds that never jump."""
         self._client = client
         self._name = name
         self._holder = holder
         self._duration_s = duration_s
         self._text = info or holder
-        self._clock = clock
-        self._ticks = ticks
-        self._sleep = sleep
+        self._clock = clock or LockTimes()
         self._renewed_at: float | None = None
         self._tried_at: float | None = None
         self._observed: tuple[str, float] | None = None
@@ -112,15 +116,15 @@ class RunLock:
 
         wait_s: how long another run's hold is waited for.
         """
-        deadline = self._ticks() + wait_s
+        deadline = self._clock.ticks() + wait_s
         while True:
             try:
                 self._acquire()
                 return
             except LockHeld:
-                if self._ticks() >= deadline:
+                if self._clock.ticks() >= deadline:
                     raise
-            self._sleep(_AGAIN_S)
+            self._clock.sleep(_AGAIN_S)
 
     def _acquire(self) -> None:
         for _attempt in range(_ATTEMPTS):
@@ -150,7 +154,7 @@ class RunLock:
         Where the API server does not answer, the lock is asked about until it is about to expire.
         """
         while not self._confirm(reading=True):
-            self._sleep(_AGAIN_S)
+            self._clock.sleep(_AGAIN_S)
 
     def keep(self) -> None:
         """Renew the lock when its last renewal is a while ago; raises LockHeld when it was lost or
@@ -158,19 +162,19 @@ class RunLock:
 
         Where the API server does not answer, the next call tries again.
         """
-        now = self._ticks()
+        now = self._clock.ticks()
         if not self._is_due(now) or (
             self._tried_at is not None and 0 <= now - self._tried_at < _AGAIN_S
         ):
             return
         self._confirm(reading=False)
-        self._tried_at = self._ticks()
+        self._tried_at = self._clock.ticks()
 
     def _confirm(self, *, reading: bool) -> bool:
         """Renew the lock if it is time, read it in any case with reading; False where nobody
         answered."""
         try:
-            self._renew(reading)
+            self._renew(reading=reading)
         except Unreachable as silence:
             if self._is_kept():
                 return False
@@ -178,14 +182,14 @@ class RunLock:
             raise self._unkept(silence) from None
         return True
 
-    def _renew(self, reading: bool) -> None:
+    def _renew(self, *, reading: bool) -> None:
         for _attempt in range(_ATTEMPTS):
-            if not reading and not self._is_due(self._ticks()):
+            if not reading and not self._is_due(self._clock.ticks()):
                 return
             found = read(self._hurried, self._name)
             if found is None or found.holder != self._holder:
                 raise self._lost(found)
-            if not self._is_due(self._ticks()):
+            if not self._is_due(self._clock.ticks()):
                 return
             # Another task of this run may have renewed it, or an attempt whose answer was lost.
             with suppress(Conflict):
@@ -196,7 +200,7 @@ class RunLock:
     def _is_kept(self) -> bool:
         """Whether the lock lasts a while, also if nobody renews it."""
         renewed = self._renewed_at
-        return renewed is not None and self._ticks() - renewed < self._duration_s - MARGIN_S
+        return renewed is not None and self._clock.ticks() - renewed < self._duration_s - MARGIN_S
 
     def _is_due(self, now: float) -> bool:
         return self._renewed_at is None or now - self._renewed_at >= RENEW_AFTER_S
@@ -211,7 +215,7 @@ class RunLock:
                 return
             body = {
                 "metadata": {"resourceVersion": found.resource_version},
-                "spec": {"holderIdentity": "", "renewTime": micro_timestamp(self._clock())},
+                "spec": {"holderIdentity": "", "renewTime": micro_timestamp(self._clock.now())},
             }
             try:
                 self._hurried.patch(LEASE, self._name, LOCK_NAMESPACE, body)
@@ -224,22 +228,24 @@ class RunLock:
     def _is_expired(self, found: LockInfo) -> bool:
         """By the holder's own times, or because the record did not change while this object watched
         it long enough."""
-        now = self._ticks()
+        now = self._clock.ticks()
         if self._observed is None or self._observed[0] != found.resource_version:
             self._observed = (found.resource_version, now)
         until = found.until
         return (
-            until is None or until <= self._clock() or now - self._observed[1] >= found.duration_s
+            until is None
+            or until <= self._clock.now()
+            or now - self._observed[1] >= found.duration_s
         )
 
     def _is_fresh(self, found: LockInfo) -> bool:
         """Whether another task of this run has renewed the lock just now."""
         if found.holder != self._holder or found.renewed is None:
             return False
-        age = self._clock() - found.renewed
+        age = self._clock.now() - found.renewed
         if not 0 <= age < RENEW_AFTER_S:
             return False
-        self._renewed_at = self._ticks() - age
+        self._renewed_at = self._clock.ticks() - age
         return True
 
     def _create(self) -> None:
@@ -254,7 +260,7 @@ class RunLock:
             },
             "spec": self._spec(transitions=0, since=None),
         }
-        moment = self._ticks()
+        moment = self._clock.ticks()
         try:
             self._client.create(lease)
         except NotFound:
@@ -280,12 +286,12 @@ class RunLock:
                 since=found.since if mine else None,
             ),
         }
-        moment = self._ticks()
+        moment = self._clock.ticks()
         client.patch(LEASE, self._name, LOCK_NAMESPACE, body)
         self._renewed_at = moment
 
     def _spec(self, *, transitions: int, since: float | None) -> Obj:
-        now = self._clock()
+        now = self._clock.now()
         return {
             "holderIdentity": self._holder,
             "leaseDurationSeconds": self._duration_s,

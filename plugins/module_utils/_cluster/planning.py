@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import partial
 
 from .._errors import EnablementError
@@ -31,43 +32,47 @@ _NEVER_REPLACED = frozenset(
 _SHOWN = 5
 
 
+@dataclass(frozen=True)
+class PlanRules:
+    """What may be done to objects that are there.
+
+    owner: the value of PART_OF_LABEL that makes an object ours; adopt: others are taken over, not
+    refused. recreate: replace an object whose immutable fields would change; renewed: objects that
+    are in any case. awaited: objects whose kind need not be served yet.
+    """
+
+    owner: str
+    adopt: bool = False
+    recreate: bool = False
+    renewed: Set[ObjectKey] = frozenset()
+    awaited: Set[ObjectKey] = frozenset()
+
+
 def plan(
     client: Client,
     desired: Sequence[Obj],
+    rules: PlanRules,
     *,
     live: Mapping[ObjectKey, Obj],
-    adopt: bool,
-    owner: str,
-    recreate: bool,
-    awaited: Set[ObjectKey] = frozenset(),
-    renewed: Set[ObjectKey] = frozenset(),
 ) -> list[Change]:
     """What applying desired would do, in the same order; sends nothing but dry runs and reads.
 
-    live: objects that are known to be there, to save reading them. owner: the value of
-    PART_OF_LABEL that makes an object ours; others are refused unless adopt. recreate: replace an
-    object whose immutable fields would change; renewed: objects that are in any case. awaited:
-    objects whose kind need not be served yet.
+    live: objects that are known to be there, to save reading them.
     Raises EnablementError for objects that are not ours (all of them in one message), UnknownKind,
     Invalid, ...
     """
-    served = {key_of(obj): _is_served(client, obj, desired, awaited) for obj in desired}
-    planner = _Planner(client, live, adopt, owner, recreate, renewed)
-    planner.namespaces = {obj["metadata"]["name"] for obj in desired if obj["kind"] == "Namespace"}
-    planner.roles = {
-        (obj["kind"], obj["metadata"]["name"]) for obj in desired if obj["kind"].endswith("Role")
-    }
-    calls = [partial(planner.plan_object, obj, served[key_of(obj)]) for obj in desired]
+    served = {key_of(obj): _is_served(client, obj, desired, rules.awaited) for obj in desired}
+    planner = _Planner(client, live, rules, desired)
+    calls = [partial(planner.plan_object, obj, served=served[key_of(obj)]) for obj in desired]
     found = client.parallel(calls)
-    errors = [entry for entry in found if isinstance(entry, ApiError)]
-    changes = [entry for entry in found if not isinstance(entry, ApiError)]
     if planner.refused:
-        raise _not_ours(sorted(planner.refused), client.host, adopt)
+        raise _not_ours(sorted(planner.refused), client.host, adopt=rules.adopt)
+    errors = [entry for entry in found if isinstance(entry, ApiError)]
+    if len(errors) > 1:
+        errors[0].why += f" (and {len(errors) - 1} more objects cannot be planned)"
     if errors:
-        if len(errors) > 1:
-            errors[0].why += f" (and {len(errors) - 1} more objects cannot be planned)"
         raise errors[0]
-    return changes
+    return [entry for entry in found if not isinstance(entry, ApiError)]
 
 
 class _Planner:
@@ -77,24 +82,25 @@ class _Planner:
         self,
         client: Client,
         live: Mapping[ObjectKey, Obj],
-        adopt: bool,
-        owner: str,
-        recreate: bool,
-        renewed: Set[ObjectKey],
+        rules: PlanRules,
+        desired: Sequence[Obj],
     ) -> None:
         self.refused: list[ObjectKey] = []
-        self.namespaces: set[str] = set()
-        self.roles: set[tuple[str, str]] = set()
         self._client = client
         self._live = live
-        self._adopt = adopt
-        self._owner = owner
-        self._recreate = recreate
-        self._renewed = renewed
+        self._rules = rules
+        self._namespaces = {
+            obj["metadata"]["name"] for obj in desired if obj["kind"] == "Namespace"
+        }
+        self._roles = {
+            (obj["kind"], obj["metadata"]["name"])
+            for obj in desired
+            if obj["kind"].endswith("Role")
+        }
 
-    def plan_object(self, obj: Obj, served: bool) -> Change:
+    def plan_object(self, obj: Obj, *, served: bool) -> Change:
         key = key_of(obj)
-        change = self._use_as_it_is(obj, key) or self._plan(obj, key, served)
+        change = self._use_as_it_is(obj, key) or self._plan(obj, key, served=served)
         change.desired = obj
         change.adopted = change.action == "update" and not self._is_ours(change.before or {})
         return change
@@ -119,24 +125,13 @@ class _Planner:
             else None
         )
 
-    def _plan(self, obj: Obj, key: ObjectKey, served: bool) -> Change:
+    def _plan(self, obj: Obj, key: ObjectKey, *, served: bool) -> Change:
         if not served:
             return Change(key, "create", None, obj)
         try:
             applied = self._client.apply_in_full(obj, dry_run=True)
         except NotFound as error:
-            if "namespaces" not in error.why and "roleRef" in obj:
-                return self._bind(obj, key, error)
-            if "namespaces" not in error.why:
-                raise
-            known = not key.namespace or key.namespace in self.namespaces
-            return Change(
-                key,
-                "create",
-                None,
-                obj,
-                "" if known else f"namespace {key.namespace} does not exist yet",
-            )
+            return self._plan_what_lacks(obj, key, error)
         except Forbidden as error:
             if any("terminat" in cause for cause in error.causes):
                 error.todo = "wait until the namespace is gone, then run again"
@@ -151,6 +146,17 @@ class _Planner:
             # It went between the two requests.
             return Change(key, "create", None, applied.object)
         return self._compare(key, before, applied.object, "; ".join(applied.warnings))
+
+    def _plan_what_lacks(self, obj: Obj, key: ObjectKey, error: NotFound) -> Change:
+        """An object that cannot be tried out yet, for lack of its namespace or of the role that it
+        binds; others raise."""
+        if "namespaces" not in error.why:
+            if "roleRef" not in obj:
+                raise error
+            return self._bind(obj, key, error)
+        known = not key.namespace or key.namespace in self._namespaces
+        note = "" if known else f"namespace {key.namespace} does not exist yet"
+        return Change(key, "create", None, obj, note)
 
     def _compare(self, key: ObjectKey, before: Obj, after: Obj, note: str) -> Change:
         foreign = foreign_fields(before)
@@ -170,7 +176,7 @@ class _Planner:
         """A binding's role, not the binding, is what is not there; so says the API server to who
         may not grant all."""
         role = (str(obj["roleRef"].get("kind")), str(obj["roleRef"].get("name")))
-        if role in self.roles:
+        if role in self._roles:
             return self._compare_locally(obj, key, "")
         error.why = f"{role[0]} {role[1]}, which it binds, does not exist"
         raise error
@@ -199,7 +205,7 @@ class _Planner:
         if key.kind in _NEVER_REPLACED:
             error.todo = f"remove the {key.kind} by hand if what is in it may be lost"
             raise error
-        if not self._recreate and key not in self._renewed:
+        if not self._rules.recreate and key not in self._rules.renewed:
             error.todo = "set recreate (hardware_enablement_recreate in the playbooks) to delete it and create it anew"
             raise error
         note = "; ".join(filter(None, [note, error.why]))
@@ -223,14 +229,14 @@ class _Planner:
 
     def _is_ours(self, before: Obj) -> bool:
         labels = (before.get("metadata") or {}).get("labels") or {}
-        return bool(labels.get(PART_OF_LABEL) == self._owner)
+        return bool(labels.get(PART_OF_LABEL) == self._rules.owner)
 
     def _check_owner(self, key: ObjectKey, before: Obj, *, replaced: bool = False) -> str:
         if self._is_ours(before):
             return ""
         # What is adopted is put back some day: nothing secret is written down, and nothing made
         # anew is the same.
-        if not self._adopt or replaced or (key.api_version, key.kind) == ("v1", "Secret"):
+        if not self._rules.adopt or replaced or (key.api_version, key.kind) == ("v1", "Secret"):
             self.refused.append(key)
         return "adopted"
 
@@ -271,7 +277,7 @@ def _brings(obj: Obj, key: ObjectKey) -> bool:
     return key.api_version in versions
 
 
-def _not_ours(keys: Sequence[ObjectKey], host: str, adopt: bool) -> EnablementError:
+def _not_ours(keys: Sequence[ObjectKey], host: str, *, adopt: bool) -> EnablementError:
     more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
     why, todo = "not made by this special resource", "remove it, choose another namespace"
     if adopt:

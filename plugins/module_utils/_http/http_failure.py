@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from enum import Enum
 from typing import Any
 
@@ -79,9 +79,8 @@ def failure_of(
 ) -> HttpError:
     """What a request of requests' that failed means. peer: who was asked ("the registry")."""
     causes = list(_causes_of(error))
-    untrusted: Any = next((one for one in causes if type(one).__name__ in _NOT_VERIFIED), None)
-    of_tls = [str(one.reason) for one in causes if isinstance(one, ssl.SSLError) and one.reason]
-    reason = of_tls[0] if of_tls else ""
+    untrusted = _first_of(causes, _NOT_VERIFIED)
+    reason = _tls_reason(causes)
     alert = reason.rpartition("ALERT_")[2] if "ALERT" in reason else ""
     names = {base.__name__ for base in type(error).__mro__}
     tests = (
@@ -93,7 +92,7 @@ def failure_of(
         (FailureKind.NO_TLS, reason in _NOT_TLS),
         (FailureKind.CONNECT_TIMEOUT, "ConnectTimeout" in names),
         (FailureKind.READ_TIMEOUT, "Timeout" in names),
-        (FailureKind.NO_CONNECTION, any(type(one).__name__ in _NOT_SENT for one in causes)),
+        (FailureKind.NO_CONNECTION, _first_of(causes, _NOT_SENT) is not None),
         (FailureKind.TLS, "SSLError" in names),
         (FailureKind.CUT, "ChunkedEncodingError" in names),
         (FailureKind.LOST, "ConnectionError" in names),
@@ -129,6 +128,17 @@ def _causes_of(error: BaseException) -> Iterator[BaseException]:
             current.__context__,
         ]
         left += [cause for cause in inner if isinstance(cause, BaseException)]
+
+
+def _first_of(causes: Sequence[BaseException], names: Set[str]) -> Any:
+    """The first exception whose class has one of these names, None where there is none."""
+    return next((one for one in causes if type(one).__name__ in names), None)
+
+
+def _tls_reason(causes: Sequence[BaseException]) -> str:
+    """The word of OpenSSL for what went wrong, "" where it was not about TLS."""
+    reasons = (one.reason for one in causes if isinstance(one, ssl.SSLError))
+    return str(next(filter(None, reasons), ""))
 
 
 def _root_of(causes: Sequence[BaseException]) -> str:

@@ -20,11 +20,6 @@ def may_pass(status: int) -> bool:
     return status in _LATER
 
 
-def was_processed(status: int) -> bool:
-    """Whether the server may have done something of what it was asked for, although it refused."""
-    return status != 429
-
-
 def pause_before(attempt: int, asked_s: float = 0.0) -> float | None:
     """Seconds to wait before the attempt of this number (the first repetition is 2); None: give up.
 

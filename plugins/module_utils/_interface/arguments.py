@@ -244,7 +244,7 @@ REGISTRIES: Spec = {
     },
 }
 
-BUILDERS = ["auto", "kubernetes", "restricted", "openshift", "controller", "none"]
+BUILDERS = ["auto", "kubernetes", "openshift", "controller", "none"]
 
 DRIVER_CONTAINER: Spec = {
     **CONNECTION,

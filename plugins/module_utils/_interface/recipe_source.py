@@ -16,12 +16,13 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from .._builds.registry_policy import given_policy, read_config
+from .._builds.registry_policy import RegistryAccessRequest, given_policy, read_config
 from .._cluster.api_client.client import Client
 from .._errors import InvalidInput
 from .._recipes.loading.recipe_archive import MOST_BYTES, unpack
 from .._registry.image_client import Registries
 from .._registry.image_names import parse
+from .._schema.requests import make_request
 from . import arguments
 from .chart_repository import ChartRepository
 from .recipe_store import RecipeStore, folder_at
@@ -53,9 +54,10 @@ def registries_of(given: Mapping[str, Any], auth_file: str, secrets: set[str]) -
     spec = {name: dict(each) for name, each in arguments.REGISTRIES.items()}
     named = {name: value for name, value in given.items() if value not in (None, "")}
     checked = ArgumentSpecValidator(spec).validate(named).validated_parameters
+    request = make_request(RegistryAccessRequest, checked)
     keyring = read_config(auth_file, secrets)
     secrets.update(keyring.secrets)
-    return Registries(replace(given_policy(checked), keyring=keyring))
+    return Registries(replace(given_policy(request), keyring=keyring))
 
 
 def _configmap(place: str, client: Callable[[], Client]) -> TextStore:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .._json import part
 from .driver_fields import DRIVER_FIELDS, take_driver_image
 from .field_mapping import (
     Fields,
@@ -44,7 +45,7 @@ _TOOLKIT_OPTIONS = {
 _RESOURCE_TAINT = "nvidia.com/gpu"
 _DEFAULT_DRIVER_DIR = "/run/nvidia/driver"
 
-_ALWAYS = UnmappedField("the recipe always deploys it", True, (True,))
+_ALWAYS = UnmappedField("the recipe always deploys it", differs=True, harmless=(True,))
 _LABELS = UnmappedField("pods have the recipe's labels and annotations")
 _SANDBOX = UnmappedField("the recipe serves containers, not virtual machines")
 _SIDECAR = UnmappedField(
@@ -60,7 +61,7 @@ def _component(name: str) -> dict[str, Any]:
         f"{name}.image": JoinedField(option),
         f"{name}.version": JoinedField(option),
         f"{name}.imagePullPolicy": UnmappedField(
-            "images are pulled where they are not there", True, ("IfNotPresent",)
+            "images are pulled where they are not there", differs=True, harmless=("IfNotPresent",)
         ),
         f"{name}.imagePullSecrets": MappedField(
             "image_pull_secrets", lambda names: [*map(str, names)]
@@ -77,19 +78,19 @@ def _component(name: str) -> dict[str, Any]:
 FIELDS: Fields = {
     "operator.runtimeClass": MappedField("runtime_class"),
     "operator.defaultRuntime": UnmappedField(
-        "each node says itself which runtime it has", True, ("containerd", "crio", "docker")
+        "each node says itself which runtime it has", differs=True, harmless=("containerd", "crio", "docker")
     ),
     "operator.use_ocp_driver_toolkit": UnmappedField(
-        "where OpenShift has a Driver Toolkit it is used", True, (True, False)
+        "where OpenShift has a Driver Toolkit it is used", differs=True, harmless=(True, False)
     ),
-    "operator": UnmappedField("there is no operator any more", True),
+    "operator": UnmappedField("there is no operator any more", differs=True),
     "daemonsets.tolerations": MappedField(
         "tolerations",
         lambda given: [each for each in given if each.get("key") != _RESOURCE_TAINT] or None,
     ),
     "daemonsets.priorityClassName": MappedField("priority_class"),
     "daemonsets.updateStrategy": UnmappedField(
-        "operands roll, and drivers wait for upgrade", True, ("RollingUpdate",)
+        "operands roll, and drivers wait for upgrade", differs=True, harmless=("RollingUpdate",)
     ),
     "daemonsets.rollingUpdate": UnmappedField(
         "operands roll one node at a time", harmless=({"maxUnavailable": "1"},)
@@ -118,17 +119,19 @@ FIELDS: Fields = {
     **_component("gfd"),
     "mig.strategy": MappedField("mig_strategy"),
     "migManager.enabled": UnmappedField(
-        "GPUs stay divided as they are; mig_devices divides them by pools, at an upgrade", True, (False,)
+        "GPUs stay divided as they are; mig_devices divides them by pools, at an upgrade",
+        differs=True,
+        harmless=(False,),
     ),
     "migManager.config": UnmappedField("a pool's mig_devices says what its GPUs are divided into"),
-    "migManager.gpuClientsConfig": UnmappedField("upgrade frees a node before its GPUs are divided", True),
+    "migManager.gpuClientsConfig": UnmappedField("upgrade frees a node before its GPUs are divided", differs=True),
     **_component("migManager"),
     "dcgmExporter.enabled": MappedField("exporter_enabled"),
     "dcgmExporter.config": UnmappedField("its ConfigMap is not read: give more series as exporter_metrics"),
     "dcgmExporter.serviceMonitor.interval": MappedField("monitoring_interval"),
     "dcgmExporter.serviceMonitor.additionalLabels": MappedField("monitoring_labels"),
     "dcgmExporter.serviceMonitor.enabled": UnmappedField(
-        "there is one where the cluster knows ServiceMonitors", True, (True, False)
+        "there is one where the cluster knows ServiceMonitors", differs=True, harmless=(True, False)
     ),
     "dcgmExporter.serviceMonitor": _MONITOR,
     "dcgmExporter.service": UnmappedField(
@@ -143,9 +146,9 @@ FIELDS: Fields = {
     "dcgm": UnmappedField("the exporter has DCGM in itself; nothing listens on port 5555"),
     "gds": _SIDECAR,
     "gdrcopy": _SIDECAR,
-    "nodeStatusExporter": UnmappedField("labels of nodes and the record say how each stands", True),
-    "validator": UnmappedField("the recipe's own proofs say what works", True),
-    "psa": UnmappedField("the namespace always allows privileged pods", True, ({"enabled": True},)),
+    "nodeStatusExporter": UnmappedField("labels of nodes and the record say how each stands", differs=True),
+    "validator": UnmappedField("the recipe's own proofs say what works", differs=True),
+    "psa": UnmappedField("the namespace always allows privileged pods", differs=True, harmless=({"enabled": True},)),
     "psp": UnmappedField("Kubernetes has no PodSecurityPolicy any more"),
     "sandboxWorkloads": _SANDBOX,
     "vgpuManager": _SANDBOX,
@@ -160,21 +163,27 @@ FIELDS: Fields = {
 
 def policy_options(spec: Mapping[str, Any]) -> MappedOptions:
     """What a ClusterPolicy's spec says, as options of all nodes."""
-    if not (spec.get("sandboxWorkloads") or {}).get("enabled"):
-        # Their parts are on by default, and act only with it.
-        spec = {name: part for name, part in spec.items() if FIELDS.get(name) is not _SANDBOX}
-    driver = spec.get("driver") or {}
-    if driver.get("useNvidiaDriverCRD"):
-        kept = {name: driver[name] for name in ("enabled", "useNvidiaDriverCRD") if name in driver}
-        driver, spec = kept, {**spec, "driver": kept}
+    spec = _parts_in_use(spec)
     found = map_fields(spec, FIELDS)
-    take_driver_image(found, driver, "driver.")
+    take_driver_image(found, part(spec, "driver"), "driver.")
     for name, (_state, option) in _COMPONENTS.items():
-        if reference := image_reference(spec.get(name) or {}):
+        if reference := image_reference(part(spec, name)):
             found.options[option] = reference
-    _take_toolkit(found, (spec.get("toolkit") or {}).get("env"))
+    _take_toolkit(found, part(spec, "toolkit").get("env"))
     _take_driver_directory(found, spec)
     return found
+
+
+def _parts_in_use(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The spec without what says nothing: parts for virtual machines, which are on by default and act
+    only with sandboxWorkloads, and the driver's fields where NVIDIADrivers say them."""
+    if not part(spec, "sandboxWorkloads").get("enabled"):
+        spec = {name: value for name, value in spec.items() if FIELDS.get(name) is not _SANDBOX}
+    driver = part(spec, "driver")
+    if driver.get("useNvidiaDriverCRD"):
+        kept = {name: driver[name] for name in ("enabled", "useNvidiaDriverCRD") if name in driver}
+        spec = {**spec, "driver": kept}
+    return spec
 
 
 def _take_toolkit(found: MappedOptions, entries: Any) -> None:
@@ -189,10 +198,10 @@ def _take_toolkit(found: MappedOptions, entries: Any) -> None:
 def _take_driver_directory(found: MappedOptions, spec: Mapping[str, Any]) -> None:
     """The directory means the host's driver where the operator deploys none."""
     path = "hostPaths.driverInstallDir"
-    given = (spec.get("hostPaths") or {}).get("driverInstallDir")
+    given = part(spec, "hostPaths").get("driverInstallDir")
     if not given:
         return
-    if (spec.get("driver") or {}).get("enabled") is False:
+    if part(spec, "driver").get("enabled") is False:
         found.options["driver_install_dir"] = str(given)
     else:
         found.taken.pop(path, None)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.pools import pool_name
 from .field_mapping import (
     FieldMapping,
@@ -32,8 +32,10 @@ KINDS: Mapping[str, str] = {"DeviceConfig": f"{GROUP}/v1alpha1"}
 
 # What nodes have by a rule that comes with the operator; the recipe goes by it, too.
 _DEFAULT_SELECTOR = {"feature.node.kubernetes.io/amd-gpu": "true"}
-_PULL = UnmappedField("images are pulled where they are not there", True, ("IfNotPresent",))
-_ROLL = UnmappedField("operands roll, one node at a time", True)
+_PULL = UnmappedField(
+    "images are pulled where they are not there", differs=True, harmless=("IfNotPresent",)
+)
+_ROLL = UnmappedField("operands roll, one node at a time", differs=True)
 _NODES = UnmappedField("it runs on all nodes of the recipe")
 _MINE = UnmappedField("its container has the recipe's arguments")
 _NETWORK = UnmappedField("its pods have a network of their own", harmless=(False,))
@@ -45,7 +47,9 @@ _SECURED = UnmappedField(
     "the exporter serves plain HTTP in the cluster; a NetworkPolicy says to whom"
 )
 _MONITOR = UnmappedField("the recipe's ServiceMonitor has an interval and labels, no more")
-_UPGRADE = UnmappedField("upgrade exchanges drivers when it is run, as its variables say", True)
+_UPGRADE = UnmappedField(
+    "upgrade exchanges drivers when it is run, as its variables say", differs=True
+)
 
 
 def _driver_packages(url: Any) -> str | None:
@@ -67,7 +71,7 @@ _DRIVER: Mapping[str, FieldMapping] = {
     "imageBuild": UnmappedField("driver_build_containerfile is for builds of one's own"),
     "imageSign": UnmappedField("images are not signed; name signed ones as driver_images"),
     "imageRegistryTLS": UnmappedField(
-        "hardware_enablement_registry_verify and hardware_enablement_registries say whom to trust", True
+        "hardware_enablement_registry_verify and hardware_enablement_registries say whom to trust", differs=True
     ),
     "useSourceImage": UnmappedField("a driver is built from AMD's packages", harmless=(False,)),
     "blacklist": UnmappedField("the nodes' own amdgpu is theirs: keep it away by their image", harmless=(False,)),
@@ -82,9 +86,9 @@ FIELDS: Fields = {
     "commonConfig.imageRegistrySecrets": MappedField(
         "image_pull_secrets", lambda secrets: [str(each["name"]) for each in secrets]
     ),
-    "commonConfig": UnmappedField("the recipe has no such helpers", True),
-    "devicePlugin.enableDevicePlugin": UnmappedField("the recipe always deploys it", True, (True,)),
-    "devicePlugin.enableNodeLabeller": UnmappedField("the recipe always deploys it", True, (True,)),
+    "commonConfig": UnmappedField("the recipe has no such helpers", differs=True),
+    "devicePlugin.enableDevicePlugin": UnmappedField("the recipe always deploys it", differs=True, harmless=(True,)),
+    "devicePlugin.enableNodeLabeller": UnmappedField("the recipe always deploys it", differs=True, harmless=(True,)),
     "devicePlugin.devicePluginImage": MappedField("device_plugin_image"),
     "devicePlugin.nodeLabellerImage": MappedField("labeller_image"),
     "devicePlugin.devicePluginImagePullPolicy": _PULL,
@@ -113,11 +117,11 @@ FIELDS: Fields = {
     "metricsExporter.podAnnotations": UnmappedField("pods have the recipe's annotations"),
     "metricsExporter.hostNetwork": _NETWORK,
     "metricsExporter.podResourceAPISocketPath": UnmappedField(
-        "it follows kubelet_root", True, ("/var/lib/kubelet/pod-resources",)
+        "it follows kubelet_root", differs=True, harmless=("/var/lib/kubelet/pod-resources",)
     ),
     "metricsExporter.rbacConfig": _SECURED,
     "metricsExporter.prometheus.serviceMonitor.enable": UnmappedField(
-        "there is one where the cluster knows ServiceMonitors", True, (True, False)
+        "there is one where the cluster knows ServiceMonitors", differs=True, harmless=(True, False)
     ),
     "metricsExporter.prometheus.serviceMonitor.interval": MappedField("monitoring_interval"),
     "metricsExporter.prometheus.serviceMonitor.labels": MappedField("monitoring_labels"),
@@ -126,36 +130,36 @@ FIELDS: Fields = {
     "metricsExporter.upgradePolicy": _ROLL,
     "configManager": UnmappedField("GPUs stay partitioned as they are; the recipe does not partition them"),
     "draDriver": UnmappedField("devices are advertised by a device plugin"),
-    "testRunner": UnmappedField("the recipe's own proofs say what works", True),
-    "remediationWorkflow": UnmappedField("the playbook remedy mends nodes", True),
+    "testRunner": UnmappedField("the recipe's own proofs say what works", differs=True),
+    "remediationWorkflow": UnmappedField("the playbook remedy mends nodes", differs=True),
 }  # fmt: skip
 
 
 def device_settings(resources: Sequence[Mapping[str, Any]]) -> ImportedOptions:
     """Of one DeviceConfig, or several, each of which is a pool then."""
-    parts = [_part(each, len(resources) > 1) for each in resources]
+    parts = [_part(each, named=len(resources) > 1) for each in resources]
     if len(parts) == 1:
         spec, found = resources[0].get("spec") or {}, parts[0]
-        selector = dict(spec.get("selector") or {})
+        selector = dict(part(spec, "selector"))
         if selector and selector != _DEFAULT_SELECTOR:
             found.options["node_selector"] = selector
         return ImportedOptions("amd-gpu", found.options, [], *joined_rows(parts))
     pools: list[Obj] = [
         {
             "name": pool_name(str(each["metadata"]["name"])),
-            "selector": {"matchLabels": dict((each.get("spec") or {}).get("selector") or {})},
-            "options": part.options,
+            "selector": {"matchLabels": dict(part(each, "spec", "selector"))},
+            "options": mapped.options,
         }
-        for each, part in zip(resources, parts, strict=True)
+        for each, mapped in zip(resources, parts, strict=True)
     ]
     return ImportedOptions("amd-gpu", {}, pools, *joined_rows(parts))
 
 
-def _part(resource: Mapping[str, Any], named: bool) -> MappedOptions:
-    spec = resource.get("spec") or {}
+def _part(resource: Mapping[str, Any], *, named: bool) -> MappedOptions:
+    spec = part(resource, "spec")
     prefix = f"DeviceConfig {resource['metadata']['name']}: " if named else ""
     found = map_fields(spec, FIELDS, prefix)
-    driver = spec.get("driver") or {}
+    driver = part(spec, "driver")
     if driver.get("image"):
         # What the operator has built is there; what is not, is built into the same repository.
         found.options |= {
@@ -165,7 +169,7 @@ def _part(resource: Mapping[str, Any], named: bool) -> MappedOptions:
         }
     # The operator installs a driver unless it is told not to.
     found.options.setdefault("driver_enabled", True)
-    arguments = (spec.get("devicePlugin") or {}).get("devicePluginArguments") or {}
+    arguments = part(spec, "devicePlugin", "devicePluginArguments")
     if strategy := arguments.get("resource_naming_strategy"):
         found.options["resource_naming_strategy"] = str(strategy)
     return found

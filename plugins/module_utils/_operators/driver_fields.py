@@ -38,7 +38,7 @@ DRIVER_FIELDS: Fields = {
     "image": JoinedField(_IMAGE),
     "version": JoinedField(_IMAGE),
     "imagePullPolicy": UnmappedField(
-        "images are pulled where they are not there", True, ("IfNotPresent",)
+        "images are pulled where they are not there", differs=True, harmless=("IfNotPresent",)
     ),
     "imagePullSecrets": MappedField(
         "image_pull_secrets", lambda names: [str(name) for name in names]
@@ -53,9 +53,11 @@ DRIVER_FIELDS: Fields = {
     "rdma": UnmappedField(
         "the container for GPUDirect RDMA (nvidia-peermem) goes with the next exchange"
     ),
-    "manager": UnmappedField("upgrade frees a node itself before its driver is exchanged", True),
+    "manager": UnmappedField(
+        "upgrade frees a node itself before its driver is exchanged", differs=True
+    ),
     "upgradePolicy": UnmappedField(
-        "upgrade exchanges drivers when it is run, as its variables say", True
+        "upgrade exchanges drivers when it is run, as its variables say", differs=True
     ),
     "repoConfig": UnmappedField(_IN_IMAGE),
     "certConfig": UnmappedField(_IN_IMAGE),

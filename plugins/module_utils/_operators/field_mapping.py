@@ -28,8 +28,8 @@ class UnmappedField:
     is done otherwise, not left undone. harmless: values with which nothing is lost."""
 
     why: str
-    differs: bool = False
-    harmless: tuple[Any, ...] = ()
+    differs: bool = field(default=False, kw_only=True)
+    harmless: tuple[Any, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,8 @@ def joined_rows(
     taken: dict[str, str] = {}
     dropped: dict[str, str] = {}
     differs: dict[str, str] = {}
-    for part in parts:
-        taken |= part.taken
-        dropped |= part.dropped
-        differs |= part.differs
+    for mapped in parts:
+        taken |= mapped.taken
+        dropped |= mapped.dropped
+        differs |= mapped.differs
     return taken, dropped, differs

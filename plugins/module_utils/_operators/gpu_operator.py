@@ -32,12 +32,12 @@ def gpu_settings(resources: Sequence[Any], where: str) -> ImportedOptions:
     policy = policy_options(found[POLICY][0].get("spec") or {})
     parts, pools = [policy], []
     for resource in sorted(found[DRIVER], key=lambda each: str(each["metadata"]["name"])):
-        part, pool = driver_pool(resource)
-        parts.append(part)
+        mapped, pool = driver_pool(resource)
+        parts.append(mapped)
         if pool:
             pools.append(pool)
         else:
-            policy.options.update(part.options)
+            policy.options.update(mapped.options)
     return ImportedOptions("nvidia-gpu", policy.options, pools, *joined_rows(parts))
 
 

@@ -16,24 +16,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._errors import InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 from .field_mapping import FieldMapping, JoinedField, MappedOptions, UnmappedField, map_fields
 
 KIND, API_VERSION = "Module", "kmm.sigs.x-k8s.io/v1beta1"
 
 _TRUST = UnmappedField(
-    "hardware_enablement_registry_verify and hardware_enablement_registries say whom to trust", True
+    "hardware_enablement_registry_verify and hardware_enablement_registries say whom to trust",
+    differs=True,
 )
-_PULL = UnmappedField("images are pulled where they are not there", True, ("IfNotPresent",))
+_PULL = UnmappedField(
+    "images are pulled where they are not there", differs=True, harmless=("IfNotPresent",)
+)
 _BUILD: Mapping[str, FieldMapping] = {
     "build.dockerfileConfigMap": JoinedField("build/Containerfile.j2"),
     "build.buildArgs": JoinedField("build.args"),
     "build.secrets": JoinedField("build.secrets, in /run/build-secrets instead of /run/secrets"),
     "build.baseImageRegistryTLS": _TRUST,
     "build.selector": UnmappedField(
-        "hardware_enablement_build_node_selector says where builds run", True
+        "hardware_enablement_build_node_selector says where builds run", differs=True
     ),
-    "build.kanikoParams": UnmappedField("images are built without kaniko", True),
+    "build.kanikoParams": UnmappedField("images are built without kaniko", differs=True),
     "sign.keySecret": JoinedField("build.secrets"),
     "sign.certSecret": JoinedField("build.secrets"),
     "sign.filesToSign": JoinedField("build/Containerfile.j2"),
@@ -62,12 +65,12 @@ FIELDS: Mapping[str, FieldMapping] = {
     "selector": JoinedField("selector"),
     "tolerations": JoinedField("option tolerations"),
     "imageRepoSecret": JoinedField("option image_pull_secrets"),
-    "imageRebuildTriggerGeneration": UnmappedField("an image is built anew when its inputs change", True),
-    "moduleLoader.serviceAccountName": UnmappedField("the driver's pod has a service account of its own", True),
+    "imageRebuildTriggerGeneration": UnmappedField("an image is built anew when its inputs change", differs=True),
+    "moduleLoader.serviceAccountName": UnmappedField("the driver's pod has a service account of its own", differs=True),
     "moduleLoader.container.containerImage": JoinedField("the image of driver_container"),
     "moduleLoader.container.imagePullPolicy": _PULL,
     "moduleLoader.container.version": UnmappedField(
-        "upgrade exchanges the module node by node; labels version-module.* say nothing any more", True
+        "upgrade exchanges the module node by node; labels version-module.* say nothing any more", differs=True
     ),
     "moduleLoader.container.kernelMappings": JoinedField("the image of driver_container"),
     "moduleLoader.container.modprobe": JoinedField("driver/daemonset.yaml.j2"),
@@ -112,10 +115,10 @@ def fields_of(module: Mapping[str, Any]) -> MappedOptions:
     found = map_fields(module.get("spec") or {}, FIELDS)
     for index, mapping in enumerate(_container(module).get("kernelMappings") or ()):
         prefix = f"moduleLoader.container.kernelMappings[{index}]."
-        part = map_fields(mapping, MAPPING_FIELDS, prefix)
-        found.taken |= part.taken
-        found.dropped |= part.dropped
-        found.differs |= part.differs
+        mapped = map_fields(mapping, MAPPING_FIELDS, prefix)
+        found.taken |= mapped.taken
+        found.dropped |= mapped.dropped
+        found.differs |= mapped.differs
     return found
 
 
@@ -161,7 +164,7 @@ def _case(
     container: Mapping[str, Any], mapping: Mapping[str, Any], words: Mapping[str, str]
 ) -> KernelCase:
     def both(name: str) -> Obj:
-        return {**(container.get(name) or {}), **(mapping.get(name) or {})}
+        return {**part(container, name), **part(mapping, name)}
 
     image = str(mapping.get("containerImage") or container.get("containerImage") or "")
     return KernelCase(
@@ -173,9 +176,9 @@ def _case(
     )
 
 
-def _removed(part: Mapping[str, Any]) -> list[str]:
-    one = part.get("inTreeModuleToRemove")
-    return [str(name) for name in part.get("inTreeModulesToRemove") or ([one] if one else [])]
+def _removed(mapping: Mapping[str, Any]) -> list[str]:
+    one = mapping.get("inTreeModuleToRemove")
+    return [str(name) for name in mapping.get("inTreeModulesToRemove") or ([one] if one else [])]
 
 
 def _condition(mapping: Mapping[str, Any]) -> str:
@@ -192,4 +195,4 @@ def _condition(mapping: Mapping[str, Any]) -> str:
 
 
 def _container(module: Mapping[str, Any]) -> Mapping[str, Any]:
-    return ((module.get("spec") or {}).get("moduleLoader") or {}).get("container") or {}
+    return part(module, "spec", "moduleLoader", "container")

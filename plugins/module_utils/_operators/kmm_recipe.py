@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._errors import InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 from .kmm_module import API_VERSION, KIND, KernelCase, filled_in, kernel_cases, words_of, wrong
 
 try:
@@ -125,6 +125,7 @@ COPY --from=module-signer /signed /
 _FROM = re.compile(r"^FROM\s+(?:--\S+\s+)?\S+(\s+AS\s+\S+)?[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _ARGUMENTS = ("KERNEL_VERSION", "KERNEL_FULL_VERSION", "MOD_NAME", "MOD_NAMESPACE")
 _SECRETS = "/run/secrets/"
+_SIGNING_SECRETS = {"sign-key": "keySecret", "sign-cert": "certSecret"}
 _STAGE = "module-image"
 _FILES = "/run/hardware-enablement"
 
@@ -137,7 +138,7 @@ def recipe_files(
     resource: what its device plugin advertises, "" where that is not known. dockerfiles: name of a
     ConfigMap -> its key dockerfile. Raises InvalidInput for what cannot be had as a recipe.
     """
-    cases, plugin = kernel_cases(module), (module.get("spec") or {}).get("devicePlugin") or {}
+    cases, plugin = kernel_cases(module), part(module, "spec", "devicePlugin")
     builds = any(case.build or case.sign for case in cases)
     recipe = _recipe(module, name, resource, cases)
     files = {
@@ -157,7 +158,7 @@ def recipe_files(
 def _recipe(
     module: Mapping[str, Any], name: str, resource: str, cases: Sequence[KernelCase]
 ) -> Obj:
-    spec, metadata = module.get("spec") or {}, module["metadata"]
+    spec, metadata = part(module, "spec"), module["metadata"]
     place = f"{metadata.get('namespace') or 'default'}/{metadata['name']}"
     found: Obj = {
         "apiVersion": "hardware-enablement.io/v1",
@@ -165,7 +166,7 @@ def _recipe(
         "description": f"What Module {place} of Kernel Module Management was for",
         "namespace": str(metadata.get("namespace") or name),
         **({"resources": [resource]} if resource else {}),
-        "selector": {"any_of": [dict(spec.get("selector") or {})]},
+        "selector": {"any_of": [dict(part(spec, "selector"))]},
         "rivals": [{"api_version": API_VERSION, "kind": KIND, "name": str(metadata["name"])}],
         "options": _options(module, name, cases),
         "states": {
@@ -193,19 +194,19 @@ def _recipe(
 
 
 def _options(module: Mapping[str, Any], name: str, cases: Sequence[KernelCase]) -> Obj:
-    spec = module.get("spec") or {}
-    probe = ((spec.get("moduleLoader") or {}).get("container") or {}).get("modprobe") or {}
+    spec = part(module, "spec")
+    probe = part(spec, "moduleLoader", "container", "modprobe")
     found = {**_loading(probe, f"{_FILES}/{name}"), **_building(cases)}
     if spec.get("tolerations"):
         found["tolerations"] = {"default": [dict(each) for each in spec["tolerations"]]}
-    if secret := (spec.get("imageRepoSecret") or {}).get("name"):
+    if secret := part(spec, "imageRepoSecret").get("name"):
         found["image_pull_secrets"] = {"default": [str(secret)]}
     return found
 
 
 def _loading(probe: Mapping[str, Any], files: str) -> Obj:
     """How modprobe is called. files: where the image's modules are on the node."""
-    raw, given = probe.get("rawArgs") or {}, probe.get("args") or {}
+    raw, given = part(probe, "rawArgs"), part(probe, "args")
     name, folder = str(probe.get("moduleName") or ""), str(probe.get("dirName") or "/opt")
     order = [str(each) for each in probe.get("modulesLoadingOrder") or ()]
     place = ["-d", files, name]
@@ -252,33 +253,44 @@ def _images(module: Mapping[str, Any], cases: Sequence[KernelCase]) -> Obj:
         "timeout": 60,
         "validate": [{"image": {}}],
     }
-    if not any(case.build or case.sign for case in cases):
-        return found
+    if any(case.build or case.sign for case in cases):
+        found["lookup"] = '{{ "controller" if options.build else "never" }}'
+        secrets = _build_secrets(cases)
+        found["build"] = {
+            "enabled": "build",
+            "repository": "{{ options.build_repository }}",
+            "base": "{{ driver_toolkit.image }}",
+            "base_arg": "DTK_AUTO",
+            "containerfile": "build/Containerfile.j2",
+            "args": _build_arguments(module, cases),
+            **({"secrets": secrets} if secrets else {}),
+        }
+    return found
+
+
+def _build_arguments(module: Mapping[str, Any], cases: Sequence[KernelCase]) -> dict[str, str]:
+    """Those that KMM gives to every build, and the Module's own."""
     words = words_of(module)
-    arguments = {name: words[name] for name in _ARGUMENTS}
+    own = {
+        str(each["name"]): filled_in(str(each.get("value") or ""), words, "buildArgs")
+        for case in cases
+        for each in case.build.get("buildArgs") or ()
+    }
+    return {**{name: words[name] for name in _ARGUMENTS}, **own}
+
+
+def _build_secrets(cases: Sequence[KernelCase]) -> dict[str, str]:
+    """The Secrets that builds see: folder -> name."""
     secrets: dict[str, str] = {}
     for case in cases:
-        arguments |= {
-            str(each["name"]): filled_in(str(each.get("value") or ""), words, "buildArgs")
-            for each in case.build.get("buildArgs") or ()
-        }
-        secrets |= {
-            str(each["name"]): str(each["name"]) for each in case.build.get("secrets") or ()
-        }
-        for name, field in (("sign-key", "keySecret"), ("sign-cert", "certSecret")):
-            if case.sign:
-                secrets[name] = str((case.sign.get(field) or {}).get("name") or "")
-    found["lookup"] = '{{ "controller" if options.build else "never" }}'
-    found["build"] = {
-        "enabled": "build",
-        "repository": "{{ options.build_repository }}",
-        "base": "{{ driver_toolkit.image }}",
-        "base_arg": "DTK_AUTO",
-        "containerfile": "build/Containerfile.j2",
-        "args": arguments,
-        **({"secrets": secrets} if secrets else {}),
-    }
-    return found
+        names = (str(each["name"]) for each in case.build.get("secrets") or ())
+        secrets |= {name: name for name in names}
+        if case.sign:
+            secrets |= {
+                folder: str(part(case.sign, field).get("name") or "")
+                for folder, field in _SIGNING_SECRETS.items()
+            }
+    return secrets
 
 
 def _containerfile(
@@ -286,7 +298,7 @@ def _containerfile(
 ) -> str:
     """The Dockerfile of its ConfigMap, or the unsigned image, and what signs modules after it."""
     words = words_of(module)
-    name = str((case.build.get("dockerfileConfigMap") or {}).get("name") or "")
+    name = str(part(case.build, "dockerfileConfigMap").get("name") or "")
     if not (name or case.sign):
         return ""
     if name:
@@ -330,7 +342,7 @@ def _device_plugin(plugin: Mapping[str, Any], name: str) -> str:
     main = {
         "name": "device-plugin",
         "securityContext": {"privileged": True},
-        **(plugin.get("container") or {}),
+        **part(plugin, "container"),
     }
     mounts = [
         {"name": plugins["name"], "mountPath": plugins["path"]},

@@ -7,11 +7,11 @@ it is a node's turn nothing is proven there, so that our pods stay off it and th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.facts import NodeFacts
 from .._runs.context import RunContext
 from .._states.validation.node_marks import NodeMarks
@@ -37,20 +37,26 @@ class TakeoverScope:
     at_a_time: int
 
 
-@dataclass
 class NodeTakeover:
     """One run of it. taken, failed: the nodes that are ours now, proven or not; of the latter why.
     left: those that were not begun."""
 
-    client: Client
-    scope: TakeoverScope
-    before_write: Callable[[], None]
-    context: RunContext
-    leaving: list[str] = field(default_factory=list)
-    proving: list[str] = field(default_factory=list)
-    taken: list[str] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
-    left: list[str] = field(default_factory=list)
+    def __init__(
+        self,
+        client: Client,
+        scope: TakeoverScope,
+        before_write: Callable[[], None],
+        context: RunContext,
+    ) -> None:
+        self.client = client
+        self.scope = scope
+        self.before_write = before_write
+        self.context = context
+        self.leaving: list[str] = []
+        self.proving: list[str] = []
+        self.taken: list[str] = []
+        self.failed: dict[str, str] = {}
+        self.left: list[str] = []
 
     def announce(self, walker: Walker) -> None:
         """Before the first look: nothing is proven on nodes that are still the operator's."""
@@ -92,17 +98,22 @@ class NodeTakeover:
         return len(self.leaving) + len(self.proving)
 
     def _judge(self, name: str, walker: Walker) -> None:
-        results = [walker.results.get((name, plan.name)) for plan in walker.plans if plan.per_node]
-        found = [each for each in results if each is not None]
+        """Whether a node is proven, or has failed for good."""
         if name not in walker.snapshot.nodes:
             self.proving.remove(name)
-        elif found and all(each.phase is Phase.READY for each in found):
+            return
+        results = [
+            walker.results[name, plan.name]
+            for plan in walker.plans
+            if plan.per_node and (name, plan.name) in walker.results
+        ]
+        unready = [each for each in results if each.phase is not Phase.READY]
+        if results and not unready:
             self.proving.remove(name)
             self.taken.append(name)
-        elif found and all(each.final for each in found):
-            cause = next(each for each in found if each.phase is not Phase.READY)
+        elif unready and all(each.final for each in results):
             self.proving.remove(name)
-            self.failed[name] = self.context.masked(f"{cause.root}: {cause.message}")
+            self.failed[name] = self.context.masked(f"{unready[0].root}: {unready[0].message}")
 
     def _operands(self, node: str) -> list[Obj]:
         pods = self.client.list(
@@ -125,7 +136,7 @@ class NodeTakeover:
             kind = self.client.kind("v1", "Node")
             self.client.patch(kind, node.name, None, {"metadata": {"labels": on}})
         for pod in self._operands(node.name):
-            if TAKEN_OVER_LABEL in (pod["metadata"].get("labels") or {}):
+            if TAKEN_OVER_LABEL in part(pod["metadata"], "labels"):
                 metadata = pod["metadata"]
                 self.client.delete(
                     self.client.kind("v1", "Pod"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.pools import pool_name
 from .driver_fields import DRIVER_FIELDS, take_driver_image
 from .field_mapping import (
@@ -48,7 +48,7 @@ FIELDS: Fields = {
 
 def driver_pool(resource: Mapping[str, Any]) -> tuple[MappedOptions, Obj | None]:
     """What one NVIDIADriver says, and its pool as parse_pools() takes it; None for that of all nodes."""
-    spec, name = resource.get("spec") or {}, str(resource["metadata"]["name"])
+    spec, name = part(resource, "spec"), str(resource["metadata"]["name"])
     prefix = f"NVIDIADriver {name}: "
     found = map_fields(spec, FIELDS, prefix)
     take_driver_image(found, spec, prefix)
@@ -60,20 +60,23 @@ def driver_pool(resource: Mapping[str, Any]) -> tuple[MappedOptions, Obj | None]
 
 def _selector(spec: Mapping[str, Any], found: MappedOptions, prefix: str) -> Obj | None:
     """Which nodes it is for: labels, and the one term of an affinity."""
-    required = (spec.get("nodeAffinity") or {}).get(
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    ) or {}
-    terms = required.get("nodeSelectorTerms") or []
-    expressions = list(terms[0].get("matchExpressions") or []) if len(terms) == 1 else []
+    expressions = _expressions(part(spec, "nodeAffinity"))
     if spec.get("nodeAffinity") and not expressions:
         found.taken.pop(f"{prefix}nodeAffinity", None)
         found.dropped[f"{prefix}nodeAffinity"] = (
             "a pool has one selector: give pools with the nodes of its terms yourself"
         )
-    labels = spec.get("nodeSelector") or {}
+    labels = part(spec, "nodeSelector")
     if not labels and not expressions:
         return None
     return {
         **({"matchLabels": dict(labels)} if labels else {}),
         **({"matchExpressions": expressions} if expressions else {}),
     }
+
+
+def _expressions(affinity: Mapping[str, Any]) -> list[Any]:
+    """The expressions of the one term that an affinity requires; none where it has several terms."""
+    required = part(affinity, "requiredDuringSchedulingIgnoredDuringExecution")
+    terms = required.get("nodeSelectorTerms") or []
+    return list(terms[0].get("matchExpressions") or []) if len(terms) == 1 else []

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Optional
 
 from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._errors import InvalidInput
 from .._json import Obj
 from .._runs.context import RunContext
@@ -29,14 +31,24 @@ AMD = "amd-gpu-operator"
 _KINDS = {"gpu-operator": gpu_operator.KINDS, AMD: device_config.KINDS}
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class OperatorInfoRequest:
+    """What operator_info is asked. file: instead of the cluster, one with the custom resources."""
+
+    connection: ConnectionRequest
+    operator: Literal["gpu-operator", "amd-gpu-operator"]
+    file: Optional[str] = None
+
+
+def run(request: OperatorInfoRequest, context: RunContext) -> Obj:
     """operator_info: reads only."""
-    source = params["file"]
-    kinds = _KINDS[params["operator"]]
-    resources = read_documents(str(source)) if source else custom_resources(connect(params), kinds)
+    if request.file:
+        resources = read_documents(request.file)
+    else:
+        resources = custom_resources(connect(request.connection), _KINDS[request.operator])
     if not resources:
         return {"changed": False, "found": False, "table": []}
-    settings = _settings(params["operator"], resources, str(source or "the cluster"))
+    settings = _settings(request.operator, resources, request.file or "the cluster")
     table = settings.table()
     for line in table:
         context.notice(line)
@@ -83,4 +95,4 @@ def read_documents(source: str) -> list[Any]:
         ) from None
 
 
-TASK = Task(None, run)
+TASK = Task(OperatorInfoRequest, run)

@@ -13,7 +13,7 @@ from typing import Any
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
 from .._errors import EnablementError
-from .._json import Obj
+from .._json import Obj, part
 from .gpu_operator import DRIVER, GROUP, KINDS
 from .operator_info import custom_resources
 
@@ -90,7 +90,7 @@ def owner_group(owner: Mapping[str, Any]) -> str:
 
 def is_operand(pod: Mapping[str, Any], daemonsets: frozenset[str]) -> bool:
     """Whether a pod is of one of these DaemonSets, or was left by one that is gone."""
-    labels = pod["metadata"].get("labels") or {}
+    labels = part(pod["metadata"], "labels")
     return owner_of(pod).get("uid") in daemonsets or TAKEN_OVER_LABEL in labels
 
 
@@ -102,7 +102,7 @@ def owner_of(obj: Mapping[str, Any]) -> Obj:
 
 def deploy_labels(node: Mapping[str, Any]) -> dict[str, str]:
     """The operator's labels for its operands on a node that are on."""
-    labels = node["metadata"].get("labels") or {}
+    labels = part(node["metadata"], "labels")
     return {name: "true" for name in labels if name.startswith(DEPLOY) and labels[name] == "true"}
 
 
@@ -111,6 +111,20 @@ def refuse_obstacles(survey: OperatorSurvey, nodes: Sequence[Obj]) -> None:
 
     nodes: all that are to be taken over.
     """
+    _refuse_olm(survey)
+    _refuse_other_devices(survey)
+    _refuse_busy_nodes(nodes)
+    known = {_name(node) for node in nodes}
+    strange = sorted(survey.driver_pods().keys() - known)
+    if strange:
+        raise _cannot(
+            f"node {_some(strange)} runs a driver of the operator, and the recipe does not know it",
+            "give it the labels of the hardware, or say hardware_labels among the options",
+        )
+
+
+def _refuse_olm(survey: OperatorSurvey) -> None:
+    """Who is started again by somebody else cannot be stopped here."""
     for deployment in survey.deployments:
         if owner_of(deployment).get("kind") == "ClusterServiceVersion":
             name = deployment["metadata"]["name"]
@@ -119,15 +133,23 @@ def refuse_obstacles(survey: OperatorSurvey, nodes: Sequence[Obj]) -> None:
                 "delete the operator's Subscription and ClusterServiceVersion, which leaves its custom"
                 " resources and operands, and run again",
             )
+
+
+def _refuse_other_devices(survey: OperatorSurvey) -> None:
+    """What the recipe has no counterpart of: devices by DRA, drivers of virtual GPUs."""
     if survey.by_dra:
         raise _cannot("there is a GPUCluster: devices are given out by DRA", "keep the operator")
     other = [
-        str(each["metadata"]["name"])
+        _name(each)
         for each in survey.resources
-        if each["kind"] == DRIVER and (each.get("spec") or {}).get("driverType", "gpu") != "gpu"
+        if each["kind"] == DRIVER and part(each, "spec").get("driverType", "gpu") != "gpu"
     ]
     if other:
         raise _cannot(f"{DRIVER} {_some(other)} is of another type than gpu", "keep the operator")
+
+
+def _refuse_busy_nodes(nodes: Sequence[Obj]) -> None:
+    """Nodes that serve virtual machines, or whose driver is just being exchanged."""
     virtual = [_name(node) for node in nodes if _label(node, _WORKLOAD).startswith("vm-")]
     if virtual:
         raise _cannot(
@@ -140,17 +162,10 @@ def refuse_obstacles(survey: OperatorSurvey, nodes: Sequence[Obj]) -> None:
             f"the operator is exchanging the driver of node {_some(moving)} ({_UPGRADE})",
             "let it end, or mend what it waits for, and run again",
         )
-    known = {_name(node) for node in nodes}
-    strange = sorted(survey.driver_pods().keys() - known)
-    if strange:
-        raise _cannot(
-            f"node {_some(strange)} runs a driver of the operator, and the recipe does not know it",
-            "give it the labels of the hardware, or say hardware_labels among the options",
-        )
 
 
 def _is_moving(node: Mapping[str, Any]) -> bool:
-    labels = node["metadata"].get("labels") or {}
+    labels = part(node["metadata"], "labels")
     paused = any(
         name.startswith(DEPLOY) and value.startswith(_PAUSED) for name, value in labels.items()
     )
@@ -167,7 +182,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _node(pod: Mapping[str, Any]) -> str:
-    return str((pod.get("spec") or {}).get("nodeName") or "")
+    return str(part(pod, "spec").get("nodeName") or "")
 
 
 def _name(obj: Mapping[str, Any]) -> str:
@@ -175,13 +190,11 @@ def _name(obj: Mapping[str, Any]) -> str:
 
 
 def _label(obj: Mapping[str, Any], name: str) -> str:
-    return str((obj["metadata"].get("labels") or {}).get(name, ""))
+    return str(part(obj["metadata"], "labels").get(name, ""))
 
 
 def _template_labels(workload: Mapping[str, Any]) -> Mapping[str, str]:
-    return (((workload.get("spec") or {}).get("template") or {}).get("metadata") or {}).get(
-        "labels"
-    ) or {}
+    return part(workload, "spec", "template", "metadata").get("labels") or {}
 
 
 def _component(daemonset: Mapping[str, Any]) -> str:

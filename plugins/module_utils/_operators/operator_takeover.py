@@ -10,24 +10,26 @@ running again: the custom resources go last, and are marked before anything else
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Optional
 
 from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_client.rights import CLUSTER, Right
 from .._cluster.api_objects.change_report import name_some
 from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
 from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._cluster.authorization import access
 from .._errors import EnablementError
-from .._json import Obj
+from .._json import Obj, part
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .._runs.task import Task
-from .._schema.requests import make_request
+from .._schema.requests import ParameterGroup
 from .._states import apply
+from .._states.apply_plan import PlanRequest
 from .._states.desired import Desired
 from .._states.on_nodes.strays import MembershipRequest
 from .._states.preflight import of_record, refuse_lacking
@@ -63,31 +65,48 @@ RIGHTS = (
     Right("", ("nodes",), ("list", "patch"), CLUSTER),
 )
 
-# What applying and proving take beside what this is asked.
-_RUN: Mapping[str, Any] = {
-    **dict.fromkeys(
-        ("states", "role", "tags", "skip_tags", "images", "driver_images", "discovery")
-    ),
-    **dict.fromkeys(
-        ("allow_empty", "recreate", "force", "with_requirements", "require_ready"), False
-    ),
-    "state": "present",
-    "record": True,
-    "release_nodes": [],
-    "vanished_grace": 3600,
-    "on_regress": "keep",
-    "report": "problems",
-}
 # Merged with ours they would select pods of both, or cannot be changed at all.
 _MADE_ANEW = ("Service", "ServiceMonitor")
 _NAMED = 3
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class TakeoverPace(ParameterGroup):
+    """at_a_time: nodes. failure_grace, timeout: seconds, see ProofRequest."""
+
+    at_a_time: int = 1
+    failure_grace: float = 30
+    timeout: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class OperatorTakeoverRequest:
+    """What operator_takeover is to do. stop_operator: take over, not only say how."""
+
+    connection: ConnectionRequest
+    given: RecipeRequest
+    pace: TakeoverPace
+    run_id: Optional[str] = None
+    stop_operator: bool = False
+    show: bool = False
+
+    def proving(self, *, wait: bool, record: bool, show: bool) -> ProofRequest:
+        """How states are proven on the way; what is not ready at the end fails by itself."""
+        return ProofRequest(
+            wait=wait,
+            failure_grace=self.pace.failure_grace,
+            timeout=self.pace.timeout,
+            require_ready=False,
+            show=show,
+            record=record,
+        )
+
+
+def run(request: OperatorTakeoverRequest, context: RunContext) -> Obj:
     """Plan; where the operator may be stopped: take its nodes over, then delete what it was asked
     for."""
-    client = connect(params)
-    survey = survey_operator(client, params["namespace"])
+    client = connect(request.connection)
+    survey = survey_operator(client, request.given.namespace)
     if not survey.resources:
         return {
             "changed": False,
@@ -95,54 +114,74 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
             "table": [],
             "message": "there is nothing to take over",
         }
-    given = _once_only({**_RUN, **params, "namespace": survey.namespace}, client, context)
-    desired = _desired(client, given, context)
+    there = replace(request.given, namespace=survey.namespace)
+    request = replace(request, given=_once_only(there, client, context))
+    desired = _desired(client, request.given, context)
     refuse_obstacles(survey, desired.nodes)
     plan = plan_of(survey, desired.nodes, desired.recipe.name)
-    allowed = bool(params["stop_operator"])
-    message = "" if allowed else plan.consent()
+    result = _plan_result(plan, context, allowed=request.stop_operator)
+    if context.check_mode or not request.stop_operator:
+        return result
+    _refuse_missing_rights(client, survey, desired)
+    with given_back(client, desired.recipe.name, context):
+        return {**result, **_take_over(desired, survey, plan, request, context)}
+
+
+def _plan_result(plan: TakeoverPlan, context: RunContext, *, allowed: bool) -> Obj:
+    """The plan as a result, and as a person sees it."""
     result: Obj = {
         "changed": allowed,
         "plan": plan.rows(),
         "table": plan.table(),
-        "message": message,
+        "message": "" if allowed else plan.consent(),
     }
     if context.diff:
         result["diff"] = [{"prepared": "".join(f"{line}\n" for line in plan.table())}]
     # Ansible shows no diff of what changes nothing.
     for line in () if context.diff and allowed else plan.table():
         context.notice(line)
-    if context.check_mode or not allowed:
-        return result
-    _refuse_missing_rights(client, survey, desired)
-    with given_back(client, desired.recipe.name, context):
-        return {**result, **_take_over(desired, survey, plan, given, context)}
+    return result
 
 
-def _desired(client: Client, params: Mapping[str, Any], context: RunContext) -> Desired:
+def _desired(client: Client, given: RecipeRequest, context: RunContext) -> Desired:
     """What the recipe wants of the nodes as they are now."""
-    return Desired(
-        client,
-        prepare(make_request(RecipeRequest, params), context, client),
-        make_request(MembershipRequest, params),
-        make_request(ImageRequest, params),
-        context.clock,
+    prepared = prepare(given, context, client)
+    return Desired(client, prepared, MembershipRequest(), ImageRequest(), context.clock)
+
+
+def _once_only(given: RecipeRequest, client: Client, context: RunContext) -> RecipeRequest:
+    """What is given of the recipe; once there is a record, it says what was asked for: of the custom
+    resources some may be gone."""
+    recorded = _as_recorded(given)
+    return recorded if prepare(recorded, context, client).record else given
+
+
+def _as_recorded(given: RecipeRequest) -> RecipeRequest:
+    return replace(given, options=None, pools=None)
+
+
+def _apply(
+    request: OperatorTakeoverRequest, context: RunContext, *, adopt: bool, wait: bool
+) -> Obj:
+    """Apply all states of the recipe. adopt: what is the operator's, too."""
+    asked = apply.StateApplyRequest(
+        connection=request.connection,
+        given=request.given,
+        run_id=request.run_id,
+        choice=apply.AppliedStates(),
+        images=ImageRequest(),
+        membership=MembershipRequest(),
+        planning=PlanRequest(adopt=adopt),
+        proving=request.proving(wait=wait, record=True, show=request.show),
     )
-
-
-def _once_only(params: Mapping[str, Any], client: Client, context: RunContext) -> Mapping[str, Any]:
-    """The parameters; once there is a record, it says what was asked for: of the custom resources some
-    may be gone."""
-    recipe = replace(make_request(RecipeRequest, params), options=None, pools=None)
-    recorded = prepare(recipe, context, client).record
-    return {**params, "options": None, "pools": None} if recorded else params
+    return apply.run(asked, context)
 
 
 def _take_over(
     desired: Desired,
     survey: OperatorSurvey,
     plan: TakeoverPlan,
-    params: Mapping[str, Any],
+    request: OperatorTakeoverRequest,
     context: RunContext,
 ) -> Obj:
     client, recipe = desired.client, desired.recipe.name
@@ -152,8 +191,8 @@ def _take_over(
     _mark_resources(client, survey.resources, recipe)
     _make_room(desired, survey, guard)
     _adopt_drivers(desired, survey, guard, context)
-    apply.TASK.run({**params, "adopt": True, "wait": False}, context)
-    takeover = _lead_nodes(desired, survey, params, guard, context)
+    _apply(request, context, adopt=True, wait=False)
+    takeover = _lead_nodes(desired, survey, request, guard, context)
     left = [*takeover.failed, *takeover.left]
     if left:
         why = "; ".join(f"{name}: {text}" for name, text in sorted(takeover.failed.items()))
@@ -166,7 +205,7 @@ def _take_over(
         )
     guard.before_write()
     _delete_resources(client, survey.resources, context)
-    report = apply.TASK.run({**params, "adopt": False, "wait": True}, context)
+    report = _apply(request, context, adopt=False, wait=True)
     return {"taken": sorted(takeover.taken), "report": report.get("report"), "changed": True}
 
 
@@ -194,7 +233,7 @@ def _none_left(client: Client, kind: Any, namespace: str, labels: str) -> bool:
 def _mark_resources(client: Client, resources: Sequence[Obj], recipe: str) -> None:
     """From now on they are no rivals of the recipe."""
     for each in resources:
-        if TAKEN_OVER_LABEL not in (each["metadata"].get("labels") or {}):
+        if TAKEN_OVER_LABEL not in part(each["metadata"], "labels"):
             client.patch(
                 client.kind(each["apiVersion"], each["kind"]),
                 each["metadata"]["name"],
@@ -207,38 +246,48 @@ def _make_room(desired: Desired, survey: OperatorSurvey, guard: Guard) -> None:
     """What of the operator's has a name that we need: DaemonSets go without their pods, what can be
     merged with ours is no longer the custom resource's, so that it stays when that goes."""
     client = desired.client
-    wanted = {
-        key_of(item.manifest) for state in desired.rendered.values() for item in state.objects
-    }
-    by_key = {
+    daemonsets = {
         ObjectKey(
             "apps/v1", "DaemonSet", each["metadata"]["namespace"], each["metadata"]["name"]
         ): each
         for each in survey.daemonsets
     }
-    for key in sorted(wanted, key=str):
+    for key in sorted(_wanted_keys(desired), key=str):
         kind = client.kind(key.api_version, key.kind)
         live = client.get(kind, key.name, key.namespace or None)
         if live is None or not is_operators(live):
             continue
         guard.before_write()
-        if key in by_key:
-            uid = by_key[key]["metadata"]["uid"]
-            owned = [pod for pod in survey.pods if _owner_uid(pod) == uid]
-            driver_adoption.mark_operands(client, owned, desired.recipe.name)
-            driver_adoption.orphan(client, by_key[key])
+        if key in daemonsets:
+            _leave_pods(client, daemonsets[key], survey, desired.recipe.name)
         elif key.kind in _MADE_ANEW:
             client.delete(kind, key.name, key.namespace or None, uid=live["metadata"]["uid"])
         else:
-            owners = [
-                each for each in live["metadata"]["ownerReferences"] if owner_group(each) != GROUP
-            ]
-            client.patch(
-                kind,
-                key.name,
-                key.namespace or None,
-                {"metadata": {"uid": live["metadata"]["uid"], "ownerReferences": owners or None}},
-            )
+            _disown(client, key, live)
+
+
+def _wanted_keys(desired: Desired) -> set[ObjectKey]:
+    """All objects that the recipe has, whatever node they are for."""
+    return {key_of(item.manifest) for state in desired.rendered.values() for item in state.objects}
+
+
+def _leave_pods(client: Client, daemonset: Obj, survey: OperatorSurvey, recipe: str) -> None:
+    """Delete a DaemonSet and leave its pods, marked as the recipe's to remove."""
+    uid = daemonset["metadata"]["uid"]
+    owned = [pod for pod in survey.pods if _owner_uid(pod) == uid]
+    driver_adoption.mark_operands(client, owned, recipe)
+    driver_adoption.orphan(client, daemonset)
+
+
+def _disown(client: Client, key: ObjectKey, live: Obj) -> None:
+    """Take an object from the operator's custom resources, with which it would go."""
+    owners = [each for each in live["metadata"]["ownerReferences"] if owner_group(each) != GROUP]
+    client.patch(
+        client.kind(key.api_version, key.kind),
+        key.name,
+        key.namespace or None,
+        {"metadata": {"uid": live["metadata"]["uid"], "ownerReferences": owners or None}},
+    )
 
 
 def _owner_uid(pod: Obj) -> str:
@@ -269,12 +318,12 @@ def _adopt_drivers(
 def _lead_nodes(
     desired: Desired,
     survey: OperatorSurvey,
-    params: Mapping[str, Any],
+    request: OperatorTakeoverRequest,
     guard: Guard,
     context: RunContext,
 ) -> NodeTakeover:
     client = desired.client
-    now = _desired(client, {**params, "options": None, "pools": None}, context)
+    now = _desired(client, _as_recorded(request.given), context)
     fresh = survey_operator(client, survey.namespace)
     scope = TakeoverScope(
         recipe=now.recipe.name,
@@ -285,11 +334,11 @@ def _lead_nodes(
             for node in now.nodes
             if deploy_labels(node) or fresh.operands(str(node["metadata"]["name"]))
         ],
-        at_a_time=int(params["at_a_time"]),
+        at_a_time=request.pace.at_a_time,
     )
     takeover = NodeTakeover(client, scope, guard.before_write, context)
     every = list(now.recipe.states.values())
-    proving = make_request(ProofRequest, {**params, "wait": True, "record": False, "show": False})
+    proving = request.proving(wait=True, record=False, show=False)
     prove(now, every, proving, context, guard, hook=takeover)
     return takeover
 
@@ -325,4 +374,4 @@ def _refuse_missing_rights(client: Client, survey: OperatorSurvey, desired: Desi
     refuse_lacking(client, rights, f"take over the nodes of {desired.recipe.name} from an operator")
 
 
-TASK = Task(None, run)
+TASK = Task(OperatorTakeoverRequest, run)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, part
 from .operator_survey import DEPLOY, OperatorSurvey, deploy_labels
 
 OPTION = "operator_import_stop"
@@ -102,7 +102,7 @@ def plan_of(
 
 
 def _left_out(node: Mapping[str, Any]) -> list[str]:
-    labels = node["metadata"].get("labels") or {}
+    labels = part(node["metadata"], "labels")
     return sorted(
         name.removeprefix(DEPLOY)
         for name, value in labels.items()

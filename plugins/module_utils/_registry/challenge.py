@@ -62,11 +62,9 @@ def pull(repository: str) -> tuple[str, ...]:
     return (f"repository:{repository}:pull",)
 
 
-def push(repository: str, *, mounts_from: str = "") -> tuple[str, ...]:
-    """The scopes for writing to a repository, and for taking blobs over from another one of the
-    same registry."""
-    scopes = (f"repository:{repository}:pull,push",)
-    return union(scopes, pull(mounts_from)) if mounts_from else scopes
+def push(repository: str) -> tuple[str, ...]:
+    """The scope for writing to a repository."""
+    return (f"repository:{repository}:pull,push",)
 
 
 def union(*parts: Iterable[str]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Images in registries: looked up, and made by appending one layer."""
+"""Images in registries: looked up, and whether they may be pushed."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ import io
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
 from .._errors import InvalidInput
-from .image_manifests import config_with_layer, labels_of, manifest_with_layer
+from . import challenge
+from .image_manifests import labels_of
 from .image_names import Reference
+from .login import RepositoryAccess
 from .policy import RegistryPolicy
-from .registry_errors import ImageNotFound, RegistryError
+from .registry_errors import RegistryError
 from .repository import Platform, Repository
-from .session import RegistrySession
-from .target import Target
+from .session import RegistryRequest, RegistrySession
 from .web_files import read_file
 
 T = TypeVar("T")
 
-# Of images whose base says none.
-_NO_TIME = "1970-01-01T00:00:00Z"
+_UPLOADS = "blobs/uploads/"
 
 
 @dataclass(frozen=True)
@@ -96,47 +97,17 @@ class Registries:
             bodies.append(sink.getvalue())
         return bodies
 
-    def append_layer(
-        self, base: Reference, target: Reference, arch: str, layer: bytes, labels: Mapping[str, str]
-    ) -> Image:
-        """Push base with one layer more (tar.gz) and these labels as target, which has a tag.
-
-        Its time is the base's: the same base, layer and labels are the same image, whenever it is
-        made. Layers of the base that target's registry has are not sent. Raises NotFound if there
-        is no base.
-        """
-        if not target.tag or target.digest:
-            why = "it is named by its digest, not by a tag"
-            raise InvalidInput(f"Cannot push {target}", why=why, todo="name a tag")
-        found = self._first(base, lambda repository: repository.platform(arch))
-        if found is None:
-            todo = "push it, or name another base image"
-            raise ImageNotFound(
-                f"Cannot push {target}", why=f"the base image {base} does not exist", todo=todo
-            )
-        source, platform = found
-        created = str(platform.config.get("created") or _NO_TIME)
-        config = config_with_layer(platform.config, layer, labels, created)
-        manifest = manifest_with_layer(platform.manifest, config, layer)
-        place = self._policy.push_place(target)
-        same_registry = source.place.host == place.host
-        mounts_from = source.place.repository if same_registry else ""
-        into = Target(self._transport, place, f"push {target}", self._sleep, mounts_from)
-        for descriptor in platform.manifest.layers:
-            into.take_over(str(descriptor["digest"]), source)
-        into.push(layer)
-        into.push(config)
-        # Last: until then there is no image, so nobody ever sees half of one.
-        into.tag(manifest, target.tag)
-        labels_now = {**labels_of(platform.config), **labels}
-        return Image(target, manifest.digest, manifest.digest, arch, labels_now, created)
-
     def may_push(self, target: Reference) -> None:
         """Raise RegistryError where nothing may be pushed to a repository; nothing is left of the
         question."""
-        Target(
-            self._transport, self._policy.push_place(target), f"push {target}", self._sleep
-        ).request()
+        place = self._policy.push_place(target)
+        access = RepositoryAccess(place, challenge.push(place.repository), f"push {target}")
+        begun = self._transport.send(RegistryRequest("POST", _UPLOADS, access, frozenset({202})))
+        upload = begun.headers.get("Location", "")
+        if upload:
+            given_up = RegistryRequest("DELETE", upload, access, frozenset({200, 202, 204}))
+            with suppress(RegistryError):  # not all of them know how; they drop it after a while
+                self._transport.send(given_up)
 
     def _first(
         self, reference: Reference, query: Callable[[Repository], T | None]

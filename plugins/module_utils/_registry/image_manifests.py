@@ -1,8 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Manifests, indexes and configurations of images: read, chosen from, and made with one layer more.
-Pure.
+"""Manifests, indexes and configurations of images: read, and chosen from. Pure.
 
 Sources: the OCI image specification 1.1 (manifest.md, image-index.md, config.md) and Docker's Image
 Manifest V 2, Schema 2, which differ in the names of their media types only.
@@ -10,15 +9,12 @@ Manifest V 2, Schema 2, which differ in the names of their media types only.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._errors import InvalidInput
 from .image_names import is_digest
 
 Document = Mapping[str, Any]
@@ -29,10 +25,7 @@ DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json"
 ACCEPT = ", ".join((OCI_INDEX, DOCKER_LIST, OCI_MANIFEST, DOCKER_MANIFEST))
 _INDEXES = frozenset({OCI_INDEX, DOCKER_LIST})
-_LAYERS = {
-    OCI_MANIFEST: "application/vnd.oci.image.layer.v1.tar+gzip",
-    DOCKER_MANIFEST: "application/vnd.docker.image.rootfs.diff.tar.gzip",
-}
+_IMAGES = frozenset({OCI_MANIFEST, DOCKER_MANIFEST})
 _OS = "linux"
 
 
@@ -82,7 +75,7 @@ def read_manifest(body: bytes, content_type: str, like: str = "") -> Manifest | 
     manifest = Manifest(media_type, digest_of(body, like), body, document)
     if manifest.is_index:
         return manifest if _are_descriptors(document.get("manifests")) else None
-    if media_type not in _LAYERS or not _are_descriptors([document.get("config")]):
+    if media_type not in _IMAGES or not _are_descriptors([document.get("config")]):
         return None
     return manifest if _are_descriptors(document.get("layers")) else None
 
@@ -124,58 +117,6 @@ def labels_of(config: Document) -> dict[str, str]:
     """The image's labels."""
     labels = _mapping(_mapping(config.get("config")).get("Labels"))
     return {str(name): str(value) for name, value in labels.items()}
-
-
-def config_with_layer(
-    config: Document, layer: bytes, labels: Mapping[str, str], created: str
-) -> bytes:
-    """The configuration of the image that has one layer more (tar.gz) and these labels besides its
-    own."""
-    try:
-        content = gzip.decompress(layer)
-    except (OSError, EOFError, zlib.error):
-        content = b""
-    if not content:
-        raise InvalidInput(
-            "Cannot append a layer", why="it is no tar.gz file", todo="compress it with gzip"
-        )
-    rootfs = _mapping(config.get("rootfs"))
-    document = {
-        **config,
-        "created": created,
-        "config": {**_mapping(config.get("config")), "Labels": {**labels_of(config), **labels}},
-        "rootfs": {
-            "type": "layers",
-            "diff_ids": [*(rootfs.get("diff_ids") or []), digest_of(content)],
-        },
-        "history": [
-            *(config.get("history") or []),
-            {"created": created, "created_by": "hardware.enablement"},
-        ],
-    }
-    return encode(document)
-
-
-def manifest_with_layer(base: Manifest, config: bytes, layer: bytes) -> Manifest:
-    """The manifest that goes with it, in the family of media types of the base's."""
-    descriptor = {
-        "mediaType": _LAYERS[base.media_type],
-        "digest": digest_of(layer),
-        "size": len(layer),
-    }
-    document = {
-        "schemaVersion": 2,
-        "mediaType": base.media_type,
-        "config": {**base.document["config"], "digest": digest_of(config), "size": len(config)},
-        "layers": [*base.layers, descriptor],
-    }
-    body = encode(document)
-    return Manifest(base.media_type, digest_of(body), body, document)
-
-
-def encode(document: Document) -> bytes:
-    """A document as JSON, always the same for the same document."""
-    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
 
 
 def _are_descriptors(value: object) -> bool:

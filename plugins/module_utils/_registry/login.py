@@ -143,9 +143,7 @@ class Login:
         asked = self._clock()
         # A redirect is not followed: the credentials are meant for the server that the registry
         # names.
-        answer = self._persistence.send(
-            request, registry=access.place.host, repeatable=True, count_as="token"
-        )
+        answer = self._persistence.send(request, registry=access.place.host, count_as="token")
         if answer.status in (401, 403):
             whom = _who(credentials) if credentials else "somebody without an account"
             why = f"its token server {request.host} refuses {whom}: {message(answer)}"

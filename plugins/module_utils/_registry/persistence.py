@@ -16,7 +16,7 @@ from typing import BinaryIO
 from .._errors import InvalidInput
 from .._http.http_failure import FailureKind, HttpError
 from .._http.http_pool import READ_S, HttpPool, HttpRequest, HttpResponse
-from .._http.retries import may_pass, pause_before, retry_after_s, was_processed
+from .._http.retries import may_pass, pause_before, retry_after_s
 from .._http.tls_context import system_context
 from .policy import RegistryPolicy, Trust
 from .registry_errors import (
@@ -76,7 +76,6 @@ class Persistence:
         request: HttpRequest,
         *,
         registry: str,
-        repeatable: bool,
         sink: BinaryIO | None = None,
         count_as: str = "",
     ) -> HttpResponse:
@@ -84,39 +83,43 @@ class Persistence:
         RegistryUnreachable, NotTrusted, and RegistryError for an answer that is too large.
 
         registry: host[:port] whose trust counts, also for its token server and those whom it
-        redirects to. repeatable: working on it twice does no harm. sink: an empty file for the body of a success.
+        redirects to. sink: an empty file for the body of a success.
         """
         attempt = 1
         while True:
             with self._lock:
                 self.requests[count_as or request.method] += 1
-            asked_s = 0.0
-            _rewind(request, sink)
+            if sink is not None:
+                sink.seek(0)
+                sink.truncate()
             try:
                 answer = self._attempt(request, registry, sink)
             except RegistryUnreachable as error:
-                failure: RegistryError = error
-                # Who did not answer in time is asked once more: that has taken long enough.
-                tired = request.host in self._silent or (
-                    isinstance(error, TimedOut) and attempt > 1
-                )
-                again = repeatable and not tired
+                pause = self._pause_after_silence(request.host, error, attempt)
+                if pause is None:
+                    raise
             else:
                 self._silent.discard(request.host)
                 if not may_pass(answer.status):
                     return answer
-                failure = refusal(request, answer)
-                asked_s = retry_after_s(
-                    _header(answer), datetime.datetime.now(datetime.timezone.utc)
-                )
-                again = repeatable or not was_processed(answer.status)
+                now = datetime.datetime.now(datetime.timezone.utc)
+                pause = pause_before(attempt + 1, retry_after_s(_header(answer), now))
+                if pause is None:
+                    raise refusal(request, answer)
             attempt += 1
-            pause = pause_before(attempt, asked_s) if again else None
-            if pause is None:
-                if isinstance(failure, RegistryUnreachable):
-                    self._silent.add(request.host)
-                raise failure
             self._sleep(pause)
+
+    def _pause_after_silence(
+        self, host: str, error: RegistryUnreachable, attempt: int
+    ) -> float | None:
+        """How long to wait for a host that did not answer; None where it is given up, from now on
+        after its first attempt."""
+        # Who did not answer in time is asked once more: that has taken long enough.
+        tired = host in self._silent or (isinstance(error, TimedOut) and attempt > 1)
+        pause = None if tired else pause_before(attempt + 1)
+        if pause is None:
+            self._silent.add(host)
+        return pause
 
     def _attempt(self, request: HttpRequest, registry: str, sink: BinaryIO | None) -> HttpResponse:
         pool = self._pool(self._policy.trust(registry))
@@ -186,11 +189,3 @@ _KINDS: dict[int, tuple[type[RegistryError], str]] = {
 
 def _header(answer: HttpResponse) -> str:
     return answer.headers.get("Retry-After", "")
-
-
-def _rewind(request: HttpRequest, sink: BinaryIO | None) -> None:
-    if sink is not None:
-        sink.seek(0)
-        sink.truncate()
-    if request.body is not None and not isinstance(request.body, bytes):
-        request.body.seek(0)

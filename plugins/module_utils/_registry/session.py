@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 from urllib.parse import urljoin, urlsplit
 
-from .._http.http_pool import Body, HttpRequest, HttpResponse
+from .._http.http_pool import HttpRequest, HttpResponse
 from .image_names import Reference
 from .login import Login, RepositoryAccess
 from .persistence import Persistence, refusal
@@ -27,8 +27,8 @@ class RegistryRequest:
     """One request about a repository. url: absolute, or relative to the repository
     (`manifests/latest`).
 
-    access: the repository, scopes and task. expected: the statuses that are answers; others are
-    raised. repeatable: working on it twice does no harm.
+    Working on it twice does no harm. access: the repository, scopes and task. expected: the
+    statuses that are answers; others are raised.
     """
 
     method: str
@@ -36,8 +36,6 @@ class RegistryRequest:
     access: RepositoryAccess
     expected: frozenset[int]
     headers: Mapping[str, str] = field(default_factory=dict)
-    body: Body = None
-    repeatable: bool = True
 
 
 class RegistrySession:
@@ -90,9 +88,9 @@ class RegistrySession:
         self, call: RegistryRequest, url: str, authorization: str, sink: BinaryIO | None
     ) -> HttpResponse:
         headers = {**call.headers, **({"Authorization": authorization} if authorization else {})}
-        request = HttpRequest(call.method, url, call.access.task, headers, call.body)
+        request = HttpRequest(call.method, url, call.access.task, headers)
         host = call.access.place.host
-        return self._persistence.send(request, registry=host, repeatable=call.repeatable, sink=sink)
+        return self._persistence.send(request, registry=host, sink=sink)
 
     def _refused(self, call: RegistryRequest, url: str, answer: HttpResponse) -> RegistryError:
         if answer.status == 401 and _origin(url) == _origin(self.base(call.access.place)):

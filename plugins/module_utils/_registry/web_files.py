@@ -39,7 +39,7 @@ def read_file(policy: RegistryPolicy, sleep: Callable[[float], None], url: str, 
         headers = _account(policy, place) if parts.netloc == host else {}
         request = HttpRequest("GET", place, f"read {url}", headers)
         sink = _LimitedFile(url, most)
-        answer = persistence.send(request, registry=host, repeatable=True, sink=sink)
+        answer = persistence.send(request, registry=host, sink=sink)
         if answer.status not in _REDIRECTS:
             if answer.status != 200:
                 raise refusal(request, answer)

@@ -15,7 +15,7 @@ from .._cluster.api_client.api_errors import UnknownKind
 from .._cluster.api_objects.changes import Change
 from .._cluster.api_objects.labels import KERNEL, fact_label
 from .._cluster.api_objects.objects import ObjectKey, key_of
-from .._cluster.planning import plan
+from .._cluster.planning import PlanRules, plan
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._recipes.render import RenderedState
@@ -114,16 +114,14 @@ class ApplyPlanner:
         live: Mapping[ObjectKey, Obj],
         awaited: Set[ObjectKey] = frozenset(),
     ) -> list[Change]:
-        return plan(
-            self._client,
-            objects,
-            live=live,
-            adopt=self._request.adopt,
+        rules = PlanRules(
             owner=self.desired.prepared.applyset_id,
+            adopt=self._request.adopt,
             recreate=self._request.recreate,
-            awaited=awaited,
             renewed=self._renewed(objects),
+            awaited=awaited,
         )
+        return plan(self._client, objects, rules, live=live)
 
     def _renewed(self, objects: Sequence[Obj]) -> set[ObjectKey]:
         """The objects that run anew when they change."""

@@ -1,8 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""simple-kmod on real nodes: a registry with a base image, a namespace for builds, and how to play
-it there."""
+"""simple-kmod on real nodes: a registry with a base image, and how to play it there."""
 
 from __future__ import annotations
 
@@ -26,8 +25,6 @@ from tests.integration.plays import REPO, Played, Runner
 
 NAMESPACE = "simple-kmod"
 USER = "builder-run"
-# In which only ordinary pods may run.
-BUILDS = "kmod-builds"
 SUMMARY = "hardware-enablement.io/simple-kmod"
 KERNEL_LABEL, INPUTS_LABEL = "hardware-enablement.io/kernel", "hardware-enablement.io/inputs"
 NO_HEADERS = "5.4.0-1-amd64"
@@ -179,14 +176,7 @@ def make_site(cluster: Cluster, name: str, folder: Path) -> Iterator[Site]:
         secret.write_text(
             json.dumps({"auths": {**auths, proxy.address: registry.credentials.entry}})
         )
-        allow(cluster, secret, NAMESPACE, BUILDS)
-        cluster.kubectl(
-            "label",
-            "namespace",
-            BUILDS,
-            "pod-security.kubernetes.io/enforce=restricted",
-            "--overwrite",
-        )
+        allow(cluster, secret, NAMESPACE)
         runner = Runner(cluster, USER, folder)
         here = {"kubernetes.io/hostname": cluster.workers[0]}
         try:
@@ -199,7 +189,7 @@ def make_site(cluster: Cluster, name: str, folder: Path) -> Iterator[Site]:
 def _leave(cluster: Cluster) -> None:
     """Leave the cluster to the next tests as it was found: its nodes, and their kernel."""
     cluster.kubectl("delete", "specialresource", "simple-kmod", "--ignore-not-found")
-    cluster.kubectl("delete", "namespace", NAMESPACE, BUILDS, "--ignore-not-found")
+    cluster.kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")
     cluster.kubectl("delete", "clusterrolebinding", f"{USER}-hardware-enablement-runner")
     cluster.remove_nodes("prebuilt-1", "built-1", "none-1")
     node = cluster.workers[1]

@@ -16,7 +16,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.lookup
     NodeLookup,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
+    BuildPace,
+    BuildScope,
     BuildSettings,
+    PodSettings,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     connect,
@@ -59,7 +62,9 @@ def settings(bench: Bench, registry: Registry) -> BuildSettings:
     }
     bench.apply(secret)
     return BuildSettings(
-        "kmod", "image", bench.namespace, pull_secrets=("pull",), timeout=60, grace=3
+        BuildScope("kmod", "image", bench.namespace),
+        PodSettings(pull_secrets=("pull",)),
+        BuildPace(timeout=60, grace=3),
     )
 
 
@@ -107,7 +112,7 @@ def test_what_may_not_be_pulled_is_trouble(
     bench: Bench, registry: Registry, settings: BuildSettings
 ) -> None:
     Images(registry).push("gpu/secret", "1")
-    stranger = replace(settings, pull_secrets=())
+    stranger = replace(settings, pods=PodSettings())
     with pytest.raises(
         EnablementError, match=r"gpu/secret:1 cannot be pulled: .*(401|credentials|authorization)"
     ):
@@ -119,7 +124,7 @@ def test_a_node_that_takes_no_pod_is_not_waited_for(
     bench: Bench, registry: Registry, settings: BuildSettings
 ) -> None:
     images, node = Images(registry), bench.cluster.workers[0]
-    patient = replace(settings, timeout=300)
+    patient = replace(settings, pace=replace(settings.pace, timeout=300))
     images.push("gpu/driver", "tainted")
     reference = f"{registry.named_address}/gpu/driver:tainted"
     bench.cluster.kubectl("taint", "node", node, "example.test/gpu=yes:NoSchedule")
@@ -127,10 +132,9 @@ def test_a_node_that_takes_no_pod_is_not_waited_for(
         began = time.monotonic()
         with pytest.raises(EnablementError, match=r"cannot be pulled: .*finds no place"):
             lookup(bench, patient).find(reference, "amd64")
-        assert time.monotonic() - began < patient.timeout
-        tolerant = replace(
-            settings, tolerations=({"key": "example.test/gpu", "operator": "Exists"},)
-        )
+        assert time.monotonic() - began < patient.pace.timeout
+        tolerations = ({"key": "example.test/gpu", "operator": "Exists"},)
+        tolerant = replace(settings, pods=replace(settings.pods, tolerations=tolerations))
         assert lookup(bench, tolerant).find(reference, "amd64") is not None
     finally:
         bench.cluster.kubectl("taint", "node", node, "example.test/gpu-")

@@ -153,7 +153,7 @@ def test_a_containerfile_of_ones_own_counts_with_and_without_a_repository(nvidia
         assert build.containerfile == text
         assert (build.git is None) == bool(more)
     # The repository's own does not count, then.
-    assert wanted_of(nvidia_gpu(**own)).inputs.git.containerfile == ""
+    assert wanted_of(nvidia_gpu(**own)).build.inputs.git.containerfile == ""
 
 
 def test_images_of_nvidia_have_to_be_for_the_kernel_as_their_own_label_says(
@@ -161,7 +161,7 @@ def test_images_of_nvidia_have_to_be_for_the_kernel_as_their_own_label_says(
 ) -> None:
     compiled, compiling = "595-6.8.0-60-generic-ubuntu24.04", "595.91.07-ubuntu24.04"
     wanted = wanted_of(nvidia_gpu(driver_lookup=True, driver_precompiled=True))
-    assert wanted.labels == {
+    assert {each.reference: each.labels for each in wanted.prebuilt} == {
         f"nvcr.io/nvidia/driver:{compiled}": {"version": "595-6.8.0-60-generic"},
         f"nvcr.io/nvidia/driver:{compiling}": {},
     }
@@ -170,8 +170,8 @@ def test_images_of_nvidia_have_to_be_for_the_kernel_as_their_own_label_says(
         {"driver_images": {"6.8.0-60-generic": "registry.example/driver:1"}},
         {"driver_precompiled": False},
     ):
-        labels = wanted_of(nvidia_gpu(driver_lookup=True, **others)).labels
-        assert [each for each in labels.values() if each] == []
+        prebuilt = wanted_of(nvidia_gpu(driver_lookup=True, **others)).prebuilt
+        assert [each.labels for each in prebuilt if each.labels] == []
     rendering = nvidia_gpu(driver_lookup=True, driver_precompiled=True)
     made = BuildInputs(
         rendering.recipe,
@@ -181,7 +181,7 @@ def test_images_of_nvidia_have_to_be_for_the_kernel_as_their_own_label_says(
         NO_SECRETS,
     )
     other = made.of(replace(GROUPS[0], os_id="rhel", os_version="9.6"))
-    assert [each for each in other.labels.values() if each] == []
+    assert [each.labels for each in other.prebuilt if each.labels] == []
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_which_images_are_looked_for(
 ) -> None:
     rendering = nvidia_gpu(driver_lookup=True, driver_build_repository=REPOSITORY, **options)
     prebuilt = wanted_of(rendering).prebuilt
-    assert [each.partition(":")[2] for each in prebuilt] == references
+    assert [each.reference.partition(":")[2] for each in prebuilt] == references
 
 
 def test_a_kernel_without_an_image_is_told_what_can_be_done(nvidia_gpu: Any) -> None:

@@ -92,7 +92,7 @@ def job_object(
         mounts.append({"name": "auth", "mountPath": "/auth", "readOnly": True})
     build = job_objects.container(
         job_objects.CONTAINER,
-        settings.image,
+        settings.buildah.image,
         _SCRIPT,
         _options(order),
         _environment(order, settings, policy),
@@ -103,18 +103,18 @@ def job_object(
         "volumeMounts": mounts,
         "securityContext": {
             "runAsUser": 0,
-            "seccompProfile": _profile(settings.seccomp),
-            **({"appArmorProfile": _profile(settings.apparmor)} if apparmor_field else {}),
+            "seccompProfile": _profile(settings.buildah.seccomp),
+            **({"appArmorProfile": _profile(settings.buildah.apparmor)} if apparmor_field else {}),
             **(
-                {"capabilities": {"add": list(settings.capabilities)}}
-                if settings.capabilities
+                {"capabilities": {"add": list(settings.buildah.capabilities)}}
+                if settings.buildah.capabilities
                 else {}
             ),
         },
     }
-    pod = {"hostNetwork": settings.host_network, "volumes": volumes, "containers": [build]}
+    pod = {"hostNetwork": settings.buildah.host_network, "volumes": volumes, "containers": [build]}
     add_secrets(pod, build, order)
-    annotations = {} if apparmor_field else {_ANNOTATION: _annotated(settings.apparmor)}
+    annotations = {} if apparmor_field else {_ANNOTATION: _annotated(settings.buildah.apparmor)}
     return job_objects.job_object(order, settings, pod, annotations)
 
 

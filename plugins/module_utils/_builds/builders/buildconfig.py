@@ -11,7 +11,7 @@ from dataclasses import replace
 from ..._cluster.api_client.api_errors import ApiError
 from ..._cluster.api_client.rights import READ, WRITE, Right
 from ..._cluster.api_objects.kinds import Kind
-from ..._json import Obj
+from ..._json import Obj, part
 from ..failures import INTERRUPTED, TIMED_OUT, BuildFailure, BuildPhase, classify, failure
 from ..orders import BuildOrder, Built
 from . import buildconfig_objects as objects
@@ -83,7 +83,7 @@ class BuildConfigBuilder(ClusterBuilder):
     def prepare(self, orders: Sequence[BuildOrder]) -> None:
         """Nothing is shared."""
 
-    def take(self, obj: Obj, gone: bool) -> None:
+    def take(self, obj: Obj, *, gone: bool) -> None:
         """Keep Builds by name."""
         if gone:
             self._builds.pop(obj["metadata"]["name"], None)
@@ -105,11 +105,11 @@ class BuildConfigBuilder(ClusterBuilder):
         for name, build in own.items():
             # Of a BuildConfig of this name that is gone: the next Build would have the same name.
             if _owner(build) != config["metadata"]["uid"]:
-                self.client.delete(self._build, name, self.settings.namespace)
+                self.client.delete(self._build, name, self.settings.scope.namespace)
         made = self.client.create_subresource(
             self._config,
             order.name,
-            self.settings.namespace,
+            self.settings.scope.namespace,
             "instantiate",
             objects.build_request(order),
         )
@@ -123,9 +123,9 @@ class BuildConfigBuilder(ClusterBuilder):
         order, name = entry.order, self._own[entry.order.name]
         build = self._builds.get(name)
         if build is None:
-            why = f"Build {self.settings.namespace}/{name} was removed by somebody else"
+            why = f"Build {self.settings.scope.namespace}/{name} was removed by somebody else"
             return Built(order, failure(BuildPhase.START, INTERRUPTED, why))
-        status = build.get("status") or {}
+        status = part(build, "status")
         phase = status.get("phase", "New")
         if phase in _UNFINISHED:
             return None if phase == "Running" else self._stuck(entry, name, status)
@@ -157,14 +157,15 @@ class BuildConfigBuilder(ClusterBuilder):
         now, said = self.clock(), status.get("message") or status.get("reason")
         entry.trouble_since = (entry.trouble_since or now) if said else None
         in_trouble = (
-            entry.trouble_since is not None and now - entry.trouble_since >= self.settings.grace
+            entry.trouble_since is not None
+            and now - entry.trouble_since >= self.settings.pace.grace
         )
-        if not in_trouble and now - entry.began < self.settings.timeout:
+        if not in_trouble and now - entry.began < self.settings.pace.timeout:
             return None
         self.client.patch(
-            self._build, name, self.settings.namespace, {"status": {"cancelled": True}}
+            self._build, name, self.settings.scope.namespace, {"status": {"cancelled": True}}
         )
-        why = said or f"it was {status.get('phase', 'New')} for {self.settings.timeout} s"
+        why = said or f"it was {status.get('phase', 'New')} for {self.settings.pace.timeout} s"
         reason = str(status.get("reason") or TIMED_OUT)
         return Built(
             entry.order, BuildFailure(BuildPhase.START, reason, f"Build {name} cannot start: {why}")
@@ -172,14 +173,16 @@ class BuildConfigBuilder(ClusterBuilder):
 
     def _remove(self, order: BuildOrder) -> None:
         """The BuildConfig of a build that is done, and its context; its Build goes with it."""
-        namespace = self.settings.namespace
+        namespace = self.settings.scope.namespace
         self.client.delete(self._config, order.name, namespace)
         for context in objects.context_objects(order, self.settings):
             self.client.delete(self._map, context["metadata"]["name"], namespace)
 
     def _log(self, name: str, status: Obj, lines: int = LOG_LINES) -> list[str]:
         try:
-            text = self.client.build_log(self._build, name, self.settings.namespace, tail=lines)
+            text = self.client.build_log(
+                self._build, name, self.settings.scope.namespace, tail=lines
+            )
         except ApiError:
             text = ""
         return last_lines(text, str(status.get("logSnippet") or ""), lines)
@@ -187,7 +190,7 @@ class BuildConfigBuilder(ClusterBuilder):
 
 def _label(build: Obj) -> str:
     """The name of a Build's BuildConfig."""
-    return str((build["metadata"].get("labels") or {}).get(_BUILD_CONFIG, ""))
+    return str(part(build["metadata"], "labels").get(_BUILD_CONFIG, ""))
 
 
 def _owner(build: Obj) -> str:
@@ -196,7 +199,7 @@ def _owner(build: Obj) -> str:
 
 
 def _goes_on(build: Obj) -> bool:
-    status = build.get("status") or {}
+    status = part(build, "status")
     return status.get("phase", "New") in _UNFINISHED and not status.get("cancelled")
 
 
@@ -208,5 +211,5 @@ BUILDER = Registration(
     needs="`hardware_enablement_push_secret`, but for the internal registry; "
     "`hardware_enablement_entitlement_secret` for packages of RHEL",
     make=BuildConfigBuilder,
-    fits=lambda client, _settings: client.serves(objects.API_VERSION, "BuildConfig"),
+    fits=lambda client: client.serves(objects.API_VERSION, "BuildConfig"),
 )

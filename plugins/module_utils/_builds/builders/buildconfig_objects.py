@@ -15,8 +15,8 @@ from typing import Any
 
 from ..._cluster.api_objects.labels import GROUP_LABEL
 from ..._json import Obj
-from ..._registry.image_names import parse
-from ..._registry.policy import RegistryPolicy
+from ..._registry.image_names import Reference, parse
+from ..._registry.policy import RegistryPolicy, Trust
 from ..orders import BuildOrder
 from ..settings import BuildSettings
 from ..streams import API_VERSION as IMAGE_API
@@ -57,6 +57,27 @@ def build_config(order: BuildOrder, settings: BuildSettings, policy: RegistryPol
     Nothing triggers it: our hash and the base image's digest decide when something is built.
     """
     inputs = order.inputs
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "BuildConfig",
+        "metadata": _metadata(order, settings, order.name),
+        "spec": {
+            "triggers": [],
+            "runPolicy": "Serial",
+            "source": _source(order, settings),
+            "strategy": {"type": "Docker", "dockerStrategy": _strategy(order, settings)},
+            "output": {**_output(order, settings, policy), "imageLabels": _pairs(inputs.labels)},
+            "completionDeadlineSeconds": settings.pace.timeout,
+            "nodeSelector": {**settings.pods.node_selector, "kubernetes.io/arch": inputs.arch},
+            "successfulBuildsHistoryLimit": 1,
+            "failedBuildsHistoryLimit": 1,
+        },
+    }
+
+
+def _source(order: BuildOrder, settings: BuildSettings) -> Obj:
+    """What is built: a Dockerfile, a commit, the ConfigMaps with the context."""
+    inputs = order.inputs
     source: Obj = {"type": "Dockerfile"}
     if inputs.containerfile:
         source["dockerfile"] = inputs.containerfile
@@ -73,14 +94,17 @@ def build_config(order: BuildOrder, settings: BuildSettings, policy: RegistryPol
             {"configMap": {"name": f"{order.name}-{number}"}, "destinationDir": folder}
             for number, folder in enumerate(_folders(order))
         ]
-    strategy: Obj = {
-        "buildArgs": _pairs(inputs.all_args),
-        "env": _pairs(settings.proxy),
-    }
+    return source
+
+
+def _strategy(order: BuildOrder, settings: BuildSettings) -> Obj:
+    """How it is built: arguments, environment, who pulls, and the Secrets of its steps."""
+    inputs = order.inputs
+    strategy: Obj = {"buildArgs": _pairs(inputs.all_args), "env": _pairs(settings.proxy)}
     if inputs.git and inputs.git.containerfile:
         strategy["dockerfilePath"] = inputs.git.containerfile
     # One secret is all that a BuildConfig takes.
-    pull_secret = settings.push_secret or next(iter(settings.pull_secrets), "")
+    pull_secret = settings.push_secret or next(iter(settings.pods.pull_secrets), "")
     if pull_secret:
         strategy["pullSecret"] = {"name": pull_secret}
     volumes = [
@@ -91,57 +115,47 @@ def build_config(order: BuildOrder, settings: BuildSettings, policy: RegistryPol
         volumes.append(_volume(_ENTITLEMENT, "/etc/pki/entitlement", settings.entitlement_secret))
     if volumes:
         strategy["volumes"] = volumes
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "BuildConfig",
-        "metadata": _metadata(order, settings, order.name),
-        "spec": {
-            "triggers": [],
-            "runPolicy": "Serial",
-            "source": source,
-            "strategy": {"type": "Docker", "dockerStrategy": strategy},
-            "output": {**_output(order, settings, policy), "imageLabels": _pairs(inputs.labels)},
-            "completionDeadlineSeconds": settings.timeout,
-            "nodeSelector": {**settings.node_selector, "kubernetes.io/arch": inputs.arch},
-            "successfulBuildsHistoryLimit": 1,
-            "failedBuildsHistoryLimit": 1,
-        },
-    }
+    return strategy
 
 
 def not_carried(policy: RegistryPolicy, orders: Sequence[BuildOrder]) -> list[str]:
     """What of the policy these builds do not keep to, since the cluster says it for them; a
     sentence each."""
     bases = [parse(order.inputs.base) for order in orders if order.inputs.base]
-    asked = dict.fromkeys(place for base in bases for place in policy.places(base))
-    pushed = dict.fromkeys(policy.push_place(parse(order.target)) for order in orders)
-    mirrored = sorted(
-        {
-            mirror.prefix
-            for base in bases
-            for mirror in policy.mirrors_of(base.name)
-            if not mirror.of_cluster
-        }
-    )
-    hosts = sorted({place.host for place in (*asked, *pushed) if not is_internal(str(place))})
-    trusts = {host: policy.trust(host) for host in hosts}
-    own = [
-        host
-        for host, trust in trusts.items()
-        if not trust.of_cluster and (trust.ca or not trust.verify)
-    ]
+    targets = [parse(order.target) for order in orders]
     found = []
-    if mirrored:
+    if mirrored := _given_mirrors(policy, bases):
         where = "make an ImageDigestMirrorSet or an ImageTagMirrorSet of them"
         found.append(
             f"OpenShift's builds do not know the given mirrors of {', '.join(mirrored)}: {where}"
         )
-    if own:
+    if hosts := _given_trust(policy, bases, targets):
         where = "name them in additionalTrustedCA or insecureRegistries of image.config.openshift.io cluster"
         found.append(
-            f"OpenShift's builds do not know how the given registries are trusted ({', '.join(own)}): {where}"
+            f"OpenShift's builds do not know how the given registries are trusted ({', '.join(hosts)}): {where}"
         )
     return found
+
+
+def _given_mirrors(policy: RegistryPolicy, bases: Sequence[Reference]) -> list[str]:
+    """The prefixes of base images for which a person, not the cluster, names mirrors."""
+    mirrors = (mirror for base in bases for mirror in policy.mirrors_of(base.name))
+    return sorted({mirror.prefix for mirror in mirrors if not mirror.of_cluster})
+
+
+def _given_trust(
+    policy: RegistryPolicy, bases: Sequence[Reference], targets: Sequence[Reference]
+) -> list[str]:
+    """The registries of these images that a person, not the cluster, says how to trust."""
+    asked = {place for base in bases for place in policy.places(base)}
+    pushed = {policy.push_place(target) for target in targets}
+    hosts = sorted({place.host for place in asked | pushed if not is_internal(str(place))})
+    return [host for host in hosts if _is_given(policy.trust(host))]
+
+
+def _is_given(trust: Trust) -> bool:
+    """Whether a person says whom to trust, other than the world's authorities."""
+    return not trust.of_cluster and bool(trust.ca or not trust.verify)
 
 
 def build_request(order: BuildOrder) -> Obj:
@@ -185,8 +199,8 @@ def _folders(order: BuildOrder) -> dict[str, list[str]]:
 def _metadata(order: BuildOrder, settings: BuildSettings, name: str) -> Obj:
     return {
         "name": name,
-        "namespace": settings.namespace,
-        "labels": {**settings.labels, GROUP_LABEL: order.group},
+        "namespace": settings.scope.namespace,
+        "labels": {**settings.scope.labels, GROUP_LABEL: order.group},
     }
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..._cluster.api_client.api_errors import ApiError, Unauthorized, Unreachable
 from ..._cluster.api_client.rights import CLUSTER, READ, WRITE, Right
@@ -47,6 +47,17 @@ class RunningBuild:
     trouble_since: float | None = None
 
 
+@dataclass
+class _BuildProgress:
+    """The orders of one run. waiting_since: when it was first tried to begin an order (seconds since
+    the epoch); done: by the order's name."""
+
+    left: list[BuildOrder]
+    running: list[RunningBuild] = field(default_factory=list)
+    done: dict[str, Built] = field(default_factory=dict)
+    waiting_since: dict[str, float] = field(default_factory=dict)
+
+
 class ClusterBuilder(ABC):
     """Builds in the cluster."""
 
@@ -64,42 +75,49 @@ class ClusterBuilder(ABC):
         """Build all orders; what failed says why, with the last lines of its log."""
         self.guard()
         self.prepare(orders)
-        left, running, done = list(orders), list[RunningBuild](), dict[str, Built]()
-        waiting: dict[str, float] = {}
+        progress, scope = _BuildProgress(list(orders)), self.settings.scope
         hub = WatchHub(self.client)
         try:
             for kind in self.watched():
-                hub.subscribe(
-                    kind, namespace=self.settings.namespace, labels=self.settings.selector
-                )
+                hub.subscribe(kind, namespace=scope.namespace, labels=scope.selector)
             while not hub.synced:
                 self._take(hub)
             said = self.clock()
-            while left or running:
-                for order in left[: max(0, self.settings.parallel - len(running))]:
-                    begun = self._begin(order, waiting.setdefault(order.name, self.clock()), say)
-                    if isinstance(begun, RunningBuild):
-                        running.append(begun)
-                    elif begun is not None:
-                        done[order.name] = begun
-                        say(f"{order.title}: {begun.failure.text if begun.failure else 'built'}")
-                    if begun is not None:
-                        left.remove(order)
+            while progress.left or progress.running:
+                self._begin_next(progress, say)
                 self._take(hub)
                 self.guard()
-                for entry in list(running):
-                    built = self.poll(entry)
-                    if built is not None:
-                        running.remove(entry)
-                        done[entry.order.name] = built
-                        self._tell(entry, built, say)
-                if running and self.clock() - said >= SAY_EVERY_S:
+                self._end_finished(progress, say)
+                if progress.running and self.clock() - said >= SAY_EVERY_S:
                     said = self.clock()
-                    for entry in running:
+                    for entry in progress.running:
                         say(f"{entry.order.title}: {self.doing(entry)} ({self._age(entry)})")
         finally:
             hub.close()
-        return [done[order.name] for order in orders]
+        return [progress.done[order.name] for order in orders]
+
+    def _begin_next(self, progress: _BuildProgress, say: Callable[[str], None]) -> None:
+        """Start as many orders as may run beside those that do."""
+        for order in progress.left[: max(0, self.settings.pace.parallel - len(progress.running))]:
+            since = progress.waiting_since.setdefault(order.name, self.clock())
+            begun = self._begin(order, since, say)
+            if begun is None:
+                continue
+            progress.left.remove(order)
+            if isinstance(begun, RunningBuild):
+                progress.running.append(begun)
+            else:
+                progress.done[order.name] = begun
+                say(f"{order.title}: {begun.said}")
+
+    def _end_finished(self, progress: _BuildProgress, say: Callable[[str], None]) -> None:
+        """Take those out that have ended."""
+        for entry in list(progress.running):
+            built = self.poll(entry)
+            if built is not None:
+                progress.running.remove(entry)
+                progress.done[entry.order.name] = built
+                self._tell(entry, built, say)
 
     def foreseen(self, order: BuildOrder) -> BuildFailure | None:
         """What would make a build of an order fail, as far as it can be known before anything is
@@ -113,13 +131,13 @@ class ClusterBuilder(ABC):
             (kind, item["metadata"]["name"])
             for kind in self.owned()
             for item in self.client.list(
-                kind, namespace=self.settings.namespace, labels=self.settings.selector
+                kind, namespace=self.settings.scope.namespace, labels=self.settings.scope.selector
             ).items
             if not any(f"{item['metadata']['name']}-".startswith(f"{name}-") for name in names)
         ]
         for kind, name in others:
             self.guard()
-            self.client.delete(kind, name, self.settings.namespace)
+            self.client.delete(kind, name, self.settings.scope.namespace)
         return bool(others)
 
     @abstractmethod
@@ -139,7 +157,7 @@ class ClusterBuilder(ABC):
         """Check the orders, and make what all of them need."""
 
     @abstractmethod
-    def take(self, obj: Obj, gone: bool) -> None:
+    def take(self, obj: Obj, *, gone: bool) -> None:
         """Take in what a watch says."""
 
     @abstractmethod
@@ -166,7 +184,7 @@ class ClusterBuilder(ABC):
             if (
                 refusal
                 and refusal.reason == NO_ACCOUNT
-                and self.clock() - since < self.settings.grace
+                and self.clock() - since < self.settings.pace.grace
             ):
                 return None
             if refusal:
@@ -175,20 +193,19 @@ class ClusterBuilder(ABC):
                 return RunningBuild(order, self.clock())
         except ApiError as error:
             return _refused(order, error)
-        if self.clock() - since < self.settings.timeout:
+        if self.clock() - since < self.settings.pace.timeout:
             return None
         why = "what is left of the one before does not go away"
         return Built(order, failure(BuildPhase.START, TIMED_OUT, why))
 
     def _tell(self, entry: RunningBuild, built: Built, say: Callable[[str], None]) -> None:
-        said = built.failure.text if built.failure else "built"
-        say(f"{entry.order.title}: {said} ({self._age(entry)})")
+        say(f"{entry.order.title}: {built.said} ({self._age(entry)})")
         for line in built.log[-SHOWN_LINES:]:
             say(f"  | {line}")
 
     def _take(self, hub: WatchHub) -> None:
         for event in hub.next(TICK_S):
-            self.take(event.object, event.type == "DELETED")
+            self.take(event.object, gone=event.type == "DELETED")
 
     def _age(self, entry: RunningBuild) -> str:
         return f"{self.clock() - entry.began:.0f} s"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Builds on Kubernetes: one Job per image, which runs buildah; other builders have other Jobs."""
+"""Builds on Kubernetes: one Job per image, which runs buildah."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..._cluster.api_client.api_errors import AlreadyExists, ApiError
 from ..._cluster.api_client.rights import Right
 from ..._cluster.api_objects.kinds import Kind
 from ..._errors import InvalidInput
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._verdicts.pod_status import (
     IMAGE_REASONS,
     condition,
@@ -39,10 +39,6 @@ RIGHTS = (Right("", ("secrets",), ("create", "patch")),)
 class JobBuilder(ClusterBuilder):
     """Builds with buildah in Jobs."""
 
-    # Whose trouble it is when an image of its pod cannot be pulled: the builder's, or the base
-    # image.
-    pulls = BuildPhase.START
-
     def __init__(self, means: Means) -> None:
         super().__init__(means)
         self._policy = means.policy
@@ -68,41 +64,28 @@ class JobBuilder(ClusterBuilder):
 
     def prepare(self, orders: Sequence[BuildOrder]) -> None:
         """Refuse what cannot be built here, before anything is written."""
-        self.check(orders)
-        self._contexts = {order.name: self.context_object(order) for order in orders}
-        self._secrets = {order.name: self.secret_object(order) for order in orders}
-
-    def check(self, orders: Sequence[BuildOrder]) -> None:  # noqa: ARG002 - others look at each
-        """Raise InvalidInput for what cannot be built."""
-        if not self.settings.image:
+        if not self.settings.buildah.image:
             raise InvalidInput(
                 "nothing can be built",
                 why="no image with buildah is named",
                 todo="set builder_image to one that the nodes can pull",
             )
+        for order in orders:
+            self._contexts[order.name] = buildah_objects.context_object(
+                order, self.settings, self._policy()
+            )
+            self._secrets[order.name] = buildah_objects.secret_object(
+                order, self.settings, self._policy()
+            )
 
-    def context_object(self, order: BuildOrder) -> Obj:
-        """The ConfigMap that the pod reads."""
-        return buildah_objects.context_object(order, self.settings, self._policy())
-
-    def secret_object(self, order: BuildOrder) -> Obj | None:
-        """The Secret that the pod reads, if it needs one."""
-        return buildah_objects.secret_object(order, self.settings, self._policy())
-
-    def job_object(self, order: BuildOrder) -> Obj:
-        """The Job."""
+    def _job_object(self, order: BuildOrder) -> Obj:
         minor = int("".join(filter(str.isdigit, str(self.client.version()["minor"]))))
         has_field = minor >= buildah_objects.APPARMOR_FIELD_SINCE
         return buildah_objects.job_object(
             order, self.settings, self._policy(), apparmor_field=has_field
         )
 
-    def completed(self, order: BuildOrder, job: Obj) -> Built | None:
-        """What follows from a Job that is complete; None while something is still to be done."""
-        self.remove(job)
-        return Built(order)
-
-    def take(self, obj: Obj, gone: bool) -> None:
+    def take(self, obj: Obj, *, gone: bool) -> None:
         """Keep Jobs and pods by name."""
         known = self._jobs if obj.get("kind") == "Job" else self._pods
         if gone:
@@ -113,7 +96,7 @@ class JobBuilder(ClusterBuilder):
     def start(self, order: BuildOrder, say: Callable[[str], None]) -> bool:
         """Make the context and the Job; one that runs already is of the same inputs, and is gone on
         with."""
-        namespace, live = self.settings.namespace, self._jobs.get(order.name)
+        namespace, live = self.settings.scope.namespace, self._jobs.get(order.name)
         if live is not None and live["metadata"].get("deletionTimestamp"):
             return False
         if live is not None and condition(live, "Failed"):
@@ -133,7 +116,7 @@ class JobBuilder(ClusterBuilder):
             return True
         self.client.apply(self._contexts[order.name])
         try:
-            job = self.client.create(self.job_object(order))
+            job = self.client.create(self._job_object(order))
         except AlreadyExists:
             if self._is_foreign(order):
                 raise
@@ -145,10 +128,10 @@ class JobBuilder(ClusterBuilder):
     def _is_foreign(self, order: BuildOrder) -> bool:
         """Whether the Job of that name is none of this recipe's builds, so that no watch ever
         tells."""
-        live = self.client.get(self._job, order.name, self.settings.namespace) or {}
-        labels = (live.get("metadata") or {}).get("labels") or {}
+        live = self.client.get(self._job, order.name, self.settings.scope.namespace) or {}
+        labels = part(live, "metadata", "labels")
         return bool(live) and any(
-            labels.get(name) != value for name, value in self.settings.labels.items()
+            labels.get(name) != value for name, value in self.settings.scope.labels.items()
         )
 
     def poll(self, entry: RunningBuild) -> Built | None:
@@ -156,25 +139,28 @@ class JobBuilder(ClusterBuilder):
         order, job = entry.order, self._jobs.get(entry.order.name)
         if job is None:
             # Its event has not come yet, or somebody took it away.
-            if self.clock() - entry.began < self.settings.grace:
+            if self.clock() - entry.began < self.settings.pace.grace:
                 return None
-            why = f"its Job {self.settings.namespace}/{order.name} was removed by somebody else"
+            why = (
+                f"its Job {self.settings.scope.namespace}/{order.name} was removed by somebody else"
+            )
             return Built(order, failure(BuildPhase.START, INTERRUPTED, why))
         if condition(job, "Complete"):
-            return self.completed(order, job)
+            self._remove(job)
+            return Built(order)
         failed = condition(job, "Failed")
         return self._failed(order, failed) if failed else self._stuck(entry, job)
 
     def doing(self, entry: RunningBuild) -> str:
         """The last line of the build, else what its pod waits for."""
-        pod = self.newest_pod(entry.order)
+        pod = self._newest_pod(entry.order)
         if pod is None:
             return "its pod is not there yet"
         if _is_building(pod):
             log = self._log(pod, 1)
             return log[-1] if log else judge(pod).message
         warning = self.client.newest_warning(
-            self.settings.namespace, "Pod", pod["metadata"]["name"]
+            self.settings.scope.namespace, "Pod", pod["metadata"]["name"]
         )
         return warning or judge(pod).message
 
@@ -191,14 +177,16 @@ class JobBuilder(ClusterBuilder):
             self.client.apply({**obj, "metadata": {**obj["metadata"], "ownerReferences": [owner]}})
 
     def _failed(self, order: BuildOrder, failed: Obj) -> Built:
-        pod = self.newest_pod(order)
+        pod = self._newest_pod(order)
         log = self._log(pod, LOG_LINES)
         reason = failed.get("reason")
         if reason == "DeadlineExceeded":
             return Built(
                 order,
                 failure(
-                    BuildPhase.COMPILE, TIMED_OUT, f"it took longer than {self.settings.timeout} s"
+                    BuildPhase.COMPILE,
+                    TIMED_OUT,
+                    f"it took longer than {self.settings.pace.timeout} s",
                 ),
                 log,
             )
@@ -220,45 +208,47 @@ class JobBuilder(ClusterBuilder):
     def _stuck(self, entry: RunningBuild, job: Obj) -> Built | None:
         """A pod that cannot start for longer than the patience, or that nobody may make, ends the
         build."""
-        now, pod = self.clock(), self.newest_pod(entry.order)
+        now, pod = self.clock(), self._newest_pod(entry.order)
         if pod is None:
-            return self._refused(entry, job) if now - entry.began >= self.settings.grace else None
+            return (
+                self._refused(entry, job) if now - entry.began >= self.settings.pace.grace else None
+            )
         verdict = judge(pod)
         if verdict.outcome is not Outcome.TROUBLE or verdict.reason == "Failed":
             entry.trouble_since = None
             return None
         entry.trouble_since = entry.trouble_since or now
-        if now - entry.trouble_since < self.settings.grace:
+        if now - entry.trouble_since < self.settings.pace.grace:
             return None
-        self.remove(job)
+        self._remove(job)
         if verdict.reason in IMAGE_REASONS:
             return Built(
-                entry.order, failure(self.pulls, reason_of(verdict.message), verdict.message)
+                entry.order, failure(BuildPhase.START, reason_of(verdict.message), verdict.message)
             )
         return Built(entry.order, failure(BuildPhase.START, verdict.reason, verdict.message))
 
     def _refused(self, entry: RunningBuild, job: Obj) -> Built | None:
         """Admission and quotas refuse pods, not Jobs, and the Job's controller tries again and
         again."""
-        why = self.client.newest_warning(self.settings.namespace, "Job", entry.order.name)
+        why = self.client.newest_warning(self.settings.scope.namespace, "Job", entry.order.name)
         if not why:
             return None
-        self.remove(job)
+        self._remove(job)
         return Built(entry.order, failure(BuildPhase.START, "Refused", why))
 
-    def remove(self, job: Obj) -> None:
+    def _remove(self, job: Obj) -> None:
         """The Job, and with it its pods and its context."""
         metadata = job["metadata"]
         self.client.delete(
-            self._job, metadata["name"], self.settings.namespace, uid=metadata["uid"]
+            self._job, metadata["name"], self.settings.scope.namespace, uid=metadata["uid"]
         )
 
-    def newest_pod(self, order: BuildOrder) -> Obj | None:
+    def _newest_pod(self, order: BuildOrder) -> Obj | None:
         """The last pod that the order's Job has made; None while there is none."""
         return newest(
             pod
             for pod in self._pods.values()
-            if (pod["metadata"].get("labels") or {}).get(_JOB_NAME) == order.name
+            if part(pod["metadata"], "labels").get(_JOB_NAME) == order.name
         )
 
     def _log(self, pod: Obj | None, lines: int) -> list[str]:
@@ -267,7 +257,9 @@ class JobBuilder(ClusterBuilder):
         name, crashed = pod["metadata"]["name"], crashed_container(pod)
         container = crashed["name"] if crashed else CONTAINER
         try:
-            text = self.client.logs(self.settings.namespace, name, container=container, tail=lines)
+            text = self.client.logs(
+                self.settings.scope.namespace, name, container=container, tail=lines
+            )
         except ApiError:
             text = ""
         return last_lines(text, kept_log(pod), lines)
@@ -296,7 +288,7 @@ def kept_log(pod: Obj) -> str:
 def _ends(pod: Obj) -> Iterator[Obj]:
     """How its containers ended; {} for one that has not."""
     for status in statuses(pod):
-        yield (status.get("state") or {}).get("terminated") or {}
+        yield part(status, "state").get("terminated") or {}
 
 
 BUILDER = Registration(
@@ -305,5 +297,5 @@ BUILDER = Registration(
     "them), context in a ConfigMap or from git",
     needs="`hardware_enablement_builder_image`, `hardware_enablement_push_secret`",
     make=JobBuilder,
-    fits=lambda _client, _settings: True,
+    fits=lambda _client: True,
 )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all builds by Jobs are made of: a ConfigMap with the context, and a Job around a pod that
+"""What a build by a Job is made of: a ConfigMap with the context, and a Job around a pod that
 builds. Pure."""
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ def job_object(
     spec = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
-        "nodeSelector": {**settings.node_selector, "kubernetes.io/arch": order.inputs.arch},
-        "tolerations": [dict(toleration) for toleration in settings.tolerations],
-        "imagePullSecrets": [{"name": name} for name in settings.pull_secrets],
+        "nodeSelector": {**settings.pods.node_selector, "kubernetes.io/arch": order.inputs.arch},
+        "tolerations": [dict(toleration) for toleration in settings.pods.tolerations],
+        "imagePullSecrets": [{"name": name} for name in settings.pods.pull_secrets],
         **pod,
     }
     return {
@@ -105,7 +105,7 @@ def job_object(
         "kind": "Job",
         "metadata": described,
         "spec": {
-            "activeDeadlineSeconds": settings.timeout,
+            "activeDeadlineSeconds": settings.pace.timeout,
             "ttlSecondsAfterFinished": KEEP_FINISHED_S,
             # A pod that lost its node is worth another one; a build that failed fails again.
             "backoffLimit": 2,
@@ -173,8 +173,8 @@ def metadata(order: BuildOrder, settings: BuildSettings) -> Obj:
     """The metadata of all objects of an order."""
     return {
         "name": order.name,
-        "namespace": settings.namespace,
-        "labels": {**settings.labels, GROUP_LABEL: order.group},
+        "namespace": settings.scope.namespace,
+        "labels": {**settings.scope.labels, GROUP_LABEL: order.group},
         "annotations": {"hardware-enablement.io/kernel": order.inputs.kernel},
     }
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..._cluster.api_client.client import Client
-from ..._registry.image_client import Registries
 from ..._registry.policy import RegistryPolicy
 from ..prediction import Prediction
 from ..settings import BuildSettings
@@ -18,13 +17,12 @@ from ..settings import BuildSettings
 @dataclass(frozen=True)
 class Means:
     """With what a builder works. guard is called before writes and while waiting, and keeps the
-    run's lock; clock gives seconds since the epoch; policy says how registries are asked,
-    registries give who pushes from here; outlook tells what would fail."""
+    run's lock; clock gives seconds since the epoch; policy says how registries are asked;
+    predicted_failure tells what would fail."""
 
     client: Client
     settings: BuildSettings
     guard: Callable[[], None]
     clock: Callable[[], float]
     policy: Callable[[], RegistryPolicy]
-    registries: Callable[[], Registries]
     predicted_failure: Prediction

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..._cluster.api_client.client import Client
-from ..settings import BuildSettings
 from .cluster import ClusterBuilder
 from .means import Means
 
@@ -17,10 +16,10 @@ from .means import Means
 @dataclass(frozen=True)
 class Registration:
     """A builder: its name, how it builds and what it needs (Markdown), how it is made, and whether
-    it is what auto takes in this cluster and namespace, where none before it is."""
+    it is what auto takes in this cluster, where none before it is."""
 
     name: str
     how: str
     needs: str
     make: Callable[[Means], ClusterBuilder]
-    fits: Callable[[Client, BuildSettings], bool]
+    fits: Callable[[Client], bool]

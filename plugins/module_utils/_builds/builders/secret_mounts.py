@@ -27,10 +27,6 @@ def add_secrets(pod: Obj, container: Obj, order: BuildOrder) -> None:
     for number, (folder, secret) in enumerate(folders.items()):
         name = f"secret-{number}"
         # ssh takes no key that others of its own user may read.
-        mode = 0o400 if folder == GIT_FOLDER and _is_root(container) else 0o444
+        mode = 0o400 if folder == GIT_FOLDER else 0o444
         pod["volumes"].append({"name": name, "secret": {"secretName": secret, "defaultMode": mode}})
         container["volumeMounts"].append({"name": name, "mountPath": folder, "readOnly": True})
-
-
-def _is_root(container: Obj) -> bool:
-    return bool(container["securityContext"].get("runAsUser") == 0)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
+from ..._json import part
 from ..._registry.image_names import parse
 from ..._registry.registry_errors import WrongArchitecture
 from ..orders import Found
@@ -32,16 +33,11 @@ class ImageStreamLookup:
         would pull."""
         tag = stream_tag(reference)
         kind = self._client.kind(API_VERSION, "ImageStreamTag")
-        image: Mapping[str, Any] = (self._client.get(kind, tag.name, tag.namespace) or {}).get(
-            "image"
-        ) or {}
-        digest = str((image.get("metadata") or {}).get("name", ""))
+        image = (self._client.get(kind, tag.name, tag.namespace) or {}).get("image") or {}
+        digest = str(part(image, "metadata").get("name", ""))
         if not digest:
             return None  # no such tag, or one whose import has failed
-        # An index has no metadata of its own, but lists its members.
-        metadata = image.get("dockerImageMetadata") or {}
-        archs = {member.get("architecture") for member in image.get("dockerImageManifests") or []}
-        archs = archs or {metadata.get("Architecture")} - {None, ""}
+        archs = _architectures(image)
         if archs and arch not in archs:
             raise WrongArchitecture(
                 f"{reference} has no image for {arch}",
@@ -49,12 +45,25 @@ class ImageStreamLookup:
                 todo="push an image for that architecture",
             )
         pinned = str(image.get("dockerImageReference", ""))
-        labels = (metadata.get("Config") or {}).get("Labels") or None
+        labels = (_metadata(image).get("Config") or {}).get("Labels") or None
         return Found(
             pinned if pinned.endswith(digest) else str(parse(reference).pinned(digest)),
             digest,
             labels,
         )
+
+
+def _architectures(image: Mapping[str, Any]) -> set[Any]:
+    """What an image is for, empty where that is not said. An index has no metadata of its own, but
+    lists its members."""
+    members = image.get("dockerImageManifests") or []
+    if members:
+        return {member.get("architecture") for member in members}
+    return {_metadata(image).get("Architecture")} - {None, ""}
+
+
+def _metadata(image: Mapping[str, Any]) -> Mapping[str, Any]:
+    return part(image, "dockerImageMetadata")
 
 
 def by_host(streams: Find, others: Find) -> Find:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.watch import WatchHub
 from ..._errors import EnablementError
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._registry.image_names import parse
 from ..._verdicts.pod_status import IMAGE_REASONS, judge
 from ..._verdicts.verdict import Outcome
@@ -65,54 +65,45 @@ class NodeLookup:
         kind, name = self._client.kind("v1", "Pod"), pod["metadata"]["name"]
         # What a run that was killed has left knows only what the tag was then.
         for left in self._client.list(
-            kind, namespace=self._settings.namespace, labels=_selector(pod)
+            kind, namespace=self._settings.scope.namespace, labels=_selector(pod)
         ).items:
-            self._client.delete(kind, left["metadata"]["name"], self._settings.namespace)
+            self._client.delete(kind, left["metadata"]["name"], self._settings.scope.namespace)
         self._client.create(pod)
         try:
             digest = self._pulled(name, reference)
         finally:
-            self._client.delete(kind, name, self._settings.namespace)
+            self._client.delete(kind, name, self._settings.scope.namespace)
         return Found(str(parse(reference).pinned(digest)), digest, None) if digest else None
 
     def _pulled(self, name: str, reference: str) -> str:
         """The digest that was pulled, "" where there is no such image."""
-        deadline, trouble_since = self._clock() + self._settings.timeout, self._clock()
+        pace = self._settings.pace
+        deadline, trouble_since = self._clock() + pace.timeout, self._clock()
         why = ""
         hub = WatchHub(self._client)
         try:
             hub.subscribe(
                 self._client.kind("v1", "Pod"),
-                namespace=self._settings.namespace,
+                namespace=self._settings.scope.namespace,
                 fields=f"metadata.name={name}",
             )
             while self._clock() < deadline:
                 for event in hub.next(TICK_S):
-                    for status in (event.object.get("status") or {}).get("containerStatuses") or []:
-                        digest = str(status.get("imageID", "")).rpartition("@")[2]
-                        if digest.startswith("sha256:"):
-                            return digest
-                        waiting = (status.get("state") or {}).get("waiting") or {}
-                        if waiting.get("reason") in IMAGE_REASONS:
-                            text = str(waiting.get("message") or waiting["reason"])
-                            if _ABSENT.search(text) and not _DENIED.search(text):
-                                return ""
-                            if (
-                                waiting["reason"] != "ErrImagePull"
-                            ):  # the first try may fail for a moment
-                                raise EnablementError(f"{reference} cannot be pulled", why=text)
+                    digest = _pull_result(event.object, reference)
+                    if digest is not None:
+                        return digest
                     verdict = judge(event.object)
                     why = verdict.message if verdict.outcome is Outcome.TROUBLE else ""
                 if not why:
                     trouble_since = self._clock()
-                elif self._clock() - trouble_since >= self._settings.grace:
+                elif self._clock() - trouble_since >= pace.grace:
                     raise EnablementError(
                         f"{reference} cannot be pulled", why=why, todo="mend that, or tolerate it"
                     )
                 self._guard()
         finally:
             hub.close()
-        raise EnablementError(f"{reference} was not pulled within {self._settings.timeout} s")
+        raise EnablementError(f"{reference} was not pulled within {pace.timeout} s")
 
     def _pod(self, reference: str, arch: str) -> Obj:
         node = self._nodes.get(arch)
@@ -123,19 +114,19 @@ class NodeLookup:
         settings = self._settings
         image = hashlib.sha256(f"{reference}|{arch}".encode()).hexdigest()[:16]
         name = f"pull-{image}-{secrets.token_hex(3)}"
-        labels = {**settings.labels, _PULLS: image}
+        labels = {**settings.scope.labels, _PULLS: image}
         term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
         required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
         return {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {"name": name, "namespace": settings.namespace, "labels": labels},
+            "metadata": {"name": name, "namespace": settings.scope.namespace, "labels": labels},
             "spec": {
                 "restartPolicy": "Never",
                 "automountServiceAccountToken": False,
                 "affinity": {"nodeAffinity": required},
-                "tolerations": [dict(toleration) for toleration in settings.tolerations],
-                "imagePullSecrets": [{"name": name} for name in settings.pull_secrets],
+                "tolerations": [dict(toleration) for toleration in settings.pods.tolerations],
+                "imagePullSecrets": [{"name": name} for name in settings.pods.pull_secrets],
                 "containers": [
                     {
                         "name": "pull",
@@ -154,6 +145,23 @@ class NodeLookup:
                 ],
             },
         }
+
+
+def _pull_result(pod: Obj, reference: str) -> str | None:
+    """The digest that a pod's node has pulled, "" where it says that there is no such image, None
+    while it has not said. Raises EnablementError where it says why it cannot pull."""
+    for status in part(pod, "status").get("containerStatuses") or []:
+        digest = str(status.get("imageID", "")).rpartition("@")[2]
+        if digest.startswith("sha256:"):
+            return digest
+        waiting = part(status, "state", "waiting")
+        if waiting.get("reason") in IMAGE_REASONS:
+            text = str(waiting.get("message") or waiting["reason"])
+            if _ABSENT.search(text) and not _DENIED.search(text):
+                return ""
+            if waiting["reason"] != "ErrImagePull":  # the first try may fail for a moment
+                raise EnablementError(f"{reference} cannot be pulled", why=text)
+    return None
 
 
 def _selector(pod: Obj) -> str:

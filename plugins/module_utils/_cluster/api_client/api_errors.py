@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..._errors import EnablementError
 from .repetition import Fate
@@ -29,13 +30,19 @@ class LockHeld(EnablementError):
         super().__init__(what, why=why, todo=todo)
 
 
-class ApiError(EnablementError):
-    """The API server refused a request.
+@dataclass(frozen=True)
+class RequestFailure:
+    """How a request has failed. status: HTTP status, 0 where there was no answer. causes: "field:
+    message" lines. fate: what became of it. asked_s: how long the API server asks to wait."""
 
-    status: HTTP status, 0 where there was no answer. causes: "field: message" lines. fate: what
-    became of the request. asked_s: how long the API server asks to wait. attempts: how often the
-    request was sent.
-    """
+    status: int = 0
+    causes: Sequence[str] = ()
+    fate: Fate = Fate.REFUSED
+    asked_s: float = 0.0
+
+
+class ApiError(EnablementError):
+    """The API server refused a request. attempts: how often it was sent; else see RequestFailure."""
 
     def __init__(
         self,
@@ -44,15 +51,13 @@ class ApiError(EnablementError):
         where: str = "",
         why: str = "",
         todo: str = "",
-        status: int = 0,
-        causes: Sequence[str] = (),
-        fate: Fate = Fate.REFUSED,
-        asked_s: float = 0.0,
+        request: RequestFailure | None = None,
     ) -> None:
-        self.status = status
-        self.causes = list(causes)
-        self.fate = fate
-        self.asked_s = asked_s
+        failed = request or RequestFailure()
+        self.status = failed.status
+        self.causes = list(failed.causes)
+        self.fate = failed.fate
+        self.asked_s = failed.asked_s
         self.attempts = 1
         super().__init__(what, where=where, why=why, todo=todo)
 

@@ -26,7 +26,14 @@ from .connection_request import ConnectionRequest
 from .decoding import METADATA_ALONE, ApiResponse, read_made, read_object, read_removal
 from .identity import refuse_other
 from .reading import Listing, ObjectReader, describe, flag
-from .transport import ApiRequest, ApiTransport
+from .transport import (
+    WRITING,
+    ApiRequest,
+    ApiTransport,
+    RepetitionPolicy,
+    RequestBody,
+    RequestName,
+)
 
 __all__ = ["Applied", "Client", "Listing", "connect"]
 
@@ -61,14 +68,10 @@ class Client(ObjectReader):
         call = ApiRequest(
             "PATCH",
             kind.path(key.namespace, key.name),
-            "apply",
-            str(key),
-            query={"fieldManager": FIELD_MANAGER, "force": flag(force), **_dry(dry_run)},
-            body=_encode(obj),
-            content_type="application/apply-patch+yaml",
-            count_as=_count("apply", dry_run),
-            repeatable=True,
-            unconditional=True,
+            RequestName("apply", str(key), _count("apply", dry_run=dry_run)),
+            query={"fieldManager": FIELD_MANAGER, "force": flag(force), **_dry(dry_run=dry_run)},
+            body=RequestBody(_encode(obj), "application/apply-patch+yaml"),
+            repetition=WRITING,
         )
 
         def read(answer: ApiResponse) -> Applied:
@@ -89,13 +92,10 @@ class Client(ObjectReader):
         call = ApiRequest(
             "POST",
             kind.path(key.namespace),
-            "create",
-            str(key),
-            query={"fieldManager": FIELD_MANAGER, **_dry(dry_run)},
-            body=_encode(obj),
-            count_as=_count("create", dry_run),
-            repeatable=True,
-            unconditional=True,
+            RequestName("create", str(key), _count("create", dry_run=dry_run)),
+            query={"fieldManager": FIELD_MANAGER, **_dry(dry_run=dry_run)},
+            body=RequestBody(_encode(obj)),
+            repetition=WRITING,
         )
         try:
             return self.request(call, partial(read_object, kind, key.name))
@@ -112,11 +112,9 @@ class Client(ObjectReader):
         call = ApiRequest(
             "POST",
             kind.path(namespace, name, subresource),
-            subresource,
-            describe(kind, namespace, name),
+            RequestName(subresource, describe(kind, namespace, name), "create"),
             query={"fieldManager": FIELD_MANAGER},
-            body=_encode(body),
-            count_as="create",
+            body=RequestBody(_encode(body)),
         )
         return self.request(call, read_made)
 
@@ -136,11 +134,10 @@ class Client(ObjectReader):
         call = ApiRequest(
             "POST",
             self._kind_of(pod).path(pod.namespace, pod.name, "eviction"),
-            "evict",
-            str(pod),
-            body=_encode(body),
+            RequestName("evict", str(pod)),
+            body=RequestBody(_encode(body)),
             # A budget that refuses goes on doing so for longer than a request is repeated.
-            patience_s=0.0,
+            repetition=RepetitionPolicy(patience_s=0.0),
         )
         self.request(call, read_made)
 
@@ -159,17 +156,14 @@ class Client(ObjectReader):
         Operations have to be such that doing them twice does no harm: they set or test fields, and
         add to no list.
         """
+        form = "merge" if isinstance(body, Mapping) else "json"
         call = ApiRequest(
             "PATCH",
             kind.path(namespace, name, subresource),
-            "patch",
-            describe(kind, namespace, name),
-            query={"fieldManager": FIELD_MANAGER, **_dry(dry_run)},
-            body=_encode(body),
-            content_type=f"application/{'merge' if isinstance(body, Mapping) else 'json'}-patch+json",
-            count_as=_count("patch", dry_run),
-            repeatable=True,
-            unconditional=not _names_one(body),
+            RequestName("patch", describe(kind, namespace, name), _count("patch", dry_run=dry_run)),
+            query={"fieldManager": FIELD_MANAGER, **_dry(dry_run=dry_run)},
+            body=RequestBody(_encode(body), f"application/{form}-patch+json"),
+            repetition=RepetitionPolicy(repeatable=True, unconditional=not _names_one(body)),
         )
         return self.request(call, partial(read_object, kind, name))
 
@@ -199,13 +193,12 @@ class Client(ObjectReader):
         call = ApiRequest(
             "DELETE",
             kind.path(namespace, name),
-            "delete",
-            describe(kind, namespace, name),
-            query=_dry(dry_run),
-            body=_encode(options),
-            count_as=_count("delete", dry_run),
-            repeatable=True,
-            unconditional=not uid,
+            RequestName(
+                "delete", describe(kind, namespace, name), _count("delete", dry_run=dry_run)
+            ),
+            query=_dry(dry_run=dry_run),
+            body=RequestBody(_encode(options)),
+            repetition=RepetitionPolicy(repeatable=True, unconditional=not uid),
         )
         try:
             self.request(call, read_removal)
@@ -234,13 +227,10 @@ class Client(ObjectReader):
         call = ApiRequest(
             "DELETE",
             kind.path(namespace),
-            "delete",
-            target,
+            RequestName("delete", target, "delete_collection"),
             query=query,
-            accept=METADATA_ALONE,
-            count_as="delete_collection",
-            repeatable=True,
-            unconditional=True,
+            body=RequestBody(accept=METADATA_ALONE),
+            repetition=WRITING,
         )
         self.request(call, read_removal)
 
@@ -317,11 +307,11 @@ def _names_one(body: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> bool:
     return "resourceVersion" in metadata or "uid" in metadata
 
 
-def _dry(dry_run: bool) -> dict[str, str]:
+def _dry(*, dry_run: bool) -> dict[str, str]:
     return {"dryRun": "All"} if dry_run else {}
 
 
-def _count(verb: str, dry_run: bool) -> str:
+def _count(verb: str, *, dry_run: bool) -> str:
     return f"{verb} (dry run)" if dry_run else verb
 
 

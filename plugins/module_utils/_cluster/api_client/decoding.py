@@ -97,14 +97,16 @@ def read_object(kind: Kind, name: str | None, answer: ApiResponse) -> Obj:
     return found
 
 
-def read_page(kind: Kind, metadata_only: bool, answer: ApiResponse) -> tuple[list[Obj], str, str]:
+def read_page(
+    kind: Kind, answer: ApiResponse, *, metadata_only: bool
+) -> tuple[list[Obj], str, str]:
     """(items, the token to continue with, resource version) of one page of a list."""
     found = read_json(answer)
     _fit(found, _LIST)
     if not str(found.get("kind", "List")).endswith("List") or "items" not in found:
         raise DecodingError("a list is due")
     # A list of nothing may be null: so Go writes a slice that nobody made.
-    items = [_object(kind, item, bool(metadata_only)) for item in found["items"] or []]
+    items = [_object(kind, item, metadata_only=metadata_only) for item in found["items"] or []]
     metadata = found.get("metadata") or {}
     return items, metadata.get("continue") or "", metadata.get("resourceVersion") or ""
 
@@ -191,7 +193,7 @@ def _json(body: bytes) -> Obj:
     return found
 
 
-def _object(kind: Kind, found: Any, metadata_only: bool = False) -> Obj:
+def _object(kind: Kind, found: Any, *, metadata_only: bool = False) -> Obj:
     """The object itself, with apiVersion, kind, and at least empty texts as uid and
     resourceVersion."""
     if not isinstance(found, dict):

@@ -30,14 +30,24 @@ from .decoding import (
     read_text,
     read_version,
 )
-from .transport import READ_S, ApiRequest, ApiTransport
-from .watch import WatchStream
+from .transport import (
+    READ_S,
+    READING,
+    ApiRequest,
+    ApiTransport,
+    RepetitionPolicy,
+    RequestBody,
+    RequestName,
+)
+from .watch_stream import WatchStream
 
 T = TypeVar("T")
 
 # How long a pod may take for its answer; the API server itself would wait half a minute for one
 # that it cannot reach.
 POD_READ_S = 5.0
+# So many items of a list come in one answer.
+PAGE_ITEMS = 500
 
 
 @dataclass(frozen=True)
@@ -107,7 +117,8 @@ class ObjectReader:
         """The object, or None where it, its namespace or its kind is not there."""
         path = kind.path(namespace, name)
         try:
-            call = ApiRequest("GET", path, "get", describe(kind, namespace, name), repeatable=True)
+            named = RequestName("get", describe(kind, namespace, name))
+            call = ApiRequest("GET", path, named, repetition=READING)
             return self.request(call, partial(read_object, kind, name))
         except NotFound:
             return None
@@ -119,12 +130,11 @@ class ObjectReader:
         namespace: str | None = None,
         labels: str | None = None,
         fields: str | None = None,
-        limit: int = 500,
         metadata_only: bool = False,
         leanly: bool = False,
         kept: Mapping[str, Any] | None = None,
     ) -> Listing:
-        """All objects that match, in pages of limit; without a namespace those of all namespaces.
+        """All objects that match, in pages; without a namespace those of all namespaces.
 
         Items carry apiVersion and kind, and with metadata_only nothing else but metadata. leanly:
         nothing but what is read of the kind, for lists that are long and kept; kept: nothing but
@@ -133,11 +143,15 @@ class ObjectReader:
         query = _selection(labels, fields)
         keep = partial(lean, kept=kept) if leanly or kept else None
         try:
-            return self._list(kind, namespace, query, limit, metadata_only, keep)
+            return self._list(
+                kind, namespace, query, limit=PAGE_ITEMS, metadata_only=metadata_only, keep=keep
+            )
         except Gone:
             # The list was so long that its continue token has expired meanwhile: take it in one
             # piece.
-            return self._list(kind, namespace, query, 0, metadata_only, keep)
+            return self._list(
+                kind, namespace, query, limit=0, metadata_only=metadata_only, keep=keep
+            )
 
     def watch(
         self,
@@ -161,9 +175,8 @@ class ObjectReader:
             "resourceVersion": resource_version,
             "timeoutSeconds": str(max(1, round(timeout_s))),
         }
-        call = ApiRequest(
-            "GET", kind.path(namespace), "watch", describe(kind, namespace), query=query
-        )
+        named = RequestName("watch", describe(kind, namespace))
+        call = ApiRequest("GET", kind.path(namespace), named, query=query)
         return WatchStream(self.transport, call, kind, timeout_s)
 
     def logs(
@@ -221,27 +234,26 @@ class ObjectReader:
         base = self.kind("v1", "Pod").path(namespace, f"{pod}:{port}").replace("%3A", ":")
         target = f"port {port} of Pod {namespace}/{pod}"
         path = f"{base}/proxy/{path.lstrip('/')}"
-        return self._once("get", path, target, read_text, {}, "proxy", POD_READ_S)
+        return self._once(path, RequestName("get", target, "proxy"), read_text, read_s=POD_READ_S)
 
     def node_configz(self, node: str) -> Obj:
         """The configuration that the kubelet of a node runs, defaults included, by way of the API
         server: {"kubeletconfig": KubeletConfiguration}."""
         path = f"{self.kind('v1', 'Node').path(None, node)}/proxy/configz"
         target = f"the kubelet's configuration of Node {node}"
-        return self._once("get", path, target, read_json, {}, "configz", POD_READ_S)
+        named = RequestName("get", target, "configz")
+        return self._once(path, named, read_json, read_s=POD_READ_S)
 
     def version(self) -> Obj:
         """The API server's version, as GET /version tells it."""
-        return self.request(
-            ApiRequest("GET", "/version", "get", "the version", repeatable=True), read_version
-        )
+        named = RequestName("get", "the version")
+        return self.request(ApiRequest("GET", "/version", named, repetition=READING), read_version)
 
     def _discover(self, api_version: str) -> dict[str, Kind]:
         path = group_version_path(api_version)
         try:
-            call = ApiRequest(
-                "GET", path, "read the kinds of", api_version, count_as="discover", repeatable=True
-            )
+            named = RequestName("read the kinds of", api_version, "discover")
+            call = ApiRequest("GET", path, named, repetition=READING)
             return self.request(call, partial(read_kinds, api_version))
         except NotFound:
             return {}
@@ -251,6 +263,7 @@ class ObjectReader:
         kind: Kind,
         namespace: str | None,
         query: dict[str, str],
+        *,
         limit: int,
         metadata_only: bool,
         keep: Callable[[Obj], Obj] | None,
@@ -260,7 +273,7 @@ class ObjectReader:
         query = {**query, "limit": str(limit)} if limit else query
 
         def read(answer: ApiResponse) -> tuple[list[Obj], str, str]:
-            page = read_page(kind, metadata_only, answer)
+            page = read_page(kind, answer, metadata_only=metadata_only)
             if page[1] and page[1] in seen:
                 raise DecodingError("it leads back to a page that was there already")
             return page
@@ -269,11 +282,10 @@ class ObjectReader:
             call = ApiRequest(
                 "GET",
                 kind.path(namespace),
-                "list",
-                describe(kind, namespace),
+                RequestName("list", describe(kind, namespace)),
                 query=query,
-                accept=METADATA_ALONE if metadata_only else JSON,
-                repeatable=True,
+                body=RequestBody(accept=METADATA_ALONE if metadata_only else JSON),
+                repetition=READING,
             )
             found, more, resource_version = self.request(call, read)
             items += map(keep, found) if keep else found
@@ -287,16 +299,16 @@ class ObjectReader:
         return self.transport.send(call, read)
 
     def _log(self, path: str, target: str, query: dict[str, str]) -> str:
-        return self._once("read the log of", path, target, read_log, query, "logs", READ_S)
+        named = RequestName("read the log of", target, "logs")
+        return self._once(path, named, read_log, query=query, read_s=READ_S)
 
     def _once(
         self,
-        verb: str,
         path: str,
-        target: str,
+        named: RequestName,
         read: Callable[[ApiResponse], T],
-        query: dict[str, str],
-        count_as: str,
+        *,
+        query: Mapping[str, str] | None = None,
         read_s: float,
     ) -> T:
         """What a pod or its kubelet answers. One that does not answer is a finding, not a reason to
@@ -304,14 +316,11 @@ class ObjectReader:
         call = ApiRequest(
             "GET",
             path,
-            verb,
-            target,
-            query,
-            accept="*/*",
-            count_as=count_as,
-            relayed=True,
-            patience_s=0.0,
-            read_s=read_s,
+            named,
+            query or {},
+            RequestBody(accept="*/*"),
+            RepetitionPolicy(patience_s=0.0),
+            relayed_read_s=read_s,
         )
         return self.request(call, read)
 

@@ -17,6 +17,7 @@ from .api_errors import (
     Gone,
     Invalid,
     NotFound,
+    RequestFailure,
     Unauthorized,
     Unreachable,
     Unreadable,
@@ -77,31 +78,26 @@ def error_from_status(
     code = found.get("code")
     status = code if isinstance(code, int) else 0
     reason = str(found.get("reason") or "")
-    details = found.get("details")
-    given = details.get("causes") if isinstance(details, dict) else None
-    causes = [
-        _cause(cause)
-        for cause in (given if isinstance(given, list) else [])
-        if isinstance(cause, dict)
-    ]
-    kind = (
-        AlreadyExists
-        if status == 409 and reason == "AlreadyExists"
-        else _CLASSES.get(status, ApiError)
-    )
+    causes = _causes(found.get("details"))
     # For an invalid object the message repeats the causes behind a long preamble.
     message = str(found.get("message") or reason or f"HTTP status {status}")
     why = "; ".join(causes) if causes and status == 422 else message
+    kind = _class_of(status, reason)
+    fate = _fate(kind, causes, asked_s if status == 429 else 0.0)
     return kind(
         f"Cannot {verb} {target}",
         where=where,
         why=_cut(" ".join(why.split())),
         todo=_advice(status, why),
-        status=status,
-        causes=causes,
-        fate=_fate(kind, causes, asked_s if status == 429 else 0.0),
-        asked_s=asked_s,
+        request=RequestFailure(status, causes, fate, asked_s),
     )
+
+
+def _class_of(status: int, reason: str) -> type[ApiError]:
+    """The error of a status; 409 is two, told apart by their reason."""
+    if status == 409 and reason == "AlreadyExists":
+        return AlreadyExists
+    return _CLASSES.get(status, ApiError)
 
 
 def unreadable(
@@ -113,8 +109,7 @@ def unreadable(
         where=where,
         why=f"what answered is no API server ({answer}){f': {wrong}' if wrong else ''}",
         todo="see that host, port and proxy lead to the API server and that it is healthy, then run again",
-        status=answer.status,
-        fate=Fate.UNCLEAR,
+        request=RequestFailure(answer.status, fate=Fate.UNCLEAR),
     )
 
 
@@ -125,6 +120,13 @@ def _fate(kind: type[ApiError], causes: Sequence[str], asked_s: float) -> Fate:
     if issubclass(kind, Unreachable):
         return Fate.PUT_OFF if asked_s else Fate.UNCLEAR
     return Fate.REFUSED
+
+
+def _causes(details: Any) -> list[str]:
+    """The causes of a Status object, "field: message" each."""
+    given = details.get("causes") if isinstance(details, dict) else None
+    entries = given if isinstance(given, list) else []
+    return [_cause(entry) for entry in entries if isinstance(entry, dict)]
 
 
 def _cause(cause: Mapping[str, Any]) -> str:

@@ -45,7 +45,7 @@ def pause_before(attempt: int) -> float:
 
 
 class Repetition:
-    """The attempts of one request. repeatable and unconditional: see Call."""
+    """The attempts of one request. repeatable and unconditional: see RepetitionPolicy."""
 
     def __init__(
         self, *, repeatable: bool, unconditional: bool, patience_s: float, now: float

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from .api_errors import ApiError, Unreachable
+from .api_errors import ApiError, RequestFailure, Unreachable
 from .connection import Connection
 from .decoding import JSON, ApiResponse, DecodingError
 from .refusals import error_from_answer, unreadable
@@ -47,28 +47,54 @@ _LIBRARY_NOISE = re.compile(
 
 
 @dataclass(frozen=True)
-class ApiRequest:
-    """One request. verb and target are for messages and counts.
+class RequestName:
+    """What a request does, and to what, as messages say it. count_as: as what it is counted, else
+    the verb."""
+
+    verb: str
+    target: str
+    count_as: str = ""
+
+
+@dataclass(frozen=True)
+class RequestBody:
+    """What is sent, and the media type that is wanted of the answer."""
+
+    content: bytes | None = None
+    media_type: str = JSON
+    accept: str = JSON
+
+
+@dataclass(frozen=True)
+class RepetitionPolicy:
+    """When a request is sent again.
 
     repeatable: doing it twice does no harm. unconditional: it names no version of the object, so
-    that who was slower than another may try again. relayed: a pod or a kubelet may be what answers.
-    read_s: the longest silence of an answer that is not streamed.
+    that who was slower than another may try again. patience_s: for so long.
     """
+
+    repeatable: bool = False
+    unconditional: bool = False
+    patience_s: float = PATIENCE_S
+
+
+READING = RepetitionPolicy(repeatable=True)
+# Also after somebody else has written the object.
+WRITING = RepetitionPolicy(repeatable=True, unconditional=True)
+
+
+@dataclass(frozen=True)
+class ApiRequest:
+    """One request. relayed_read_s: how long a pod or a kubelet may be silent whose answer the API
+    server relays; None where it answers itself."""
 
     method: str
     path: str
-    verb: str
-    target: str
+    name: RequestName
     query: Mapping[str, str] = field(default_factory=dict)
-    body: bytes | None = None
-    content_type: str = JSON
-    accept: str = JSON
-    count_as: str = ""
-    repeatable: bool = False
-    unconditional: bool = False
-    relayed: bool = False
-    patience_s: float = PATIENCE_S
-    read_s: float = READ_S
+    body: RequestBody = field(default_factory=RequestBody)
+    repetition: RepetitionPolicy = field(default_factory=RepetitionPolicy)
+    relayed_read_s: float | None = None
 
 
 class ApiTransport:
@@ -98,7 +124,7 @@ class ApiTransport:
         return self._connection.context
 
     def hurried(self, read_s: float, patience_s: float) -> ApiTransport:
-        """The same, over the same connections, but no call takes longer than this: see Call."""
+        """The same, over the same connections, but no call takes longer than this."""
         other = copy.copy(self)
         other._read_s, other._patience_s = read_s, patience_s
         return other
@@ -109,10 +135,11 @@ class ApiTransport:
         read makes of an answer what is returned, and raises DecodingError where it is none of an
         API server.
         """
-        patience = min(call.patience_s, self._patience_s)
+        policy = call.repetition
+        patience = min(policy.patience_s, self._patience_s)
         repetition = Repetition(
-            repeatable=call.repeatable,
-            unconditional=call.unconditional,
+            repeatable=policy.repeatable,
+            unconditional=policy.unconditional,
             patience_s=patience if self._answered else min(patience, FIRST_PATIENCE_S),
             now=self._ticks(),
         )
@@ -145,8 +172,9 @@ class ApiTransport:
         raise self._refusal(call, answer)
 
     def _exchange(self, call: ApiRequest, read: Callable[[ApiResponse], T]) -> T:
+        read_s = READ_S if call.relayed_read_s is None else call.relayed_read_s
         try:
-            response = self._open(call, preload=True, read_s=min(call.read_s, self._read_s))
+            response = self._open(call, preload=True, read_s=min(read_s, self._read_s))
         except http.HTTPError as error:
             raise self._unreachable(call, error) from error
         self._answered = True
@@ -166,18 +194,18 @@ class ApiTransport:
 
     def _open(self, call: ApiRequest, *, preload: bool, read_s: float) -> Any:
         with self._count_lock:
-            self.requests[call.count_as or call.verb] += 1
-        headers = self._connection.headers()
-        headers["Accept"] = call.accept
-        if call.body is not None:
-            headers["Content-Type"] = call.content_type
+            self.requests[call.name.count_as or call.name.verb] += 1
+        body, headers = call.body, self._connection.headers()
+        headers["Accept"] = body.accept
+        if body.content is not None:
+            headers["Content-Type"] = body.media_type
         url = self.host + call.path
         if call.query:
             url = f"{url}?{urlencode(call.query)}"
         return self._connection.pool.request(
             call.method,
             url,
-            body=call.body,
+            body=body.content,
             headers=headers,
             timeout=Timeout(connect=CONNECT_S, read=read_s),
             retries=False,
@@ -187,21 +215,26 @@ class ApiTransport:
 
     def unreadable(self, call: ApiRequest, answer: ApiResponse, wrong: str) -> ApiError:
         """The error for what is no answer; wrong: what is due instead."""
-        return unreadable(answer, wrong, where=self.host, verb=call.verb, target=call.target)
+        name = call.name
+        return unreadable(answer, wrong, where=self.host, verb=name.verb, target=name.target)
 
     def _refusal(self, call: ApiRequest, answer: ApiResponse) -> ApiError:
         return error_from_answer(
-            answer, where=self.host, verb=call.verb, target=call.target, relayed=call.relayed
+            answer,
+            where=self.host,
+            verb=call.name.verb,
+            target=call.name.target,
+            relayed=call.relayed_read_s is not None,
         )
 
     def _unreachable(self, call: ApiRequest, error: Exception) -> Unreachable:
         why, todo = _explain(error)
         return Unreachable(
-            f"Cannot {call.verb} {call.target}",
+            f"Cannot {call.name.verb} {call.name.target}",
             where=self.host,
             why=why,
             todo=todo,
-            fate=_fate(error),
+            request=RequestFailure(fate=_fate(error)),
         )
 
 

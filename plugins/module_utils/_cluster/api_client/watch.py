@@ -1,31 +1,27 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Watches: one stream of events, and a hub that keeps several going in the background."""
+"""Watches that go on by themselves: a hub keeps several of them going in the background."""
 
 from __future__ import annotations
 
 import queue
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..._errors import EnablementError
 from ..._json import Obj
 from ..api_objects.kinds import Kind
 from .api_errors import Gone, Unreachable
-from .decoding import ApiResponse, DecodingError, lean, read_event
-from .refusals import error_from_status
+from .decoding import lean
+from .reading import ObjectReader
 from .repetition import pause_before
-from .transport import ApiRequest, ApiTransport, Stream
+from .watch_stream import WatchEvent, WatchStream
 
-if TYPE_CHECKING:
-    from .client import Client
+__all__ = ["WatchEvent", "WatchHub"]
 
-# A bookmark comes about once a minute; a longer silence means that the connection is dead.
-SILENCE_S = 90.0
 WATCH_S = 300.0
 # A run that could not read the first list has nothing to wait for yet.
 FIRST_PATIENCE_S = 30.0
@@ -35,61 +31,22 @@ LONGEST_WAIT_S = 30.0
 
 
 @dataclass(frozen=True)
-class WatchEvent:
-    """type: ADDED, MODIFIED, DELETED or BOOKMARK. object: the object, with apiVersion and kind.
+class _WatchRequest:
+    """What a subscription is about. source: see WatchEvent; leanly: see WatchHub.subscribe."""
 
-    source: what the subscription was made with. Such a one also tells SYNCED, when everything was
-    handed out once, and ERROR, which ends it; its object is {"message": one sentence}.
-    """
-
-    type: str
-    object: Obj
-    source: Any = None
-
-
-class WatchStream(Iterator[WatchEvent]):
-    """The events of one watch. The request is sent at once; stop() may be called by another thread."""
-
-    def __init__(
-        self, transport: ApiTransport, call: ApiRequest, kind: Kind, timeout_s: float
-    ) -> None:
-        self._transport = transport
-        self._call = call
-        self._kind = kind
-        self._stream: Stream = transport.stream(call, read_s=min(timeout_s + 10.0, SILENCE_S))
-        self._lines = self._stream.lines()
-
-    def __next__(self) -> WatchEvent:
-        line = next(self._lines)
-        try:
-            type_, obj = read_event(self._kind, line)
-        except DecodingError as error:
-            self._stream.stop()
-            raise self._transport.unreadable(
-                self._call, ApiResponse(200, {}, line), str(error)
-            ) from error
-        if type_ == "ERROR":
-            self._stream.stop()
-            raise error_from_status(
-                obj, where=self._transport.host, verb="watch", target=self._call.target
-            )
-        return WatchEvent(type_, obj)
-
-    def stop(self) -> None:
-        """End the iteration."""
-        self._stream.stop()
+    kind: Kind
+    namespace: str | None
+    labels: str | None
+    fields: str | None
+    source: Any
+    leanly: bool
 
 
 @dataclass
 class _Subscription:
     """One list-and-watch, and what it has told so far: (namespace, name) -> the object, slimmed."""
 
-    kind: Kind
-    namespace: str | None
-    labels: str | None
-    fields: str | None
-    source: Any = None
-    leanly: bool = False
+    request: _WatchRequest
     known: dict[tuple[str, str], Obj] = field(default_factory=dict)
     resource_version: str = ""
     synced: bool = False
@@ -114,7 +71,7 @@ class WatchHub:
     objects. A DELETED event may carry only the object's metadata and spec.nodeName.
     """
 
-    def __init__(self, client: Client, *, patience_s: float = FIRST_PATIENCE_S) -> None:
+    def __init__(self, client: ObjectReader, *, patience_s: float = FIRST_PATIENCE_S) -> None:
         """patience_s: how long the first list of a subscription may take before next() raises
         Unreachable."""
         self._client = client
@@ -149,7 +106,8 @@ class WatchHub:
         """Start to list and watch. With a source, an error is an event, which ends this
         subscription alone. leanly: events carry nothing but what is read of the kind, see
         Client.list."""
-        subscription = _Subscription(kind, namespace, labels, fields, source, leanly)
+        request = _WatchRequest(kind, namespace, labels, fields, source, leanly)
+        subscription = _Subscription(request)
         self._subscriptions.append(subscription)
         self._unsynced += 1
         threading.Thread(
@@ -219,7 +177,7 @@ class WatchHub:
                 return
             except Exception as error:  # noqa: BLE001 (nobody else would see that this thread has died)
                 why = f"{type(error).__name__}: {error}"
-                what = f"Cannot watch {subscription.kind.plural}"
+                what = f"Cannot watch {subscription.request.kind.plural}"
                 self._fail(subscription, EnablementError(what, why=why, todo="report it"))
                 return
             if time.monotonic() - started < LASTING_S:
@@ -231,12 +189,13 @@ class WatchHub:
 
     def _list(self, subscription: _Subscription) -> None:
         """List, and tell the difference to what was told before."""
+        request = subscription.request
         listing = self._client.list(
-            subscription.kind,
-            namespace=subscription.namespace,
-            labels=subscription.labels,
-            fields=subscription.fields,
-            leanly=subscription.leanly,
+            request.kind,
+            namespace=request.namespace,
+            labels=request.labels,
+            fields=request.fields,
+            leanly=request.leanly,
         )
         missing = dict(subscription.known)
         for obj in listing.items:
@@ -254,14 +213,15 @@ class WatchHub:
         subscription.resource_version = listing.resource_version
         if not subscription.synced:
             subscription.synced = True
-            self._queue.put(_Synced(subscription.source))
+            self._queue.put(_Synced(subscription.request.source))
 
     def _open(self, subscription: _Subscription) -> WatchStream:
+        request = subscription.request
         stream = self._client.watch(
-            subscription.kind,
-            namespace=subscription.namespace,
-            labels=subscription.labels,
-            fields=subscription.fields,
+            request.kind,
+            namespace=request.namespace,
+            labels=request.labels,
+            fields=request.fields,
             resource_version=subscription.resource_version,
             timeout_s=WATCH_S,
         )
@@ -274,7 +234,7 @@ class WatchHub:
         for event in stream:
             subscription.resource_version = event.object["metadata"]["resourceVersion"]
             if event.type != "BOOKMARK":
-                obj = lean(event.object) if subscription.leanly else event.object
+                obj = lean(event.object) if subscription.request.leanly else event.object
                 self._tell(subscription, event.type, obj)
 
     def _tell(self, subscription: _Subscription, type_: str, obj: Obj) -> None:
@@ -283,16 +243,16 @@ class WatchHub:
             subscription.known.pop(_place(obj), None)
         else:
             subscription.known[_place(obj)] = _slim(obj)
-        self._queue.put(WatchEvent(type_, obj, subscription.source))
+        self._queue.put(WatchEvent(type_, obj, subscription.request.source))
 
     def _fail(self, subscription: _Subscription, error: EnablementError) -> None:
         """The end of a subscription: of all where it has no source."""
-        if subscription.source is None:
+        if subscription.request.source is None:
             self._queue.put(error)
             return
         if not subscription.synced:
             self._queue.put(_Synced())
-        self._queue.put(WatchEvent("ERROR", {"message": str(error)}, subscription.source))
+        self._queue.put(WatchEvent("ERROR", {"message": str(error)}, subscription.request.source))
 
 
 def _place(obj: Obj) -> tuple[str, str]:

@@ -40,7 +40,7 @@ def report_changes(
     differing = [change for change in changes if change.action != "unchanged"]
     if not differing:
         return []
-    lines = [_headline(differing, would)]
+    lines = [_headline(differing, would=would)]
     lines += [f"  {_line(change, secrets)}" for change in differing[:most]]
     more = len(differing) - len(lines) + 1
     return [*lines, f"  and {more} more; --diff shows them"] if more else lines
@@ -85,7 +85,7 @@ def _label(name: str, value: str | None) -> str:
     return f"    - {name}" if value is None else f"    ~ {name}={value}"
 
 
-def _headline(changes: Sequence[Change], would: bool) -> str:
+def _headline(changes: Sequence[Change], *, would: bool) -> str:
     counts = Counter(change.action for change in changes)
     parts = [
         f"{action if would else past} {counts[action]}"

@@ -49,7 +49,7 @@ def render_diff(
         if change.action == "unchanged":
             continue
         if change.before is not None and change.after is not None:
-            before, after = _fields(field_changes(change, secrets), full)
+            before, after = _fields(field_changes(change, secrets), full=full)
         elif full:
             before = _dumped(presentable(change.before, secrets))
             after = _dumped(presentable(change.after, secrets))
@@ -87,7 +87,7 @@ def report_diffs(diffs: Sequence[Diff], *, would: bool, most: int | None) -> lis
     return [*lines, f"and {more} more; --diff shows them"] if more else lines
 
 
-def _fields(fields: Iterable[FieldChange], full: bool) -> tuple[list[str], list[str]]:
+def _fields(fields: Iterable[FieldChange], *, full: bool) -> tuple[list[str], list[str]]:
     before: list[str] = []
     after: list[str] = []
     for field in fields:

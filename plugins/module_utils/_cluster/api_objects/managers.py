@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .labels import FIELD_MANAGER
@@ -25,21 +25,28 @@ def foreign_fields(obj: Mapping[str, Any]) -> str:
     others = [entry for entry in entries if _is_foreign(entry)]
     if not others:
         return ""
-    ours: set[Path] = set()
-    for entry in entries:
-        if entry.get("manager") == FIELD_MANAGER:
-            ours.update(_paths(entry.get("fieldsV1") or {}))
-    notes = []
-    for entry in others:
-        paths = sorted(
-            _readable(path) for path in _paths(entry.get("fieldsV1") or {}) if path not in ours
-        )
-        if paths:
-            more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-            notes.append(
-                f"{entry.get('manager') or 'somebody'} also sets {', '.join(paths[:_SHOWN])}{more}"
-            )
-    return "; ".join(notes)
+    ours = _fields_of_ours(entries)
+    return "; ".join(filter(None, (_note(entry, ours) for entry in others)))
+
+
+def _fields_of_ours(entries: Sequence[Mapping[str, Any]]) -> set[Path]:
+    """All fields that we set, in whatever way."""
+    return {
+        path
+        for entry in entries
+        if entry.get("manager") == FIELD_MANAGER
+        for path in _paths(entry.get("fieldsV1") or {})
+    }
+
+
+def _note(entry: Mapping[str, Any], ours: set[Path]) -> str:
+    """Who sets which fields besides ours; "" for none."""
+    theirs = [path for path in _paths(entry.get("fieldsV1") or {}) if path not in ours]
+    if not theirs:
+        return ""
+    names = sorted(map(_readable, theirs))
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{entry.get('manager') or 'somebody'} also sets {', '.join(names[:_SHOWN])}{more}"
 
 
 def _is_foreign(entry: Mapping[str, Any]) -> bool:

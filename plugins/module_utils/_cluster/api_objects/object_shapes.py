@@ -280,13 +280,18 @@ def named_part(value: Any, shape: Any) -> Any:
     if isinstance(value, str):
         return sys.intern(value)
     if isinstance(value, dict) and isinstance(shape, Mapping) and shape:
-        if EACH in shape:
-            return {sys.intern(name): named_part(value[name], shape[EACH]) for name in value}
-        fields = ((sys.intern(name.rstrip("!")), below) for name, below in shape.items())
-        return {name: named_part(value[name], below) for name, below in fields if name in value}
+        return _named_fields(value, shape)
     if isinstance(value, list) and isinstance(shape, list):
         return [named_part(item, shape[0]) for item in value]
     return value
+
+
+def _named_fields(value: Mapping[str, Any], shape: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a mapping that its shape names; all of them where it is of EACH."""
+    if EACH in shape:
+        return {sys.intern(name): named_part(value[name], shape[EACH]) for name in value}
+    fields = ((sys.intern(name.rstrip("!")), below) for name, below in shape.items())
+    return {name: named_part(value[name], below) for name, below in fields if name in value}
 
 
 def misfit(value: Any, shape: Any, path: str = "") -> str:
@@ -317,13 +322,7 @@ def _of_mapping(value: Any, shape: Mapping[str, Any], path: str) -> str:
     if not _is_a(value, dict):
         return _wrong(value, dict, path)
     if EACH in shape:
-        each = shape[EACH]
-        if each is str and all(_is_a(entry, str) for entry in value.values()):
-            return ""
-        return next(
-            filter(None, (misfit(entry, each, f"{path}.{name}") for name, entry in value.items())),
-            "",
-        )
+        return _of_each(value, shape[EACH], path)
     for name, below in shape.items():
         field = name.rstrip("!")
         entry = value.get(field)
@@ -333,6 +332,14 @@ def _of_mapping(value: Any, shape: Mapping[str, Any], path: str) -> str:
         if entry is not None and (found := misfit(entry, below, where)):
             return found
     return ""
+
+
+def _of_each(value: Mapping[str, Any], each: Any, path: str) -> str:
+    """What of the entries of a mapping is not as their one shape wants."""
+    if each is str and all(_is_a(entry, str) for entry in value.values()):
+        return ""
+    wrong = (misfit(entry, each, f"{path}.{name}") for name, entry in value.items())
+    return next(filter(None, wrong), "")
 
 
 def _wrong(value: Any, wanted: type, path: str) -> str:

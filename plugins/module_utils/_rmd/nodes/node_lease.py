@@ -18,7 +18,7 @@ from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import DOMAIN, LOCK_NAMESPACE
-from ..._cluster.lease import LEASE, RunLock
+from ..._cluster.lease import LEASE, LockTimes, RunLock
 from ..._json import Obj
 from ..._runs.context import RunContext
 
@@ -41,7 +41,9 @@ class NodeLease:
     ) -> None:
         self._client = client
         self._name = lock_name(node)
-        self._lock = RunLock(client, self._name, context.run_id, info=context.run_info, sleep=sleep)
+        self._lock = RunLock(
+            client, self._name, context.run_id, info=context.run_info, clock=LockTimes(sleep=sleep)
+        )
         self._has_saved = False
         self.is_held = False
 

@@ -24,7 +24,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders
     SecretNames,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
+    BuildahSettings,
+    BuildScope,
     BuildSettings,
+    PodSettings,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._registry.account import (
@@ -48,12 +51,10 @@ ORDER = BuildOrder(
     "build-6-1-0-aaaaaa-0123456789", "6-1-0-aaaaaa", "registry.example/kmod:6.1.0", INPUTS
 )
 SETTINGS = BuildSettings(
-    "kmod",
-    "driver_container",
-    "kmod",
-    image="builder:1",
+    BuildScope("kmod", "driver_container", "kmod"),
+    PodSettings(pull_secrets=("pull",)),
+    buildah=BuildahSettings(image="builder:1"),
     push_secret="push",
-    pull_secrets=("pull",),
 )
 DIGEST = f"sha256:{'0a' * 32}"
 ACCOUNT = Credentials("me", "secret-of-me")
@@ -65,12 +66,13 @@ POLICY = RegistryPolicy(
 )
 
 
-def job_object(
-    order: BuildOrder, *, apparmor_field: bool = True, **settings: Any
-) -> dict[str, Any]:
+def job_object(order: BuildOrder, *, apparmor_field: bool = True, **buildah: Any) -> dict[str, Any]:
     """The Job, as the policy wants it."""
     return buildah_objects.job_object(
-        order, replace(SETTINGS, **settings), POLICY, apparmor_field=apparmor_field
+        order,
+        replace(SETTINGS, buildah=replace(SETTINGS.buildah, **buildah)),
+        POLICY,
+        apparmor_field=apparmor_field,
     )
 
 

@@ -22,7 +22,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders
     SecretNames,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
+    BuildScope,
     BuildSettings,
+    PodSettings,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.streams import (
     StreamTag,
@@ -43,7 +45,9 @@ INPUTS = Inputs(
 )
 ORDER = BuildOrder("build-a", "a", "registry.example/kmod:1", INPUTS)
 SETTINGS = BuildSettings(
-    "kmod", "driver_container", "kmod", push_secret="push", pull_secrets=("pull", "other")
+    BuildScope("kmod", "driver_container", "kmod"),
+    PodSettings(pull_secrets=("pull", "other")),
+    push_secret="push",
 )
 
 
@@ -115,14 +119,13 @@ def test_a_dockerfile_of_the_repository_is_named() -> None:
     ("push", "pull", "used"), [("push", ("pull",), "push"), ("", ("pull", "b"), "pull")]
 )
 def test_one_secret_pulls(push: str, pull: tuple[str, ...], used: str) -> None:
-    docker = spec(settings=replace(SETTINGS, push_secret=push, pull_secrets=pull))["strategy"][
-        "dockerStrategy"
-    ]
+    settings = replace(SETTINGS, push_secret=push, pods=PodSettings(pull_secrets=pull))
+    docker = spec(settings=settings)["strategy"]["dockerStrategy"]
     assert docker["pullSecret"] == {"name": used}
 
 
 def test_without_secrets_none_is_named() -> None:
-    found = spec(settings=replace(SETTINGS, push_secret="", pull_secrets=()))
+    found = spec(settings=replace(SETTINGS, push_secret="", pods=PodSettings()))
     assert "pullSecret" not in found["strategy"]["dockerStrategy"]
     assert "pushSecret" not in found["output"]
 

@@ -12,6 +12,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.cluste
     trusts_of,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.registry_policy import (
+    MirrorRequest,
+    RegistryAccessRequest,
     given_policy,
     whole_policy,
 )
@@ -53,8 +55,8 @@ def test_the_configuration_of_images() -> None:
 
 
 def test_mirrors_that_a_person_names_for_a_prefix_are_all_there_are() -> None:
-    mirror = {"prefix": "quay.io", "locations": ["own.test"], "source": True}
-    given = given_policy({"registry_verify": True, "registry_mirrors": [mirror]})
+    mirror = MirrorRequest("quay.io", ["own.test"])
+    given = given_policy(RegistryAccessRequest(registry_mirrors=(mirror,)))
     cluster = ClusterRegistries(
         [
             RegistryMirror("quay.io", ["m.test"], of_cluster=True),

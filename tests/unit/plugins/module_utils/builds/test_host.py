@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._builds.host import run
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.host import TASK
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.inputs import (
     GitSource,
     Inputs,
@@ -113,7 +113,7 @@ def build(given: Obj | None = None, *, check_mode: bool = False, **params: Any) 
         "registry_verify": True,
         "timeout": 20,
     }
-    return run({**defaults, **params}, RunContext(check_mode=check_mode))
+    return TASK.run({**defaults, **params}, RunContext(check_mode=check_mode))
 
 
 def test_an_order_becomes_a_build_and_a_push(buildah: Program) -> None:

@@ -15,11 +15,14 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.inputs
     Inputs,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders import (
+    BuildOrder,
     Found,
     Source,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.resolve import (
+    ForeignImage,
     Search,
+    WantedBuild,
     WantedImage,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
@@ -29,7 +32,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._registry.regi
 
 INPUTS = Inputs(kernel="6.1.0", arch="amd64", containerfile="FROM scratch\n")
 PREBUILT, TARGET = "vendor.example/driver:1-6.1.0", "own.example/driver:6.1.0-abc"
-WANTED = WantedImage("6-1-0-aaaaaa", "6.1.0", "amd64", (PREBUILT,), INPUTS, TARGET)
+WANTED = WantedImage(
+    "6-1-0-aaaaaa", "6.1.0", "amd64", [ForeignImage(PREBUILT)], WantedBuild(INPUTS, TARGET)
+)
+ORDER = BuildOrder("build-a", "6-1-0-aaaaaa", TARGET, INPUTS)
 OURS = {KERNEL_LABEL: "6.1.0", INPUTS_LABEL: INPUTS.hash}
 
 
@@ -61,7 +67,7 @@ def test_a_prebuilt_image_comes_first() -> None:
 
 def test_candidates_are_looked_up_in_their_order() -> None:
     other, last = "vendor.example/compiles:1", "vendor.example/never:1"
-    wanted = replace(WANTED, prebuilt=(PREBUILT, other, last))
+    wanted = replace(WANTED, prebuilt=[*map(ForeignImage, (PREBUILT, other, last))])
     registry = Registry({other: {}, last: {}, TARGET: OURS})
     found = Search(wanted, registry.find).result()
     assert (found.image, found.source) == ("vendor.example/compiles@sha256:1", Source.PREBUILT)
@@ -104,7 +110,7 @@ def test_then_a_build() -> None:
 
 def test_else_what_was_tried() -> None:
     found = Search(
-        replace(WANTED, inputs=None, target="", no_build="it cannot be built"), Registry({}).find
+        replace(WANTED, build=None, no_build="it cannot be built"), Registry({}).find
     ).result()
     assert (found.image, found.source) == ("", Source.NONE)
     assert (
@@ -130,7 +136,7 @@ def test_a_tag_that_was_moved_to_another_kernels_image_is_not_used() -> None:
 
 
 def test_a_vendors_own_labels_tell_its_images_apart_and_what_we_build_need_not_have_them() -> None:
-    wanted = replace(WANTED, labels={PREBUILT: {"version": "1-6.1.0"}})
+    wanted = replace(WANTED, prebuilt=[ForeignImage(PREBUILT, {"version": "1-6.1.0"})])
     for labels in ({"version": "1-6.1.0"}, {}, None):
         assert Search(wanted, Registry({PREBUILT: labels}).find).result().source is Source.PREBUILT
     registry = Registry(
@@ -144,7 +150,7 @@ def test_a_vendors_own_labels_tell_its_images_apart_and_what_we_build_need_not_h
 
 
 def test_the_recipes_advice_comes_last() -> None:
-    search = Search(replace(WANTED, inputs=None, todo="buy one"), Registry({}).find)
+    search = Search(replace(WANTED, build=None, todo="buy one"), Registry({}).find)
     assert (
         search.result().problem == f"no image fits kernel 6.1.0: {PREBUILT} does not exist; buy one"
     )
@@ -169,18 +175,18 @@ def test_after_a_build_the_registry_has_the_last_word() -> None:
     registry = Registry({})
     search = Search(WANTED, registry.find)
     search.result()
-    assert search.built().problem == (
+    assert search.built(ORDER).problem == (
         f"{TARGET} is built, but not in the registry ({TARGET} does not exist); "
         "look at the builder's rights to push and run again"
     )
     registry.images[TARGET] = OURS
-    built = search.built()
+    built = search.built(ORDER)
     assert (built.image, built.source) == ("own.example/driver@sha256:1", Source.BUILT)
 
 
 def test_what_kept_the_inputs_from_being_known_matters_only_without_a_prebuilt_image() -> None:
     trouble = EnablementError("the base image cannot be looked up")
-    wanted = replace(WANTED, inputs=None, target="", trouble=trouble)
+    wanted = replace(WANTED, build=None, no_build=trouble)
     assert Search(wanted, Registry({PREBUILT: {}}).find).result().source is Source.PREBUILT
     with pytest.raises(EnablementError, match="the base image"):
         Search(wanted, Registry({}).find).result()

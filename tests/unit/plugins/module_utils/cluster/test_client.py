@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client import reading
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     AlreadyExists,
     ApiError,
@@ -306,11 +307,14 @@ def test_calls_in_parallel_keep_their_order_and_end_early_when_nobody_answers(fa
     assert sum(fake.clock.pauses) < 4 * PATIENCE_S
 
 
-def test_a_list_has_pages_and_its_items_have_kinds(fake: Any) -> None:
+def test_a_list_has_pages_and_its_items_have_kinds(
+    fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "PAGE_ITEMS", 1)
     first = {"metadata": {"continue": "more", "resourceVersion": "7"}, "items": [item("a")]}
     last = {"metadata": {"resourceVersion": "7"}, "items": [item("b")]}
     fake.script((200, {}, first), (200, {}, last))
-    listing = fake.client().list(POD, namespace="n", labels="a=b,c", fields="x=y", limit=1)
+    listing = fake.client().list(POD, namespace="n", labels="a=b,c", fields="x=y")
     assert listing.resource_version == "7"
     assert [
         (found["kind"], found["apiVersion"], found["metadata"]["name"]) for found in listing.items

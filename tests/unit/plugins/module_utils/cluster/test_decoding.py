@@ -43,7 +43,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.lease
     RunLock,
     read,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.planning import plan
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.planning import (
+    PlanRules,
+    plan,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import (
     NodeFacts,
@@ -197,9 +200,8 @@ def read_nodes(client: Client) -> None:
 
 
 def apply_a_set(client: Client) -> None:
-    for change in plan(
-        client, [OBJECTS["daemonsets"]], live={}, adopt=True, owner="x", recreate=False
-    ):
+    rules = PlanRules(owner="x", adopt=True)
+    for change in plan(client, [OBJECTS["daemonsets"]], rules, live={}):
         ClusterSnapshot().put_workload(change.before or OBJECTS["daemonsets"])
 
 

@@ -21,6 +21,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
     Kind,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.lease import (
+    LockTimes,
     RunLock,
     read,
 )
@@ -128,9 +129,7 @@ def lock(leases: Leases, moment: Time) -> Any:
             "gpu",
             holder,
             info=info,
-            clock=moment.clock,
-            ticks=moment.ticks,
-            sleep=moment.sleep,
+            clock=LockTimes(moment.clock, moment.ticks, moment.sleep),
         )
 
     return make

@@ -15,7 +15,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._http.retries 
     may_pass,
     pause_before,
     retry_after_s,
-    was_processed,
 )
 
 NOW = datetime.datetime(2026, 11, 21, 12, 0, 0, tzinfo=datetime.timezone.utc)
@@ -29,12 +28,6 @@ def test_what_may_pass_by_itself(status: int) -> None:
 @pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 405, 413, 501])
 def test_what_will_not(status: int) -> None:
     assert not may_pass(status)
-
-
-def test_who_says_too_many_requests_has_done_nothing() -> None:
-    assert not was_processed(429)
-    assert was_processed(500)
-    assert was_processed(503)
 
 
 def test_there_is_an_end() -> None:

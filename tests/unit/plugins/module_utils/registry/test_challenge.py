@@ -72,8 +72,6 @@ def test_a_token_server_is_preferred() -> None:
 def test_scopes() -> None:
     assert pull("a/b") == ("repository:a/b:pull",)
     assert push("a") == ("repository:a:pull,push",)
-    assert push("a", mounts_from="b") == ("repository:a:pull,push", "repository:b:pull")
-    assert push("a", mounts_from="a") == ("repository:a:pull,push",)
 
 
 def test_scopes_of_the_same_resource_become_one() -> None:
