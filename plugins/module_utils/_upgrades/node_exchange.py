@@ -7,17 +7,11 @@ the next."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from .._cluster.api_client.api_errors import (
-    AlreadyExists,
-    ApiError,
-    Conflict,
-    Unreachable,
-)
+from .._cluster.api_client.api_errors import ApiError, Conflict, Unreachable
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.labels import VALIDATION_LABEL
 from .._json import Obj
@@ -32,11 +26,11 @@ from .._nodes.upgrade_marks import (
 from .._recipes.loading.recipe import REBOOT_NODE, RESTART_DRIVER
 from .._states.on_nodes.node_upgrades import write_upgrade
 from .._times import timestamp
-from .._verdicts.pod_status import last_line
 from .driver_pods import DriverPod
 from .exchange_steps import ExchangedNode, ExchangeEnding, ExchangeSettings, ExchangeStep, Reboot
 from .node_drain import NodeDrain
 from .remedies import Remedy, recent
+from .remedy_pod import RemedyPod, remedy_pod_name
 
 AGAIN_S = 2.0
 # In the place of a remedy's name.
@@ -97,6 +91,16 @@ class NodeExchange:
         # Whether the remedy has been begun: it is not done twice.
         self._is_tried = False
         self._is_taken_up = False
+        self._do: Mapping[ExchangeStep, Callable[[], None]] = {
+            ExchangeStep.CORDON: self._cordon,
+            ExchangeStep.FREE: self._free,
+            ExchangeStep.STOP: self._stop,
+            ExchangeStep.RUN_POD: self._run_pod,
+            ExchangeStep.REBOOT: self._reboot,
+            ExchangeStep.RESTART: self._restart,
+            ExchangeStep.FINISH: self._give_back,
+            ExchangeStep.FAIL: self._quarantine,
+        }
 
     @property
     def phase(self) -> str:
@@ -147,7 +151,7 @@ class NodeExchange:
             before = None
             while before is not self.step and self.step not in _WATCHED:
                 before = self.step
-                self._do()
+                self._do[self.step]()
             self._tell()
         except (Unreachable, Conflict) as error:
             self._say(error.why or str(error))
@@ -158,24 +162,6 @@ class NodeExchange:
             # Nothing has been done, and another node may be let.
             self.reason = f"it cannot be cordoned: {error.why or error.what}"
             self.ending, self.step = ExchangeEnding.POSTPONED, ExchangeStep.ENDED
-
-    def _do(self) -> None:
-        if self.step is ExchangeStep.CORDON:
-            self._cordon()
-        elif self.step is ExchangeStep.FREE:
-            self._free()
-        elif self.step is ExchangeStep.STOP:
-            self._stop()
-        elif self.step is ExchangeStep.RUN_POD:
-            self._run_pod()
-        elif self.step is ExchangeStep.REBOOT:
-            self._reboot()
-        elif self.step is ExchangeStep.RESTART:
-            self._restart()
-        elif self.step is ExchangeStep.FINISH:
-            self._end(ExchangeEnding.DONE, DONE, took=max(round(self._clock() - self.began), 1))
-        elif self.step is ExchangeStep.FAIL:
-            self._end(ExchangeEnding.QUARANTINED, QUARANTINED, self._failure)
 
     def _cordon(self) -> None:
         there = self._write(self.phase, "")
@@ -225,17 +211,21 @@ class NodeExchange:
         if self._runs_pod:
             self._go(ExchangeStep.RUN_POD)
             return
-        self._before_write()
-        kind = self._client.kind("v1", "Pod")
-        for pod in self._drivers():
-            self._client.delete(kind, pod.key.name, pod.key.namespace, uid=pod.uid)
-            self._ended_pods.add(pod.uid)
+        self._end_drivers()
         if self._reboot_by is None:
             self._go(ExchangeStep.RESTART)
         else:
             self._boot = self._there.boot_id()
             self._write(self.phase, ExchangeStep.REBOOT.value)
             self._go(ExchangeStep.REBOOT)
+
+    def _end_drivers(self) -> None:
+        """Delete the drivers' pods that make way for others."""
+        self._before_write()
+        kind = self._client.kind("v1", "Pod")
+        for pod in self._drivers():
+            self._client.delete(kind, pod.key.name, pod.key.namespace, uid=pod.uid)
+            self._ended_pods.add(pod.uid)
 
     def _note_try(self) -> bool:
         """Note on the node, before it is done, that a remedy is tried; False where the node is
@@ -248,11 +238,13 @@ class NodeExchange:
         return self._write(REMEDY, self.reason)
 
     def _run_pod(self) -> None:
+        remedy = self.remedy or Remedy("")
+        ours = RemedyPod(self._client, self._there, remedy, self._before_write, self._masked)
         # It stays when it has ended, so that it is not made twice.
-        pod = self._there.validator(self._pod_name())
+        pod = ours.seen()
         if pod is None:
             try:
-                self._make_pod()
+                ours.make()
             except (Unreachable, Conflict):
                 raise
             except ApiError as error:
@@ -262,35 +254,16 @@ class NodeExchange:
         if phase == "Succeeded":
             self._prove()
         elif pod and phase == "Failed":
-            self.fail(self._why_failed(pod))
+            self.fail(ours.why_failed(pod))
         else:
             self.again_at = self._clock() + POD_AGAIN_S
-            self._wait(f"pod {self._pod_name()}, which is the remedy, has not ended")
-
-    def _make_pod(self) -> None:
-        body = self._there.remedy_pod(self.remedy.step if self.remedy else "")
-        body["metadata"]["name"] = self._pod_name()
-        body["metadata"].pop("generateName", None)
-        self._before_write()
-        # Its event may not have come yet.
-        with suppress(AlreadyExists):
-            self._client.create(body)
-
-    def _why_failed(self, pod: Obj) -> str:
-        metadata = pod["metadata"]
-        namespace, name = metadata["namespace"], metadata["name"]
-        said = ""
-        with suppress(ApiError):
-            said = self._masked(last_line(self._client.logs(namespace, name, tail=20)))
-        return f"pod {namespace}/{name}, which is the remedy, failed{': ' if said else ''}{said}"
-
-    def _pod_name(self) -> str:
-        """The same in every run for the same try."""
-        begun = self.remedy.tried[-1] if self.remedy and self.remedy.tried else ""
-        return f"remedy-{hashlib.sha256(f'{self.node}|{begun}'.encode()).hexdigest()[:12]}"
+            self._wait(f"pod {ours.name}, which is the remedy, has not ended")
 
     def _is_remedy_pod(self, pod: Obj) -> bool:
-        return self._is_tried and pod["metadata"]["name"] == self._pod_name()
+        """Whether a pod is what a remedy has begun."""
+        if self.remedy is None or not self._is_tried:
+            return False
+        return bool(pod["metadata"]["name"] == remedy_pod_name(self.node, self.remedy))
 
     def _reboot(self) -> None:
         reboot = self._reboot_by
@@ -363,6 +336,13 @@ class NodeExchange:
         """The node is proven."""
         self._go(ExchangeStep.FINISH)
 
+    def _give_back(self) -> None:
+        took = max(round(self._clock() - self.began), 1)
+        self._end(ExchangeEnding.DONE, DONE, took=took)
+
+    def _quarantine(self) -> None:
+        self._end(ExchangeEnding.QUARANTINED, QUARANTINED, self._failure)
+
     def fail(self, reason: str) -> None:
         """The node is not to be used as it is; another remedy is tried first, where there is one."""
         self.ending = None
@@ -417,36 +397,38 @@ class NodeExchange:
         return there
 
     def _standing_as(self, phase: str, reason: str, took: int, live: Obj) -> NodeUpgrade:
+        """What the node's annotation is to say, by what it says now."""
         before = read_upgrade(live["metadata"].get("annotations") or {}, self._settings.recipe)
-        goes_on = before is not None and before.phase == phase == self.phase
-        since = before.since if before and goes_on else timestamp(self._clock())
-        cordoned = phase == self.phase and (
-            bool(before and goes_on and before.cordoned)
-            or not (live.get("spec") or {}).get("unschedulable")
-        )
-        tried = before.tried if before else ()
-        if before and goes_on and not self._is_taken_up:
-            self._take_up(before)
-        if self.remedy:
-            tried = self.remedy.tried
-        begun = fault = ""
-        if self.remedy and phase != DONE:
-            fault = self.remedy.fault
-            begun = self.remedy.step if self._is_tried else NOT_BEGUN
-        withdrawn = self._withdrawn if phase == self.phase else ()
+        under_way = phase == self.phase
+        same = before if before and under_way and before.phase == phase else None
+        if same and not self._is_taken_up:
+            self._take_up(same)
+        remedy, fault = self._remedy_noted(phase)
         return NodeUpgrade(
-            phase,
-            self.target,
-            since,
-            cordoned,
-            took,
-            reason,
-            self._boot,
-            begun,
-            fault,
-            tried,
-            withdrawn,
+            phase=phase,
+            target=self.target,
+            since=same.since if same else timestamp(self._clock()),
+            cordoned=under_way and _is_cordoned_by_us(live, same),
+            took=took,
+            reason=reason,
+            boot=self._boot,
+            remedy=remedy,
+            fault=fault,
+            tried=self._tries(before),
+            withdrawn=self._withdrawn if under_way else (),
         )
+
+    def _remedy_noted(self, phase: str) -> tuple[str, str]:
+        """Which remedy is under way on the node, and its fault; neither once it is mended."""
+        if self.remedy is None or phase == DONE:
+            return "", ""
+        return self.remedy.step if self._is_tried else NOT_BEGUN, self.remedy.fault
+
+    def _tries(self, before: NodeUpgrade | None) -> tuple[str, ...]:
+        """When remedies were begun; a driver's exchange keeps what it finds."""
+        if self.remedy:
+            return self.remedy.tried
+        return before.tried if before else ()
 
     def _take_up(self, before: NodeUpgrade) -> None:
         """Go on where a run before this one ended."""
@@ -480,3 +462,9 @@ class NodeExchange:
 def _is_validator(pod: Obj) -> bool:
     """Whether a run has started a pod to prove something."""
     return VALIDATION_LABEL in (pod["metadata"].get("labels") or {})
+
+
+def _is_cordoned_by_us(live: Obj, before: NodeUpgrade | None) -> bool:
+    """Whether a node is ours to uncordon: we have cordoned it, or are about to. before: what it says
+    of the exchange that goes on."""
+    return bool(before and before.cordoned) or not (live.get("spec") or {}).get("unschedulable")
