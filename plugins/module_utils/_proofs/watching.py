@@ -51,7 +51,7 @@ def find_on_node(
     """Those of the watched objects that name the observed node as theirs, or the verdict where they
     cannot be looked at. Others' objects do not make it look again."""
     feed = observation.snapshot.feed(what)
-    found = feed.on_node(observation.node.name if observation.node else "")
+    found = feed.on_node(observation.node.name)
     return _unknown(feed, title) or found
 
 

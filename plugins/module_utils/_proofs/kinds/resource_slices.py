@@ -46,18 +46,13 @@ class ResourceSlicesSettings:
 
 def evaluate(observation: Observation[ResourceSlicesSettings]) -> Verdict:
     """The verdict for one node."""
-    if observation.node is None:
-        return PASSED
     slices = find_on_node(observation, RESOURCE_SLICES, "ResourceSlices")
     if isinstance(slices, Verdict):
         return slices
     driver, wanted = observation.settings.driver, observation.settings.at_least
     pools = newest_slices(each["spec"] for each in slices if each["spec"]["driver"] == driver)
-    for name, parts in pools.items():
-        expected = parts[0]["pool"]["resourceSliceCount"]
-        if len(parts) < expected:
-            text = f"pool {name} of {driver} has {len(parts)} of {expected} ResourceSlices of its newest generation"
-            return Verdict(Outcome.PENDING, "PoolIncomplete", text)
+    if incomplete := _incomplete(driver, pools):
+        return incomplete
     devices = [
         device for parts in pools.values() for part in parts for device in part.get("devices") or ()
     ]
@@ -69,6 +64,16 @@ def evaluate(observation: Observation[ResourceSlicesSettings]) -> Verdict:
         text = f"{found}, of which taints leave {len(usable)}, wanted at least {wanted}"
         return Verdict(Outcome.TROUBLE, "DevicesTainted", text)
     return Verdict(Outcome.TROUBLE, "NotPublished", f"{found}, wanted at least {wanted}")
+
+
+def _incomplete(driver: str, pools: Mapping[str, Sequence[Obj]]) -> Verdict | None:
+    """A pool whose newest generation is not there as a whole, so that nothing of it counts yet."""
+    for name, parts in pools.items():
+        expected = parts[0]["pool"]["resourceSliceCount"]
+        if len(parts) < expected:
+            text = f"pool {name} of {driver} has {len(parts)} of {expected} ResourceSlices of its newest generation"
+            return Verdict(Outcome.PENDING, "PoolIncomplete", text)
+    return None
 
 
 def newest_slices(specs: Iterable[Obj]) -> Mapping[str, Sequence[Obj]]:

@@ -15,6 +15,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.evaluation import (
     Observation,
+    ProofTarget,
+    ProofView,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.feeds import Watched
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.kinds.resource_slices import (
@@ -67,15 +69,10 @@ class Bench:
             plan=self.plan,
             index=0,
             settings=kind.settings_of(self.proof),
-            node=world.node(**node) if on_node else None,
-            group=GROUP if on_node else "",
-            subject="",
-            snapshot=self.snapshot,
-            namespace="demo",
-            now=NOW + after,
-            started=NOW,
-            runnable_since=NOW,
-            slots={},
+            target=ProofTarget(
+                world.node(**node) if on_node else None, GROUP if on_node else "", "", NOW
+            ),
+            view=ProofView(self.snapshot, "demo", started=NOW, now=NOW + after, slots={}),
         )
         verdict = kind.evaluate(observation)
         self.wants = observation.wants

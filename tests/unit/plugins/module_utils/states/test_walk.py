@@ -36,9 +36,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
     StatePlan,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.walk import (
-    Walk,
     Walker,
     WalkSettings,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.walk_step import (
+    Walk,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._times import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verdict import (
@@ -77,13 +79,8 @@ class Rig:
     def __init__(self, *plans: StatePlan, **node: object) -> None:
         self.snapshot = ClusterSnapshot(pods_known=True)
         self.node = world.node(**node)  # type: ignore[arg-type]
-        self.walker = Walker(
-            plans,
-            WalkSettings("demo", "demo"),
-            self.snapshot,
-            NOW,
-            slots={p.name: 5 for p in plans},
-        )
+        self.walker = Walker(plans, WalkSettings("demo", "demo"), self.snapshot, NOW)
+        self.walker.slots = {plan.name: 5 for plan in plans}
         for plan in plans:
             self.snapshot.put_workload(world.daemonset(plan.name))
         self.snapshot.nodes[self.node.name] = self.node
