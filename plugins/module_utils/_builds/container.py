@@ -23,6 +23,7 @@ from .._recipes.switches import is_enabled
 from .._recipes.templates.templating import Templates
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
+from .._runs.task import Task
 from .._states.preparation.discover import discovery_of
 from .._states.preparation.prepare import Prepared, choose, prepare, render_facts, tell_differences
 from .._states.preparation.shared import refuse_shared
@@ -393,3 +394,6 @@ def _row(state: str, resolution: Resolution) -> Obj:
         "problem": resolution.problem,
         **asdict(resolution.remembered),
     }
+
+
+TASK = Task(None, run)

@@ -16,6 +16,7 @@ from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool, pool_name
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .._states.preparation.discover import list_nodes
 from .._states.preparation.platform import machine_config_objects
 from .._states.preparation.prepare import Prepared, prepare
@@ -155,3 +156,6 @@ def _with_policies(pool: NodePool, policies: Mapping[str, str]) -> Obj:
 def _same(policies: Mapping[str, Mapping[str, str]]) -> bool:
     known = [found for found in policies.values() if found]
     return all(found == known[0] for found in known)
+
+
+TASK = Task(None, run)

@@ -24,6 +24,7 @@ from .._errors import EnablementError
 from .._json import Obj
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
+from .._runs.task import Task
 from .._states import apply
 from .._states.desired import Desired
 from .._states.preflight import of_record, refuse_lacking
@@ -305,3 +306,6 @@ def _refuse_missing_rights(client: Client, survey: OperatorSurvey, desired: Desi
         for verb in ("patch", "delete"):
             rights.setdefault(access(kind, None, verb), set()).add(str(each["metadata"]["name"]))
     refuse_lacking(client, rights, f"take over the nodes of {desired.recipe.name} from an operator")
+
+
+TASK = Task(None, run)

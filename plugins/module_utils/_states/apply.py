@@ -26,6 +26,7 @@ from .._recipes.loading.recipe import State
 from .._recipes.render import RenderedState, check_recipe, render_images, render_notes
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
+from .._runs.task import Task
 from . import validate
 from .cleanup import remove
 from .cleanup.ownership import find_owned, gone_states
@@ -421,3 +422,6 @@ def _row(change: Change) -> Obj:
     if change.note:
         row["note"] = change.note
     return row
+
+
+TASK = Task(None, run)

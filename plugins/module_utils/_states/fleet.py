@@ -11,6 +11,7 @@ from typing import Any
 
 from .._json import Obj
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .validation.table import aligned
 
 _HEAD = ("CLUSTER", "RECIPE", "PHASE", "NODES", "MESSAGE")
@@ -107,3 +108,6 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     nodes = f"{row['nodes_ready']}/{row['nodes_total']}" if row["nodes_total"] else _NONE
     message = "" if row["phase"] == "ready" else row["message"]
     return row["cluster"], row["recipe"], row["phase"], nodes, message
+
+
+TASK = Task(None, run)

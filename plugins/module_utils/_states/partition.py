@@ -32,6 +32,7 @@ from .._nodes.taints import (
 )
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
+from .._runs.task import Task
 from .on_nodes.holders import LIVING
 from .on_nodes.node_taints import find_patches, write_taints
 from .preflight import of_changes, of_record, refuse_lacking
@@ -316,3 +317,6 @@ class _Partition:
         except ApiError:
             return None
         return any(entry.get("key") == resource for entry in made["spec"].get("tolerations") or [])
+
+
+TASK = Task(None, run)

@@ -22,6 +22,7 @@ from .._json import Obj
 from .._recipes.loading.lookups import is_looked_up
 from .._runs.context import RunContext
 from .._runs.guard import Guard
+from .._runs.task import Task
 from .._times import timestamp
 from . import phase_events
 from .cleanup.prune import DEFINITION
@@ -275,3 +276,9 @@ def info(params: Mapping[str, Any], _context: RunContext) -> Obj:
             for record in records
         ],
     }
+
+
+TASK = Task(None, run)
+
+
+INFO_TASK = Task(None, info)

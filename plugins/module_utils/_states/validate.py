@@ -23,6 +23,7 @@ from .._recipes.loading.recipe import State
 from .._recipes.render import render_pod
 from .._runs.context import RunContext
 from .._runs.guard import Guard
+from .._runs.task import Task
 from .._times import seconds
 from . import phase_events
 from .desired import Desired
@@ -388,3 +389,6 @@ def _result(
     if params["require_ready"] and not report["acceptable"] and not context.check_mode:
         result.update(failed=True, msg=report["message"])
     return result
+
+
+TASK = Task(None, run)

@@ -15,6 +15,7 @@ from ..._json import Obj
 from ..._recipes.loading.dependencies import in_order
 from ..._recipes.loading.recipe import Dependency
 from ..._runs.context import RunContext
+from ..._runs.task import Task
 from ..record.crd import RECORD
 
 
@@ -87,3 +88,6 @@ def _enabled(records: Iterable[Obj]) -> dict[str, str]:
 
 def _records(client: Client) -> list[Obj]:
     return client.list(RECORD).items if client.serves(RECORD.api_version, RECORD.kind) else []
+
+
+TASK = Task(None, run)

@@ -22,6 +22,7 @@ from ..._nodes.pools import NodePool, machine_config_terms
 from ..._nodes.selectors import label_selector
 from ..._recipes.loading.lookups import is_looked_up
 from ..._runs.context import RunContext
+from ..._runs.task import Task
 from .empty import gather
 from .platform import cluster_facts, machine_config_objects, node_selectors
 from .prepare import Prepared, prepare, tell_differences
@@ -188,3 +189,6 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         "depends": depends,
         "taints": taints,
     }
+
+
+TASK = Task(None, run)

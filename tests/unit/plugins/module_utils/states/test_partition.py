@@ -60,13 +60,13 @@ def cluster(fake: FakeServer) -> ScriptedCluster:
         fake, runs.card_node("n1", card="yes"), runs.card_node("n2", card="yes")
     )
     found.put("namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "toy"}})
-    runs.run(apply.run, STATE_APPLY, fake, adopt=True, options={"token": "hush"})
+    runs.run(apply.TASK, STATE_APPLY, fake, adopt=True, options={"token": "hush"})
     found.writes.clear()
     return found
 
 
 def run(fake: FakeServer, context: RunContext | None = None, **given: Any) -> Obj:
-    return runs.run(partition.run, NODE_PARTITION, fake, context, **given)
+    return runs.run(partition.TASK, NODE_PARTITION, fake, context, **given)
 
 
 def meddle(cluster: ScriptedCluster, times: int) -> None:
@@ -129,7 +129,7 @@ def test_a_taint_that_own_pods_do_not_tolerate_is_recorded_only(
     found = run(fake, taints=[TAINT, foreign])
     assert found["untolerated"] == ["team=:NoSchedule"]
     assert taints(cluster, "n1") == [TAINT]
-    runs.run(apply.run, STATE_APPLY, fake, options={"token": "hush"})
+    runs.run(apply.TASK, STATE_APPLY, fake, options={"token": "hush"})
     assert run(fake)["untolerated"] == []
     assert taints(cluster, "n1") == [TAINT, foreign]
     # What is there stays, also where somebody has changed a DaemonSet.
